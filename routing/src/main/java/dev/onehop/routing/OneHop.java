@@ -17,6 +17,7 @@ import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.routing.observation.RouteExplanation;
+import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.routing.observation.RoutingMeters;
 import dev.onehop.routing.observation.RoutingObservationContext;
 import dev.onehop.routing.transport.PipeliningMeters;
@@ -119,6 +120,62 @@ public final class OneHop implements AutoCloseable {
    */
   public MongoClientSettings syncClientSettings() {
     return router == null ? asked : router.syncSettings();
+  }
+
+  /** What the router knows of its cluster now. Never blocks. */
+  public RouterStatus status() {
+    return router == null
+        ? new RouterStatus(
+            RoutingMode.NONE,
+            false,
+            null,
+            Map.of(),
+            Map.of(),
+            List.of("nothing is routed: " + unrouted))
+        : router.status();
+  }
+
+  /**
+   * Waits until operations can be routed: for readiness probes, and before a rolling restart goes
+   * on. Blocks.
+   *
+   * @param timeout how long to wait at most, above zero
+   * @param namespaces collections, as {@code database.collection}, whose routing tables are loaded
+   *     first
+   * @return what is known then; {@link RouterStatus#missing} has what is still missing
+   */
+  public RouterStatus ready(Duration timeout, String... namespaces) {
+    List<String> tables = List.of(namespaces);
+    if (router == null) {
+      return status();
+    }
+    List<String> failures = new ArrayList<>();
+    router
+        .ready(tables)
+        .timeout(timeout, Mono.empty())
+        .onErrorResume(
+            failure -> {
+              failures.add(String.valueOf(failure.getMessage()));
+              return Mono.empty();
+            })
+        .block();
+    return router.status().with(tables, failures);
+  }
+
+  /**
+   * Turns routing of new operations off, or on again. While it is off, each new operation goes to
+   * the nearest mongos of the URI, as with the plain driver; transactions and cursors that are open
+   * stay where they are. Routing is on at first. {@link OneHopProperty#ENABLED} turns it off at the
+   * start.
+   *
+   * @throws IllegalStateException if the router cannot do it: nothing is routed, or the URI names
+   *     no mongos
+   */
+  public void setRouting(boolean on) {
+    if (router == null) {
+      throw new IllegalStateException("nothing is routed: " + unrouted);
+    }
+    router.setRouting(on);
   }
 
   /** Ends the router. Operations of clients that are still open fail. */
@@ -419,6 +476,11 @@ public final class OneHop implements AutoCloseable {
       Dependencies.check();
       MongoClientSettings asked = settings.build();
       RoutingSettings routing = routing();
+      if (!new PropertySources(uriOptions, given, System.getProperties())
+          .flag(OneHopProperty.ENABLED)
+          .orElse(true)) {
+        return disabled(asked);
+      }
       if (mode == RoutingMode.DIRECT) {
         return new OneHop(asked, direct(asked, routing));
       }
@@ -476,6 +538,17 @@ public final class OneHop implements AutoCloseable {
         router.close();
         throw failure;
       }
+    }
+
+    private OneHop disabled(MongoClientSettings asked) {
+      String key = OneHopProperty.ENABLED.key() + "=false";
+      if (mode == RoutingMode.DIRECT
+          && asked.getClusterSettings().getRequiredReplicaSetName() != null) {
+        throw new IllegalArgumentException(
+            key + " needs a URI of mongoses, and replicaSet names config servers");
+      }
+      log.info("nothing is routed, and clients are the driver's own: {}", key);
+      return new OneHop(asked, key);
     }
 
     /** Why targeted mode leaves clients as they are; null if it routes. */

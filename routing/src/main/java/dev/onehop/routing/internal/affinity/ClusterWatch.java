@@ -228,7 +228,7 @@ public final class ClusterWatch implements AutoCloseable {
 
   private synchronized void apply(Affinity next) {
     if (!next.equals(affinity)) {
-      log.info("mongoses beside the shards: {}", next.shards());
+      log.debug("mongoses beside the shards: {}", next.shards());
     }
     affinity = next;
     listener.accept(next);

@@ -1,0 +1,208 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.Filters;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.observation.RouterStatus;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.CapturedLog;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a router says of its cluster, and routing turned off and on, on scripted mongoses: {@code
+ * m0} is beside s0, which owns the negative ids, {@code m1} beside s1, which owns the others.
+ */
+class RouterStatusTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final int WIRE_6_0 = 17;
+
+  @RegisterExtension
+  private final CapturedLog log = new CapturedLog(OneHop.class.getName(), "OneHop ", "nothing is");
+
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
+
+  @BeforeEach
+  void logInfo() {
+    ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);
+  }
+
+  @AfterEach
+  void close() {
+    ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(null);
+    cluster.release();
+    cluster.close();
+  }
+
+  @Test
+  void aRouterIsReadyWhenShardsAndTablesAreKnown() {
+    try (OneHop router = targeted().build()) {
+      RouterStatus status = router.ready(TIMEOUT, "it.c");
+
+      assertThat(status.missing()).isEmpty();
+      assertThat(status.isReady()).isTrue();
+      assertThat(status.mode()).isEqualTo(RoutingMode.TARGETED);
+      assertThat(status.isRouting()).isTrue();
+      assertThat(status.shards())
+          .isEqualTo(Map.of("s0", List.of(at("m0")), "s1", List.of(at("m1"))));
+      assertThat(status.tables()).containsOnlyKeys("it.c");
+      assertThat(status.tables().get("it.c")).isBetween(Duration.ZERO, TIMEOUT);
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () ->
+                  assertThat(log.messages())
+                      .singleElement()
+                      .asString()
+                      .matches(
+                          "OneHop \\S+ targeted: (cluster \\w+, )?2 shards, mongos beside 2 of 2,"
+                              + " tables of \\d collections"));
+    }
+  }
+
+  @Test
+  void whatIsMissingIsNamed() {
+    try (OneHop router =
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/")
+            .shardRouters("s0", cluster.address("m0").toString())
+            .measureRoundTrips(false)
+            .hostMapping(name -> name.equals(at("m1").toString()) ? "elsewhere.example:1" : name)
+            .build()) {
+      RouterStatus status = router.ready(Duration.ofSeconds(1), "it.c", "it.unknown");
+
+      assertThat(status.isReady()).isFalse();
+      assertThat(status.reachableShards()).isEqualTo(1);
+      assertThat(status.missing()).contains("no mongos is known beside s1");
+    }
+    cluster.stop("m0");
+    try (OneHop router = targeted().build()) {
+      RouterStatus status = router.ready(Duration.ofMillis(500), "it.c");
+
+      assertThat(status.missing())
+          .anySatisfy(why -> assertThat(why).startsWith("no mongos can be reached"))
+          .contains("no routing table of it.c");
+    }
+  }
+
+  @Test
+  void whileRoutingIsOffNewOperationsGoToTheNearestMongos() {
+    try (OneHop router = targeted().build();
+        MongoClient client = MongoClients.create(router.syncClientSettings())) {
+      router.ready(TIMEOUT, "it.c");
+      cluster.script(
+          "m1",
+          command ->
+              command.containsKey("getMore")
+                  ? BsonDocument.parse(
+                      "{cursor: {nextBatch: [{from: 'm1 again'}], id: 0, ns: 'it.c'}, ok: 1}")
+                  : isOpening(command)
+                      ? BsonDocument.parse(
+                          "{cursor: {firstBatch: [{from: 'm1'}], id: {$numberLong: '7'}, ns: 'it.c'},"
+                              + " ok: 1}")
+                      : null);
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+      try (MongoCursor<Document> open = collection.find(Filters.eq(5)).batchSize(1).cursor()) {
+        assertThat(open.next()).containsEntry("from", "m1");
+
+        router.setRouting(false);
+
+        assertThat(collection.find(Filters.eq(6)).first()).containsEntry("from", "m0");
+        assertThat(router.explain("it.c", Filters.eq(6)).decision())
+            .isEqualTo(RouteDecision.NO_TABLE);
+        assertThat(router.status().isRouting()).isFalse();
+        assertThat(router.status().toString()).startsWith("targeted, turned off: ");
+        assertThat(open.next()).containsEntry("from", "m1 again");
+      }
+      router.setRouting(true);
+
+      assertThat(collection.find(Filters.eq(6)).first()).containsEntry("from", "m1");
+    }
+  }
+
+  @Test
+  void directModeHandsNewOperationsToAMongosOfTheUri() {
+    try (OneHop router = direct("m0").build();
+        MongoClient client = MongoClients.create(router.syncClientSettings())) {
+      assertThat(router.ready(TIMEOUT, "it.c").toString())
+          .startsWith("direct: 2 shards, primaries of 2 of 2, tables of 1 collections");
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+      assertThat(collection.find(Filters.eq(5)).first()).containsEntry("from", "s1");
+
+      router.setRouting(false);
+      assertThat(collection.find(Filters.eq(5)).first()).containsEntry("from", "m0");
+
+      router.setRouting(true);
+      assertThat(collection.find(Filters.eq(5)).first()).containsEntry("from", "s1");
+    }
+  }
+
+  @Test
+  void withoutAMongosRoutingCannotBeTurnedOff() {
+    try (OneHop router = direct("config").build()) {
+      router.ready(TIMEOUT);
+
+      assertThatThrownBy(() -> router.setRouting(false))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("names config servers only");
+    }
+  }
+
+  @Test
+  void aRouterThatIsNotEnabledLeavesClientsAlone() {
+    String uri = "mongodb://" + cluster.address("m0") + "/?onehop.enabled=false";
+    try (OneHop router = targeted(OneHop.builder(uri)).build();
+        MongoClient client = MongoClients.create(router.syncClientSettings())) {
+      assertThat(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
+          .containsEntry("from", "m0");
+      assertThat(router.syncClientSettings().getClusterSettings().getHosts())
+          .containsExactly(at("m0"));
+      assertThat(router.status().missing())
+          .containsExactly("nothing is routed: onehop.enabled=false");
+      assertThat(router.ready(TIMEOUT).isReady()).isFalse();
+      assertThat(router.explain("it.c", Filters.eq(5)).reason()).contains("onehop.enabled=false");
+      assertThatThrownBy(() -> router.setRouting(true)).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  private static boolean isOpening(BsonDocument command) {
+    return command.containsKey("find")
+        && command.getString("$db").getValue().equals("it")
+        && command.containsKey("batchSize");
+  }
+
+  private ServerAddress at(String server) {
+    return new ServerAddress(cluster.address(server).toString());
+  }
+
+  private OneHop.Builder targeted() {
+    return targeted(OneHop.builder("mongodb://" + cluster.address("m0") + "/"));
+  }
+
+  private OneHop.Builder targeted(OneHop.Builder builder) {
+    return builder
+        .shardRouters("s0", cluster.address("m0").toString())
+        .shardRouters("s1", cluster.address("m1").toString());
+  }
+
+  private OneHop.Builder direct(String seed) {
+    return OneHop.builder("mongodb://" + cluster.address(seed) + "/").routing(RoutingMode.DIRECT);
+  }
+}
