@@ -1,5 +1,6 @@
 package dev.onehop.shards.command;
 
+import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.message.ErrorCodes;
@@ -54,7 +55,7 @@ public final class SessionCommands {
             server ->
                 pool.send(server, command)
                     .map(reply -> (BsonDocument) reply.body())
-                    .timeout(MOST_WAITING)
+                    .timeout(MOST_WAITING, NoAnswer.within(MOST_WAITING))
                     .onErrorComplete(),
             Integer.MAX_VALUE)
         .collectList()

@@ -38,6 +38,7 @@ final class Planner {
   private final @Nullable RoutingCatalog catalog;
   private final CursorPins cursors;
   private final TransactionPins transactions;
+  private volatile boolean routing = true;
 
   Planner(
       Mongoses mongoses,
@@ -48,6 +49,15 @@ final class Planner {
     this.catalog = catalog;
     this.cursors = cursors;
     this.transactions = transactions;
+  }
+
+  /** Whether operations that begin nothing are routed; otherwise they go to the nearest mongos. */
+  boolean isRouting() {
+    return routing && catalog != null;
+  }
+
+  void setRouting(boolean on) {
+    routing = on;
   }
 
   /**
@@ -66,7 +76,8 @@ final class Planner {
           ? toNearest(RouteDecision.TRANSACTION, command)
           : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
     }
-    if (catalog != null
+    boolean routed = isRouting();
+    if (routed
         && mongoses.hasZones()
         && command.isOperation()
         && !command.isInTransaction()
@@ -74,7 +85,9 @@ final class Planner {
       return toNearest(RouteDecision.PREFERRED_ZONE, command);
     }
     RoutingTable table =
-        catalog != null && command.isOperation() ? catalog.cached(command.namespace()) : null;
+        routed && catalog != null && command.isOperation()
+            ? catalog.cached(command.namespace())
+            : null;
     if (table == null) {
       return toNearest(RouteDecision.NO_TABLE, command);
     }

@@ -1,0 +1,45 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.routing.observation.RouterStatus;
+import dev.onehop.wire.handshake.ClientMetadata;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+
+/**
+ * Logs one line on a router when the cluster is known, and one more whenever the shards or the
+ * servers of one change, or routing is turned off or on.
+ */
+final class StatusLog {
+  private static final Logger log = LoggerFactory.getLogger(OneHop.class);
+
+  private static final Duration EVERY = Duration.ofSeconds(2);
+
+  private StatusLog() {}
+
+  static Disposable start(ExplainedRouter router) {
+    if (!log.isInfoEnabled() || router.status().mode() == RoutingMode.NONE) {
+      return Disposables.disposed();
+    }
+    return router
+        .known()
+        .onErrorComplete()
+        .thenMany(Flux.interval(Duration.ZERO, EVERY).onBackpressureDrop())
+        .map(tick -> router.status())
+        .filter(status -> !status.shards().isEmpty())
+        .distinctUntilChanged(StatusLog::state)
+        .subscribe(status -> log.info("OneHop {} {}", ClientMetadata.version(), status));
+  }
+
+  private static Object state(RouterStatus status) {
+    return List.of(
+        status.isRouting(), String.valueOf(status.clusterId()), status.shards(), status.missing());
+  }
+}
