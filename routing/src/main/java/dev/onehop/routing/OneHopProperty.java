@@ -9,11 +9,6 @@ package dev.onehop.routing;
  * <p>Durations are written {@code 500ms}, {@code 10s}, {@code 2m} or in ISO 8601 ({@code PT10S}).
  */
 public enum OneHopProperty {
-  /**
-   * {@code false} leaves clients as the driver makes them, in every mode, to turn everything off
-   * without code; {@code true} by default. The URI MUST name mongoses then.
-   */
-  ENABLED("onehop.enabled"),
   /** {@link OneHop.Builder#refreshInterval}: a duration above zero; 10s by default. */
   REFRESH_INTERVAL("onehop.refreshInterval"),
   /**

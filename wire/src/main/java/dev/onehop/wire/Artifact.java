@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record Artifact(String id, boolean isPresent, @Nullable String version) {
   private static final String REACTIVE_ID = "mongodb-driver-reactivestreams";
-  private static final String REACTIVE_TYPE = "com.mongodb.reactivestreams.client.MongoClients";
 
   /** The clients of the official driver, of which an application has one or both: id and class. */
   public static final SortedMap<String, String> CLIENTS =
@@ -59,7 +58,7 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
 
   /** The reactive client, also under the Kotlin coroutine and the Scala driver. */
   public static Artifact reactiveClient(ClassLoader loader) {
-    return of(REACTIVE_ID, REACTIVE_TYPE, loader);
+    return of(REACTIVE_ID, CLIENTS.get(REACTIVE_ID), loader);
   }
 
   /** Whether both have the same version, as far as it is known. */

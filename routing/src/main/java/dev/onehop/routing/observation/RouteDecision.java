@@ -14,8 +14,6 @@ public enum RouteDecision {
   OWNER,
   /** One shard owns it, but no usable mongos stands beside that shard: the nearest mongos. */
   NO_ROUTER_BESIDE,
-  /** One shard owns it, but which mongos is beside that is not known yet: the nearest mongos. */
-  NOT_KNOWN_YET,
   /**
    * More than one shard is concerned, or the filter does not tell: the nearest mongos, in direct
    * mode all of these shards.

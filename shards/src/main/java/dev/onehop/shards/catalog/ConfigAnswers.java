@@ -1,6 +1,5 @@
 package dev.onehop.shards.catalog;
 
-import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
@@ -50,7 +49,7 @@ public final class ConfigAnswers implements ConfigReader {
     return Flux.defer(
         () -> {
           unansweredSinceNanos.compareAndSet(null, System.nanoTime());
-          return read.timeout(LONGEST_SILENCE, NoAnswer.within(LONGEST_SILENCE))
+          return read.timeout(LONGEST_SILENCE)
               .doOnNext(batch -> unansweredSinceNanos.set(null))
               .doOnComplete(() -> unansweredSinceNanos.set(null))
               .doOnError(

@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -146,13 +144,6 @@ public final class RoutingCatalog {
     return entry == null || entry.table == null
         ? Optional.empty()
         : Optional.of(Duration.ofNanos(System.nanoTime() - entry.loadedNanos));
-  }
-
-  /** The ages of all tables at hand, in order of their namespaces. */
-  public SortedMap<String, Duration> ages() {
-    SortedMap<String, Duration> ages = new TreeMap<>();
-    entries.keySet().forEach(namespace -> age(namespace).ifPresent(a -> ages.put(namespace, a)));
-    return ages;
   }
 
   /** The table at hand, or else the one that is loaded now. */

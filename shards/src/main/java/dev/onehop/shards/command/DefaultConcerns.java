@@ -1,7 +1,6 @@
 package dev.onehop.shards.command;
 
 import dev.onehop.shards.cluster.ConfigServer;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.Set;
@@ -42,7 +41,7 @@ final class DefaultConcerns {
   Mono<Void> refresh(ConfigServer config) {
     return config
         .run("admin", new BsonDocument("getDefaultRWConcern", new BsonInt32(1)))
-        .timeout(TIMEOUT, NoAnswer.within(TIMEOUT))
+        .timeout(TIMEOUT)
         .doOnNext(
             reply -> {
               if (reply.containsKey("defaultReadConcern")) {

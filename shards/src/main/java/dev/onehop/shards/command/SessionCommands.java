@@ -1,6 +1,5 @@
 package dev.onehop.shards.command;
 
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.message.ErrorCodes;
@@ -55,7 +54,7 @@ public final class SessionCommands {
             server ->
                 pool.send(server, command)
                     .map(reply -> (BsonDocument) reply.body())
-                    .timeout(MOST_WAITING, NoAnswer.within(MOST_WAITING))
+                    .timeout(MOST_WAITING)
                     .onErrorComplete(),
             Integer.MAX_VALUE)
         .collectList()

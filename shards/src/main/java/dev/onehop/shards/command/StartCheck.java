@@ -7,7 +7,6 @@ import dev.onehop.shards.cluster.ShardDirectory;
 import dev.onehop.shards.cluster.StaleRoutes;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.wire.LateErrors;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.ServerRefusedException;
 import dev.onehop.wire.message.CommandFailure;
@@ -224,7 +223,7 @@ public final class StartCheck {
             shard ->
                 shard
                     .getValue()
-                    .timeout(SHARD_TIMEOUT, NoAnswer.within(SHARD_TIMEOUT))
+                    .timeout(SHARD_TIMEOUT)
                     .onErrorResume(
                         e -> !isRefusal(e),
                         e -> {
@@ -299,7 +298,7 @@ public final class StartCheck {
             shard ->
                 passed(shard.getKey(), shard.getValue(), (BsonDocument) null)
                     .retryWhen(AGAIN)
-                    .timeout(SHARD_TIMEOUT, NoAnswer.within(SHARD_TIMEOUT))
+                    .timeout(SHARD_TIMEOUT)
                     .onErrorResume(
                         e -> !isRefusal(e),
                         e -> {

@@ -5,7 +5,6 @@ import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.channel.LeaseStore.View;
 import dev.onehop.streams.event.Checkpoint;
-import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -148,7 +147,7 @@ final class LeaseKeeper implements GroupWork.Owner {
   private void create() throws InterruptedException {
     while (!isLeaving()) {
       try {
-        Group made = store.create(start).timeout(CREATING, NoAnswer.within(CREATING)).block();
+        Group made = store.create(start).timeout(CREATING).block();
         if (made != null) {
           group = made.id();
           work.start(made.start());
@@ -182,11 +181,7 @@ final class LeaseKeeper implements GroupWork.Owner {
     long renewal = ++renewals;
     List<Hold> holds = work.holds();
     try {
-      store
-          .renew(member, renewal, holds)
-          .timeout(times.timeout(), NoAnswer.within(times.timeout()))
-          .onErrorComplete()
-          .block();
+      store.renew(member, renewal, holds).timeout(times.timeout()).onErrorComplete().block();
       View view = ask(store.read());
       boolean complete = view != null && view.leases().size() == channels;
       if (view == null || !group.equals(view.group()) || (seen && !complete)) {
@@ -227,7 +222,7 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   private <T> @Nullable T ask(Mono<T> question) {
-    return question.timeout(times.timeout(), NoAnswer.within(times.timeout())).block();
+    return question.timeout(times.timeout()).block();
   }
 
   private void release() {

@@ -5,7 +5,6 @@ import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
 import dev.onehop.wire.Artifact;
 import org.bson.BsonDocument;
-import org.slf4j.MDC;
 import reactor.core.publisher.Mono;
 
 /**
@@ -16,7 +15,6 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 public abstract class DriverClient implements AutoCloseable {
-  private static final String MARK = "onehop";
   private static final boolean REACTIVE = isReactive(DriverClient.class.getClassLoader());
 
   DriverClient() {}
@@ -32,17 +30,9 @@ public abstract class DriverClient implements AutoCloseable {
   @Override
   public abstract void close();
 
-  /**
-   * Connects a client that names OneHop in its handshake. The line that the driver logs for each
-   * client, with all of its settings, is marked in the {@link MDC}, so that a filter can drop it.
-   */
+  /** Connects a client that names OneHop in its handshake. */
   static DriverClient connect(MongoClientSettings settings) {
-    MDC.put(MARK, "internal");
-    try {
-      return REACTIVE ? new ReactiveDriverClient(settings) : new SyncDriverClient(settings);
-    } finally {
-      MDC.remove(MARK);
-    }
+    return REACTIVE ? new ReactiveDriverClient(settings) : new SyncDriverClient(settings);
   }
 
   private static boolean isReactive(ClassLoader loader) {

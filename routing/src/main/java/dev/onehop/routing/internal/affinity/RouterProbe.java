@@ -6,7 +6,6 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.TopologyVersion;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.watch.DriverClient;
 import dev.onehop.wire.watch.SingleServer;
@@ -183,7 +182,7 @@ public final class RouterProbe implements AutoCloseable {
             // The answer does not wait for it: a mongos may take its time to end a session.
             client ->
                 Mono.fromRunnable(() -> Schedulers.boundedElastic().schedule(() -> close(client))))
-        .timeout(TIMEOUT.multipliedBy(2), NoAnswer.within(TIMEOUT.multipliedBy(2)));
+        .timeout(TIMEOUT.multipliedBy(2));
   }
 
   private DriverClient connect(ServerAddressName router, ServerListener listener) {

@@ -1,29 +1,18 @@
 package dev.onehop.routing.internal.direct;
 
-import com.mongodb.ServerAddress;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
-import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.command.ClusterRouter;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.StartCheck;
 import dev.onehop.shards.command.Transactions;
-import dev.onehop.shards.request.ClusterFacts;
-import dev.onehop.shards.request.Forwarded;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.PreferredZones;
-import dev.onehop.wire.watch.SingleServer;
-import io.netty.buffer.ByteBuf;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -38,7 +27,6 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   private final ClusterState cluster;
   private final StartCheck startCheck;
   private final MongosHandOver handOver;
-  private volatile boolean routing = true;
 
   /**
    * A router for a cluster.
@@ -56,50 +44,6 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
     this.cluster = cluster;
     this.startCheck = cluster.startCheck();
     this.handOver = handOver;
-  }
-
-  @Override
-  public void setRouting(boolean on) {
-    ClusterFacts facts = facts();
-    if (!on && (facts == null || !facts.hasMongos())) {
-      throw new IllegalStateException(
-          facts == null
-              ? "no server has answered yet"
-              : "the URI names config servers only: without routing there is no mongos to send"
-                  + " operations to");
-    }
-    routing = on;
-  }
-
-  @Override
-  public Mono<Void> known() {
-    return started();
-  }
-
-  @Override
-  public RouterStatus status() {
-    Map<String, List<ServerAddress>> shards = new TreeMap<>();
-    List<String> missing = new ArrayList<>();
-    for (String shard : cluster.directory().known()) {
-      List<ServerAddress> primary =
-          destination(shard).map(SingleServer::address).map(List::of).orElse(List.of());
-      shards.put(shard, primary);
-      if (primary.isEmpty()) {
-        missing.add("no primary of " + shard + " is known");
-      }
-    }
-    String outage = outage();
-    if (outage != null || shards.isEmpty()) {
-      missing.add(outage == null ? "the shards are not known yet" : outage);
-    }
-    return new RouterStatus(
-        RoutingMode.DIRECT, routing, null, shards, cluster.catalog().ages(), missing);
-  }
-
-  @Override
-  public @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
-    return routing ? super.tryForward(frame, carrier, outcome) : null;
   }
 
   @Override
@@ -139,10 +83,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      default ->
-          !routing
-              ? handOver.send(command, "a command while routing is turned off")
-              : startCheck.isDone() ? runStarted(command) : handOver.sendUnplaced(command);
+      default -> startCheck.isDone() ? runStarted(command) : handOver.sendUnplaced(command);
     };
   }
 

@@ -135,10 +135,8 @@ public final class CommandMeter implements RequestMeter {
     private void fallback(RouteDecision decision, @Nullable String shard, boolean routerDown) {
       if (decision == RouteDecision.HANDED_OVER) {
         handedOver.increment();
-      } else if (shard != null
-          && (decision == RouteDecision.NO_ROUTER_BESIDE
-              || decision == RouteDecision.NOT_KNOWN_YET)) {
-        detour(shard, decision.tag());
+      } else if (shard != null && decision == RouteDecision.NO_ROUTER_BESIDE) {
+        detour(shard, "no-router-beside");
       } else if (shard != null && routerDown) {
         detour(shard, "router-down");
       }

@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.observation.RouteDecision;
-import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.wire.ServerAddressName;
 import java.util.List;
@@ -15,18 +14,6 @@ public interface ExplainedRouter extends CommandRouter {
   default RouteDecision decision(Target target) {
     return target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS;
   }
-
-  /** What is known of the cluster. */
-  RouterStatus status();
-
-  /** Completes when what operations are routed by was read for the first time, or could not be. */
-  Mono<Void> known();
-
-  /**
-   * Whether new operations are routed, as they are at first. Otherwise they go to a mongos of the
-   * URI; cursors and transactions stay where they are.
-   */
-  void setRouting(boolean on);
 
   /**
    * Where a read goes that the preferred zones decide.

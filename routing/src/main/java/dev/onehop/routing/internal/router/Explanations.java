@@ -172,9 +172,6 @@ public final class Explanations {
 
   private Mono<RouteExplanation> explain(
       String namespace, Function<RoutingTable, Target> targeting, ReadPreference readPreference) {
-    if (!router.status().isRouting()) {
-      return Mono.just(RouteExplanation.ofNone(namespace, "routing is turned off"));
-    }
     return selected()
         .then(Mono.defer(() -> router.table(namespace)))
         .flatMap(

@@ -8,7 +8,6 @@ import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ClusterOpeningEvent;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
-import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.channel.CallerRunsEventLoops;
@@ -17,15 +16,11 @@ import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.ProxiedChannels;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
@@ -35,9 +30,6 @@ import reactor.core.publisher.Mono;
  */
 public final class RouterClients implements AutoCloseable {
   private static final int MAX_CONNECTING = 64;
-
-  /** How often it is looked for what is missing. */
-  private static final Duration LOOK = Duration.ofMillis(50);
 
   /**
    * How soon the driver notices that no server is left, or one is back: it asks in this process.
@@ -54,7 +46,6 @@ public final class RouterClients implements AutoCloseable {
   private final CommandMeter meter;
   private final InProcessSockets sockets;
   private final Runnable release;
-  private final Disposable reporting;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private RouterClients(
@@ -74,29 +65,6 @@ public final class RouterClients implements AutoCloseable {
     LocalCommands local = new LocalCommands(face.identity(), face.handshakeOnly());
     VirtualMongos.put(loops, router, local, meter);
     this.sockets = new InProcessSockets(router, local, meter, blocking);
-    this.reporting = StatusLog.start(router);
-  }
-
-  /** What is known of the cluster. */
-  public RouterStatus status() {
-    return router.status();
-  }
-
-  /** Completes when what operations are routed by is known, with tables of some collections. */
-  public Mono<Void> ready(List<String> namespaces) {
-    return router
-        .known()
-        .thenMany(Flux.fromIterable(namespaces))
-        .flatMap(router::table)
-        .then(Mono.fromSupplier(router::status))
-        .filter(RouterStatus::isReady)
-        .repeatWhenEmpty(again -> again.delayElements(LOOK))
-        .then();
-  }
-
-  /** Whether new operations are routed. */
-  public void setRouting(boolean on) {
-    router.setRouting(on);
   }
 
   /**
@@ -186,7 +154,6 @@ public final class RouterClients implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      reporting.dispose();
       sockets.close();
       VirtualMongos.remove(loops);
       router.close();

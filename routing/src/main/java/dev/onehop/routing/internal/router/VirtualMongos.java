@@ -5,7 +5,6 @@ import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RequestLoop;
 import dev.onehop.wire.LateErrors;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.channel.InProcessChannel;
 import dev.onehop.wire.message.WireProtocolException;
@@ -105,7 +104,7 @@ public final class VirtualMongos extends InProcessChannel {
         behind
             .router()
             .startedOrSilent()
-            .timeout(START_TIMEOUT, NoAnswer.within(START_TIMEOUT))
+            .timeout(START_TIMEOUT)
             .onErrorComplete()
             .subscribe(
                 null, null, () -> EventLoops.run(eventLoop(), this::connected), LateErrors.LOGGED);

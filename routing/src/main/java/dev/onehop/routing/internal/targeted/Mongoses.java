@@ -34,7 +34,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
-import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -142,7 +141,7 @@ final class Mongoses implements ServerSet {
     if (usable == null) {
       return null;
     }
-    RouteDecision decision = decision(shard);
+    RouteDecision decision = isBeside(shard) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
     ServerAddressName server = choose(zones.first(trusted(usable)));
     if (server != null) {
       return new Route(decision, shard, server, false);
@@ -263,24 +262,9 @@ final class Mongoses implements ServerSet {
     return watched.affinity().besideShard(shard);
   }
 
-  /** What is decided for an operation of one shard. */
-  RouteDecision decision(String shard) {
-    Affinity affinity = watched.affinity();
-    return affinity.ofShard(shard).isBeside()
-        ? RouteDecision.OWNER
-        : affinity.shards().isEmpty()
-            ? RouteDecision.NOT_KNOWN_YET
-            : RouteDecision.NO_ROUTER_BESIDE;
-  }
-
-  /** Which mongoses stand beside which shard. */
-  Affinity affinity() {
-    return watched.affinity();
-  }
-
-  /** The cluster's id; null if no mongos has told it. */
-  @Nullable ObjectId clusterId() {
-    return watched.clusterId();
+  /** Whether a shard's mongoses stand beside it, not just on the shortest way to it. */
+  boolean isBeside(String shard) {
+    return watched.affinity().ofShard(shard).isBeside();
   }
 
   /** How far the mongos of a shard is, if its route leads there. */

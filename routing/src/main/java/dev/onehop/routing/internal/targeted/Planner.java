@@ -38,7 +38,6 @@ final class Planner {
   private final @Nullable RoutingCatalog catalog;
   private final CursorPins cursors;
   private final TransactionPins transactions;
-  private volatile boolean routing = true;
 
   Planner(
       Mongoses mongoses,
@@ -49,15 +48,6 @@ final class Planner {
     this.catalog = catalog;
     this.cursors = cursors;
     this.transactions = transactions;
-  }
-
-  /** Whether operations that begin nothing are routed; otherwise they go to the nearest mongos. */
-  boolean isRouting() {
-    return routing && catalog != null;
-  }
-
-  void setRouting(boolean on) {
-    routing = on;
   }
 
   /**
@@ -76,8 +66,7 @@ final class Planner {
           ? toNearest(RouteDecision.TRANSACTION, command)
           : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
     }
-    boolean routed = isRouting();
-    if (routed
+    if (catalog != null
         && mongoses.hasZones()
         && command.isOperation()
         && !command.isInTransaction()
@@ -85,9 +74,7 @@ final class Planner {
       return toNearest(RouteDecision.PREFERRED_ZONE, command);
     }
     RoutingTable table =
-        routed && catalog != null && command.isOperation()
-            ? catalog.cached(command.namespace())
-            : null;
+        catalog != null && command.isOperation() ? catalog.cached(command.namespace()) : null;
     if (table == null) {
       return toNearest(RouteDecision.NO_TABLE, command);
     }

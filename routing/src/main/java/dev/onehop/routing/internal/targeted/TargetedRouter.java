@@ -1,14 +1,11 @@
 package dev.onehop.routing.internal.targeted;
 
-import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterType;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.Journey;
 import dev.onehop.routing.observation.RouteDecision;
-import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.command.SessionCommands;
@@ -17,7 +14,6 @@ import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.command.TransactionTurns;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.Forwarded;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.connection.WirePool;
@@ -26,24 +22,20 @@ import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.PreferredZones;
-import dev.onehop.wire.watch.SingleServer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonSerializationException;
-import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -156,7 +148,7 @@ public final class TargetedRouter implements ExplainedRouter {
     if (command == null
         || !command.expectsReply()
         || IN_FULL.contains(command.name().toLowerCase(Locale.ROOT))
-        || (needsTable(command) && isToBeLoaded(command.namespace()))) {
+        || (Plan.needsTable(command) && isToBeLoaded(command.namespace()))) {
       return null;
     }
     TransactionTurns.Turn turn = turns.begin(transactionOf(command));
@@ -445,13 +437,9 @@ public final class TargetedRouter implements ExplainedRouter {
   /** The way of a command, once the table is there that it needs, and a mongos. */
   private Mono<Plan> planned(TargetedCommand command) {
     Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command), command.isRetriedByDriver());
-    return catalog != null && needsTable(command) && isToBeLoaded(command.namespace())
+    return catalog != null && Plan.needsTable(command) && isToBeLoaded(command.namespace())
         ? firstTable(catalog, command).then(plan)
         : plan;
-  }
-
-  private boolean needsTable(TargetedCommand command) {
-    return planner.isRouting() && Plan.needsTable(command);
   }
 
   /** Whether to wait for a table. One that was not to be had is loaded in the background. */
@@ -471,11 +459,10 @@ public final class TargetedRouter implements ExplainedRouter {
     // Two moments: the affinity's and the table's; half of the time there is, if that is less.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
-    Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
     return affinityReady
         .then(tables.soon(namespace))
         .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
-        .timeout(wait, NoAnswer.within(wait))
+        .timeout(half.isZero() || half.compareTo(most) > 0 ? most : half)
         .then()
         .onErrorResume(
             failure -> {
@@ -556,61 +543,7 @@ public final class TargetedRouter implements ExplainedRouter {
   public RouteDecision decision(Target target) {
     return !target.isSingleShard()
         ? RouteDecision.SEVERAL_SHARDS
-        : mongoses.decision(target.shard());
-  }
-
-  @Override
-  public void setRouting(boolean on) {
-    planner.setRouting(on);
-  }
-
-  @Override
-  public Mono<Void> known() {
-    return mongoses.heard().then(affinityReady);
-  }
-
-  @Override
-  public RouterStatus status() {
-    Map<String, List<ServerAddress>> shards = new TreeMap<>();
-    mongoses
-        .affinity()
-        .shards()
-        .forEach(
-            (shard, beside) ->
-                shards.put(
-                    shard,
-                    beside.isBeside()
-                        ? beside.routers().stream().map(SingleServer::address).toList()
-                        : List.of()));
-    ObjectId cluster = mongoses.clusterId();
-    return new RouterStatus(
-        catalog == null ? RoutingMode.NONE : RoutingMode.TARGETED,
-        planner.isRouting(),
-        cluster == null ? null : cluster.toHexString(),
-        shards,
-        catalog == null ? Map.of() : catalog.ages(),
-        catalog == null ? List.of() : missing(shards));
-  }
-
-  private List<String> missing(Map<String, List<ServerAddress>> shards) {
-    String outage = mongoses.outage();
-    if (outage != null) {
-      return List.of(outage);
-    }
-    if (mongoses.type() != ClusterType.SHARDED) {
-      return List.of("the URI leads to no mongos");
-    }
-    if (shards.isEmpty()) {
-      return List.of("the shards are not known yet");
-    }
-    List<String> without =
-        shards.entrySet().stream()
-            .filter(each -> each.getValue().isEmpty())
-            .map(Map.Entry::getKey)
-            .toList();
-    return without.isEmpty()
-        ? List.of()
-        : List.of("no mongos is known beside " + String.join(", ", without));
+        : mongoses.isBeside(target.shard()) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
   }
 
   @Override

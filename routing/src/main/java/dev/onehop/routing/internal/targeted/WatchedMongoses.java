@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
-import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -182,11 +181,6 @@ final class WatchedMongoses implements AutoCloseable {
   /** Which mongoses stand beside which shard. */
   Affinity affinity() {
     return known.affinity;
-  }
-
-  /** The cluster's id; null if no mongos has told it. */
-  @Nullable ObjectId clusterId() {
-    return pin.clusterId();
   }
 
   /** All servers, each once. */

@@ -2,7 +2,6 @@ package dev.onehop.streams.internal.shard;
 
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
@@ -50,7 +49,7 @@ final class Heartbeats {
    */
   Mono<Boolean> write(ReplicaSet to) {
     return Mono.defer(() -> !wanted || refusing.contains(to) ? Mono.just(false) : append(to))
-        .timeout(MOST, NoAnswer.within(MOST))
+        .timeout(MOST)
         .onErrorReturn(false);
   }
 

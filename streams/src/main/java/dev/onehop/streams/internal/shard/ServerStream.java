@@ -6,7 +6,6 @@ import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
-import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
@@ -359,7 +358,7 @@ final class ServerStream implements ShardStream {
                       .append("$db", new BsonString(command.database()));
               return servers.send(OpMsg.command(read)).then();
             })
-        .timeout(ADVANCING, NoAnswer.within(ADVANCING))
+        .timeout(ADVANCING)
         .onErrorComplete();
   }
 
