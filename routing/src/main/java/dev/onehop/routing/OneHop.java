@@ -374,9 +374,10 @@ public final class OneHop implements AutoCloseable {
     /**
      * The names under which this application reaches the servers that the cluster's metadata names
      * otherwise, because of NAT, a private link or Kubernetes. Applied to every mongos and every
-     * shard's member that is discovered, before their hosts are compared. In direct mode also to
-     * the config servers that are discovered; TLS then verifies the names used here. What the URI
-     * names stays as it is.
+     * shard's member that is discovered, in direct mode also to the config servers; TLS then
+     * verifies the names used here. What the URI names stays as it is. A mongos stands beside a
+     * shard whose member has the same host in the metadata; where no mongos has, one that has the
+     * same host here.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} whatever the port is; what is not named stays as it is

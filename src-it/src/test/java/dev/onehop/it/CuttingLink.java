@@ -28,6 +28,11 @@ final class CuttingLink implements AutoCloseable {
    * @param meanMillisBetweenCuts of one connection; each time it is cut after up to twice as long
    */
   CuttingLink(int target, int delayMillis, int meanMillisBetweenCuts, long seed) {
+    this("127.0.0.1", target, delayMillis, meanMillisBetweenCuts, seed);
+  }
+
+  private CuttingLink(
+      String host, int port, int delayMillis, int meanMillisBetweenCuts, long seed) {
     this.random = new Random(seed);
     this.meanMillisBetweenCuts = meanMillisBetweenCuts;
     this.listener =
@@ -39,12 +44,19 @@ final class CuttingLink implements AutoCloseable {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel near) {
-                    join(near, target, delayMillis);
+                    join(near, host, port, delayMillis);
                   }
                 })
             .bind("127.0.0.1", 0)
             .syncUninterruptibly()
             .channel();
+  }
+
+  /** A link without delay whose connections stay. */
+  static CuttingLink uncut(String host, int port) {
+    CuttingLink link = new CuttingLink(host, port, 0, 1_000_000_000, 1);
+    link.stopCutting();
+    return link;
   }
 
   int port() {
@@ -60,13 +72,13 @@ final class CuttingLink implements AutoCloseable {
     cutting = false;
   }
 
-  private void join(Channel near, int target, int delayMillis) {
+  private void join(Channel near, String host, int port, int delayMillis) {
     Channel far =
         new Bootstrap()
             .group(near.eventLoop())
             .channel(EventLoops.socketChannelClass())
             .handler(new Forward(near, delayMillis))
-            .connect("127.0.0.1", target)
+            .connect(host, port)
             .addListener(
                 connected -> {
                   if (connected.isSuccess()) {

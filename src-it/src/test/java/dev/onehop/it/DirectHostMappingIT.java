@@ -34,7 +34,6 @@ import reactor.core.publisher.Mono;
 @Tag("full")
 class DirectHostMappingIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  private static final int NEVER = 1_000_000_000;
 
   private static SecuredCluster cluster;
   private final Map<String, CuttingLink> links = new LinkedHashMap<>();
@@ -56,9 +55,7 @@ class DirectHostMappingIT {
   void link() {
     for (String server : List.of("config", "one", "two")) {
       int port = Integer.parseInt(cluster.address(server).replaceFirst(".*:", ""));
-      CuttingLink link = new CuttingLink(port, 0, NEVER, 1);
-      link.stopCutting();
-      links.put(server, link);
+      links.put(server, CuttingLink.uncut("127.0.0.1", port));
     }
   }
 

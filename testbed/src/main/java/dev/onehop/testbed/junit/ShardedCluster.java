@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Runs a test class on a sharded cluster that all such classes of a JVM share: three shards of one
  * member each, with a router beside each, without delays, on {@code 127.33.0.1} to {@code
- * 127.33.0.3}. It starts when it is first used, and ends with JUnit's launcher session.
+ * 127.33.0.3}. It starts when it is first used, and ends with the JVM.
  *
  * <pre>{@code
  * @ShardedCluster
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * and servers that it has stopped. A class that can't do that starts a {@link
  * dev.onehop.testbed.Testbed} of its own.
  *
- * <p>Needs JUnit 5.13 or later.
+ * <p>Works with JUnit 5 from 5.12 on and with JUnit 6.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,12 +11,26 @@ import org.bson.BsonDocument;
  * for more than names. Thread-safe.
  */
 public final class SharedCluster {
-  private final SharedTestbed shared;
+  private static final SharedTestbed SHARED = new SharedTestbed();
+
   private final String database;
 
-  SharedCluster(SharedTestbed shared, String database) {
-    this.shared = shared;
+  private SharedCluster(String database) {
     this.database = database;
+  }
+
+  /**
+   * What a parameter of a class gets, for methods that can't have one, such as those of Spring's
+   * {@code @DynamicPropertySource}.
+   *
+   * @param testClass a class with {@link ShardedCluster}, the outermost of nested ones
+   */
+  public static SharedCluster of(Class<?> testClass) {
+    return new SharedCluster(testClass.getSimpleName());
+  }
+
+  void dropDatabases() {
+    SHARED.dropDatabases(database);
   }
 
   /** The class's database: its simple name. */
@@ -77,6 +91,6 @@ public final class SharedCluster {
 
   /** The running cluster. Other classes use it, too: it must not be closed. */
   public Testbed testbed() {
-    return shared.get();
+    return SHARED.get();
   }
 }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one cluster of this JVM, if it was asked for. Thread-safe. */
-final class SharedTestbed implements AutoCloseable {
+/** The one cluster of this JVM, if it was asked for. Ends with it. Thread-safe. */
+final class SharedTestbed {
   private static final Logger log = LoggerFactory.getLogger(SharedTestbed.class);
 
   private static final String TOPOLOGY =
@@ -82,8 +82,7 @@ final class SharedTestbed implements AutoCloseable {
     }
   }
 
-  @Override
-  public synchronized void close() {
+  private synchronized void close() {
     if (testbed != null) {
       testbed.close();
       testbed = null;

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
+import java.util.function.UnaryOperator;
 
 /**
  * Chooses the mongoses of each shard, by the first of these that tells:
@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>what the application said;
  *   <li>the mongoses on the host of the shard's primary; on the host of any member as long as the
- *       primary is not known;
+ *       primary is not known. The cluster's own names are compared; where none match, those that
+ *       the application uses, which may be one name for all;
  *   <li>measured round trips: of the mongoses over which the way from here to the shard is the
  *       shortest, those nearest to the shard. The waiting is then done on this side of the mongos.
  * </ol>
@@ -56,7 +57,7 @@ public final class AffinityRules {
   /**
    * Applies the rules.
    *
-   * @param primaries the primaries that are known, by shard id
+   * @param primaries the primaries that are known, by shard id, under the cluster's own names
    * @param distances what was measured, by shard id and mongos
    * @param usable leaves out mongoses that must not be used
    * @param previous what was chosen before; it stays where measurements make no clear difference
@@ -67,13 +68,15 @@ public final class AffinityRules {
       Map<String, Map<ServerAddressName, Distance>> distances,
       Predicate<ServerAddressName> usable,
       Affinity previous) {
-    List<ServerAddressName> routers = members.routers().stream().filter(usable).toList();
+    List<ServerAddressName> routers = used(members, members.routers(), usable);
     Map<String, Beside> shards = new TreeMap<>();
     members
         .shards()
         .forEach(
             (shard, hosts) -> {
-              Beside byName = byName(shard, hosts, primaries.get(shard), routers, usable);
+              ServerAddressName primary = primaries.get(shard);
+              Beside byName =
+                  byName(shard, primary == null ? hosts : List.of(primary), members, usable);
               shards.put(
                   shard,
                   byName.source() != Source.NONE
@@ -88,16 +91,14 @@ public final class AffinityRules {
 
   /** The shards whose mongoses depend on which of several members is the primary. */
   public Set<String> undecidedByMembers(ClusterMembers members) {
-    Set<String> routerHosts = hosts(members.routers());
     Set<String> undecided = new HashSet<>();
     members
         .shards()
         .forEach(
             (shard, names) -> {
-              Set<String> hosts = hosts(names);
               if (!mapped.containsKey(shard)
-                  && hosts.size() > 1
-                  && hosts.stream().anyMatch(routerHosts::contains)) {
+                  && hosts(names).size() > 1
+                  && !onHostsOf(names, members).isEmpty()) {
                 undecided.add(shard);
               }
             });
@@ -106,21 +107,40 @@ public final class AffinityRules {
 
   private Beside byName(
       String shard,
-      List<ServerAddressName> hosts,
-      @Nullable ServerAddressName primary,
-      List<ServerAddressName> routers,
+      List<ServerAddressName> servers,
+      ClusterMembers members,
       Predicate<ServerAddressName> usable) {
     List<ServerAddressName> told =
         mapped.getOrDefault(shard, List.of()).stream().filter(usable).toList();
     if (!told.isEmpty()) {
       return new Beside(told, Source.MAPPED);
     }
-    Set<String> where = primary == null ? hosts(hosts) : Set.of(primary.host());
-    List<ServerAddressName> matching =
-        routers.stream().filter(router -> where.contains(router.host())).toList();
+    List<ServerAddressName> matching = used(members, onHostsOf(servers, members), usable);
     return matching.isEmpty()
         ? new Beside(List.of(), Source.NONE)
         : new Beside(matching, Source.SAME_HOST);
+  }
+
+  /** The mongoses on the hosts of these servers. */
+  private static List<ServerAddressName> onHostsOf(
+      List<ServerAddressName> servers, ClusterMembers members) {
+    List<ServerAddressName> matching = matching(members.routers(), servers, name -> name);
+    return matching.isEmpty() ? matching(members.routers(), servers, members.mapping()) : matching;
+  }
+
+  private static List<ServerAddressName> matching(
+      List<ServerAddressName> routers,
+      List<ServerAddressName> servers,
+      UnaryOperator<ServerAddressName> names) {
+    Set<String> hosts = hosts(servers.stream().map(names).toList());
+    return routers.stream().filter(router -> hosts.contains(names.apply(router).host())).toList();
+  }
+
+  private static List<ServerAddressName> used(
+      ClusterMembers members,
+      List<ServerAddressName> routers,
+      Predicate<ServerAddressName> usable) {
+    return routers.stream().map(members.mapping()).distinct().filter(usable).toList();
   }
 
   private static Beside measured(

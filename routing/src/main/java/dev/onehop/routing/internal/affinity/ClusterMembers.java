@@ -15,13 +15,20 @@ import org.bson.BsonDocument;
 
 /**
  * The shards and mongoses of a cluster, as {@code config.shards} and {@code config.mongos} list
- * them, under the names by which the application reaches them. An immutable snapshot.
+ * them. An immutable snapshot.
  *
  * @param routers the live mongoses, in order of their names
  * @param shards per shard id the members of its replica set
+ * @param mapping from these names to those by which the application reaches the servers
  */
 public record ClusterMembers(
-    List<ServerAddressName> routers, Map<String, List<ServerAddressName>> shards) {
+    List<ServerAddressName> routers,
+    Map<String, List<ServerAddressName>> shards,
+    UnaryOperator<ServerAddressName> mapping) {
+
+  /** A cluster without servers. */
+  public static final ClusterMembers NONE =
+      new ClusterMembers(List.of(), Map.of(), UnaryOperator.identity());
 
   /**
    * How much older than the newest ping an entry may be and still count as a live mongos: three of
@@ -48,16 +55,15 @@ public record ClusterMembers(
       String members = shard.getString("host").getValue();
       List<ServerAddressName> names = new ArrayList<>();
       for (String member : members.substring(members.indexOf('/') + 1).split(",", -1)) {
-        names.add(mapping.apply(ServerAddressName.parse(member.trim())));
+        names.add(ServerAddressName.parse(member.trim()));
       }
       shards.put(shard.getString("_id").getValue(), List.copyOf(names));
     }
-    return new ClusterMembers(live(mongosEntries, mapping), shards);
+    return new ClusterMembers(live(mongosEntries), shards, mapping);
   }
 
   /** Ages are counted from the newest ping, not by this machine's clock, which may be off. */
-  private static List<ServerAddressName> live(
-      List<BsonDocument> mongoses, UnaryOperator<ServerAddressName> mapping) {
+  private static List<ServerAddressName> live(List<BsonDocument> mongoses) {
     Instant newest = Instant.MIN;
     for (BsonDocument mongos : mongoses) {
       Instant ping = ping(mongos);
@@ -67,7 +73,7 @@ public record ClusterMembers(
         new TreeSet<>(Comparator.comparing(ServerAddressName::toString));
     for (BsonDocument mongos : mongoses) {
       if (Duration.between(ping(mongos), newest).compareTo(LIVE) <= 0) {
-        routers.add(mapping.apply(ServerAddressName.parse(mongos.getString("_id").getValue())));
+        routers.add(ServerAddressName.parse(mongos.getString("_id").getValue()));
       }
     }
     return List.copyOf(routers);

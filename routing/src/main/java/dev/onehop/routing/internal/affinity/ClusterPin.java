@@ -6,6 +6,7 @@ import com.mongodb.connection.ServerType;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
 import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.SingleServer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,7 @@ public final class ClusterPin {
   private final Map<ServerAddress, Mono<Void>> asking = new ConcurrentHashMap<>();
   // Seeds that were down when they were asked: not waited for, and asked again once they are up.
   private final Set<ServerAddress> unreachable = ConcurrentHashMap.newKeySet();
+  private final Map<ServerAddress, String> failures = new ConcurrentHashMap<>();
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
   private volatile boolean waitedForSeeds;
@@ -103,6 +106,11 @@ public final class ClusterPin {
     return entry != null && entry.refused();
   }
 
+  /** Why a mongos could not be reached when it was asked; null if it could, or was not asked. */
+  @Nullable String failure(ServerAddressName router) {
+    return failures.get(SingleServer.address(router));
+  }
+
   /**
    * Asks the mongoses that did not tell yet.
    *
@@ -151,6 +159,7 @@ public final class ClusterPin {
                 .doOnNext(
                     identity -> {
                       log.debug("{} says {}", name, identity);
+                      failures.remove(name);
                       heard(name, identity);
                     })
                 .doOnError(
@@ -158,7 +167,11 @@ public final class ClusterPin {
                       log.debug("{} does not tell its cluster: {}", name, failure.toString());
                       if (failure instanceof UnreachableException) {
                         unreachable.add(name);
+                        failures.put(name, MonitoredServers.rootMessage(failure));
                       } else {
+                        if (failure instanceof TimeoutException) {
+                          failures.put(name, "no answer");
+                        }
                         known.putIfAbsent(name, new Known(new Identity(null, null), false, false));
                       }
                       pin();

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.affinity;
 
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.affinity.Affinity.Beside;
 import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
 import dev.onehop.shards.catalog.ChangeHistory;
 import dev.onehop.shards.catalog.ConfigReader;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -66,8 +68,9 @@ public final class ClusterWatch implements AutoCloseable {
   private final Map<String, Long> measuredNanos = new ConcurrentHashMap<>();
 
   private final Map<String, Map<ServerAddressName, Distance>> distances = new ConcurrentHashMap<>();
+  private final Set<ServerAddressName> saidUnreachable = new HashSet<>();
   private volatile Affinity affinity = Affinity.EMPTY;
-  private volatile ClusterMembers members = new ClusterMembers(List.of(), Map.of());
+  private volatile ClusterMembers members = ClusterMembers.NONE;
 
   /**
    * What the application says of it.
@@ -203,6 +206,7 @@ public final class ClusterWatch implements AutoCloseable {
               members = read;
               Map<String, List<ServerAddressName>> undecided = new HashMap<>(read.shards());
               undecided.keySet().retainAll(rules.undecidedByMembers(read));
+              undecided.replaceAll((shard, names) -> names.stream().map(read.mapping()).toList());
               primaries.watch(undecided);
               distances.keySet().retainAll(read.shards().keySet());
               measuredNanos.keySet().retainAll(read.shards().keySet());
@@ -230,8 +234,28 @@ public final class ClusterWatch implements AutoCloseable {
     if (!next.equals(affinity)) {
       log.debug("mongoses beside the shards: {}", next.shards());
     }
+    sayUnreachable(next);
     affinity = next;
     listener.accept(next);
+  }
+
+  /** Once of each mongos. */
+  private void sayUnreachable(Affinity next) {
+    Map<String, String> failures = new TreeMap<>();
+    for (Beside beside : next.shards().values()) {
+      for (ServerAddressName router : beside.routers()) {
+        String failure = pin.failure(router);
+        if (failure != null && saidUnreachable.add(router)) {
+          failures.put(router.toString(), failure);
+        }
+      }
+    }
+    if (!failures.isEmpty()) {
+      log.warn(
+          "mongoses beside shards can't be reached: {}. Operations of these shards go to the nearest"
+              + " mongos. Where names of config.mongos lead nowhere from here, set hostMapping",
+          failures);
+    }
   }
 
   /** Measures for the shards that have no mongos by name, if something of theirs is in use. */

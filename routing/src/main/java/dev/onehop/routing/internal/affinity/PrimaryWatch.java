@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,24 +33,22 @@ public final class PrimaryWatch implements AutoCloseable {
   private static final Duration BEFORE_NEXT_MEMBER = Duration.ofMillis(500);
 
   private final MongoClientSettings settings;
-  private final UnaryOperator<ServerAddressName> mapping;
   private final Runnable changed;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
   private final Map<String, Watched> watched = new HashMap<>();
   private boolean closed;
 
   /**
-   * @param mapping of the names by which members know each other
    * @param changed called on another thread after a primary moved
    */
-  public PrimaryWatch(
-      MongoClientSettings settings, UnaryOperator<ServerAddressName> mapping, Runnable changed) {
+  public PrimaryWatch(MongoClientSettings settings, Runnable changed) {
     this.settings = settings;
-    this.mapping = mapping;
     this.changed = changed;
   }
 
-  /** The primaries that are known, by shard id. */
+  /**
+   * The primaries that are known, by shard id, under the names by which members know each other.
+   */
   public Map<String, ServerAddressName> primaries() {
     return Map.copyOf(primaries);
   }
@@ -128,7 +125,7 @@ public final class PrimaryWatch implements AutoCloseable {
       ServerDescription now = event.getNewDescription();
       String name = now.getPrimary();
       if (now.isOk() && name != null) {
-        ServerAddressName primary = mapping.apply(ServerAddressName.parse(name));
+        ServerAddressName primary = ServerAddressName.parse(name);
         if (!primary.equals(primaries.put(shard, primary))) {
           log.debug("{}: the primary is {}", shard, primary);
           changed.run();

@@ -87,7 +87,7 @@ public final class TargetedMode {
             options.watching(),
             pin,
             probe,
-            changed -> new PrimaryWatch(settings, options.watching().hostMapping(), changed));
+            changed -> new PrimaryWatch(settings, changed));
     known.set(clusterWatch);
     TargetedRouter router =
         new TargetedRouter(

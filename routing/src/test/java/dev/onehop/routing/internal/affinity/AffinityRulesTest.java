@@ -14,6 +14,8 @@ import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AffinityRulesTest {
   private static final long NOW = 1_700_000_000_000L;
@@ -115,6 +117,42 @@ class AffinityRulesTest {
 
     assertThat(affinity.routers()).containsExactly(name("gate.example:30001"));
     assertThat(affinity.besideShard("s0")).containsExactly(name("gate.example:30001"));
+  }
+
+  /** A private link: one name for all, and a port for each mongos. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void behindOneNameTheClustersOwnNamesAreCompared(boolean membersToo) {
+    Map<String, String> link =
+        Map.of(
+            "h1.internal:27017",
+            "link.example:1024",
+            "h2.internal:27017",
+            "link.example:1025",
+            "h1.internal:27018",
+            membersToo ? "link.example:2024" : "h1.internal:27018",
+            "h2.internal:27018",
+            membersToo ? "link.example:2025" : "h2.internal:27018");
+    ClusterMembers members =
+        ClusterMembers.of(
+            List.of(
+                shard("s0", "s0/h1.internal:27018"),
+                shard("s1", "s1/h2.internal:27018"),
+                shard("s2", "s2/h1.internal:27018,h2.internal:27018")),
+            List.of(mongos("h1.internal:27017", 0), mongos("h2.internal:27017", 0)),
+            known -> name(link.get(known.toString())));
+
+    assertThat(rules.undecidedByMembers(members)).containsExactly("s2");
+    Affinity affinity =
+        rules.apply(
+            members,
+            Map.of("s2", name("h2.internal:27018")),
+            Map.of(),
+            router -> true,
+            Affinity.EMPTY);
+    assertThat(affinity.besideShard("s0")).containsExactly(name("link.example:1024"));
+    assertThat(affinity.besideShard("s1")).containsExactly(name("link.example:1025"));
+    assertThat(affinity.besideShard("s2")).containsExactly(name("link.example:1025"));
   }
 
   @Test

@@ -14,11 +14,13 @@ import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.wire.CapturedLog;
 import dev.onehop.wire.ServerAddressName;
 import java.io.IOException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
 import org.bson.BsonDocument;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
@@ -143,6 +145,23 @@ class ClusterPinTest {
     pin.check(List.of(new ServerAddressName("a", 1), new ServerAddressName("b", 1))).block();
 
     assertThat(pin.allows(up(B, null))).isTrue();
+  }
+
+  @Test
+  void whyAMongosCouldNotBeReachedIsKnownUntilItAnswers() {
+    ServerAddressName a = new ServerAddressName("a", 1);
+    ServerAddressName b = new ServerAddressName("b", 1);
+    answers.put(A, Mono.error(new UnreachableException(new UnknownHostException("a"))));
+    answers.put(B, Mono.error(new TimeoutException()));
+    ClusterPin pin = pin();
+
+    pin.check(List.of(a, b)).block();
+    assertThat(pin.failure(a)).isEqualTo("unknown host a");
+    assertThat(pin.failure(b)).isEqualTo("no answer");
+
+    answers.put(A, Mono.just(new Identity(OURS, null)));
+    pin.check(List.of(a)).block();
+    assertThat(pin.failure(a)).isNull();
   }
 
   @Test
