@@ -1,13 +1,12 @@
 package dev.onehop.testbed;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadPreference;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Projections;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.internal.cluster.Access;
@@ -17,14 +16,16 @@ import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Point reads and updates through every router, to every shard. A stand-in router runs on a JVM,
@@ -70,14 +71,22 @@ final class RouterWarmup {
     if (keys.isEmpty()) {
       return;
     }
+    ExecutorService threads = Executors.newCachedThreadPool();
     try {
-      Flux.fromIterable(routers)
-          .flatMap(
-              router -> warmUp(router, namespace, keys).subscribeOn(Schedulers.boundedElastic()))
-          .blockLast();
-    } catch (MongoException e) {
-      throw new TestbedException("a router can't be warmed up: " + e.getMessage(), e);
+      all(routers, threads, router -> warmUp(router, namespace, keys, threads));
+    } catch (CompletionException e) {
+      throw new TestbedException("a router can't be warmed up: " + e.getCause().getMessage(), e);
+    } finally {
+      threads.shutdownNow();
     }
+  }
+
+  private static <T> void all(List<T> items, ExecutorService threads, Consumer<T> task) {
+    CompletableFuture.allOf(
+            items.stream()
+                .map(item -> CompletableFuture.runAsync(() -> task.accept(item), threads))
+                .toArray(CompletableFuture[]::new))
+        .join();
   }
 
   private List<BsonDocument> keys(MongoNamespace namespace) {
@@ -94,9 +103,14 @@ final class RouterWarmup {
     return keys;
   }
 
-  private Mono<Void> warmUp(Server router, MongoNamespace namespace, List<BsonDocument> keys) {
-    return run(() -> MongoClients.create(settings(router)), namespace, keys)
-        .then(run(() -> pipelined(router), namespace, keys));
+  private void warmUp(
+      Server router, MongoNamespace namespace, List<BsonDocument> keys, ExecutorService threads) {
+    try (MongoClient client = MongoClients.create(settings(router))) {
+      run(client, namespace, keys, threads);
+    }
+    try (MongoClient client = pipelined(router)) {
+      run(client, namespace, keys, threads);
+    }
   }
 
   private MongoClientSettings settings(Server router) {
@@ -124,28 +138,24 @@ final class RouterWarmup {
         .retryWrites(true);
   }
 
-  private Mono<Void> run(
-      Callable<MongoClient> connect, MongoNamespace namespace, List<BsonDocument> keys) {
-    return Mono.using(
-        connect,
-        client -> {
-          MongoCollection<BsonDocument> documents =
-              client
-                  .getDatabase(namespace.getDatabaseName())
-                  .getCollection(namespace.getCollectionName(), BsonDocument.class);
-          return Flux.range(0, operations / 2)
-              .flatMap(
-                  i -> {
-                    BsonDocument key = keys.get(ThreadLocalRandom.current().nextInt(keys.size()));
-                    return i % 2 == 0
-                        ? documents.find(key).first()
-                        : documents.updateOne(key, NO_CHANGE);
-                  },
-                  IN_FLIGHT)
-              .then()
-              // Closing is nothing for the client's own event loops.
-              .publishOn(Schedulers.boundedElastic());
-        },
-        MongoClient::close);
+  private void run(
+      MongoClient client,
+      MongoNamespace namespace,
+      List<BsonDocument> keys,
+      ExecutorService threads) {
+    MongoCollection<BsonDocument> documents =
+        client
+            .getDatabase(namespace.getDatabaseName())
+            .getCollection(namespace.getCollectionName(), BsonDocument.class);
+    all(
+        Collections.nCopies(IN_FLIGHT, operations / 4 / IN_FLIGHT),
+        threads,
+        pairs -> {
+          for (int i = 0; i < pairs; i++) {
+            BsonDocument key = keys.get(ThreadLocalRandom.current().nextInt(keys.size()));
+            documents.find(key).first();
+            documents.updateOne(key, NO_CHANGE);
+          }
+        });
   }
 }
