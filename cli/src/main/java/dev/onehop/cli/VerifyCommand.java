@@ -66,7 +66,7 @@ import picocli.CommandLine.Spec;
     })
 final class VerifyCommand implements Callable<Integer> {
 
-  private static final int DIFFERENT = 3;
+  static final int DIFFERENT = 3;
   private static final int MOST_DETAILS = 10_000;
   private static final int MOST_PARALLEL = 64;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);

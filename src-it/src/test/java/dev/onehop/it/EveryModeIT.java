@@ -552,6 +552,7 @@ class EveryModeIT {
 
       // Direct: to three shards, the config server and a mongos. Targeted: to three mongoses.
       assertThat(gauges(meters, PipeliningMeters.SOCKETS, "shared")).isBetween(3.0, 10.0);
+      MeterNames.areListed(meters, 11);
     }
     await()
         .atMost(TIMEOUT)

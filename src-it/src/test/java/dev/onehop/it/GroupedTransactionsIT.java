@@ -363,6 +363,7 @@ class GroupedTransactionsIT {
   }
 
   private static void measured(SimpleMeterRegistry registry, int written) {
+    MeterNames.areListed(registry, 8);
     double events =
         registry.get(StreamMeters.EVENTS.meterName()).counters().stream()
             .mapToDouble(Counter::count)

@@ -1,0 +1,130 @@
+package dev.onehop.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.resync.Failure;
+import dev.onehop.routing.OneHopProperty;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.routing.transport.PipeliningMeters;
+import dev.onehop.streams.observation.StreamMeters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Compares docs/names.md with the code. Who renames what it lists breaks dashboards, scripts and
+ * settings: see docs/upgrading.md. Kinds and tags of meters are compared in src-it, by MeterNames.
+ */
+class NamesTest {
+  private static final Path HOME = Path.of("..");
+
+  /** What OneHop's own processes say to each other. */
+  private static final Set<String> INTERNAL =
+      Set.of(
+          "onehop.byshard",
+          "onehop.burst",
+          "onehop.client",
+          "onehop.clients",
+          "onehop.clock",
+          "onehop.clockShiftMillis",
+          "onehop.columns",
+          "onehop.drain",
+          "onehop.duration",
+          "onehop.error",
+          "onehop.home",
+          "onehop.instances",
+          "onehop.jmh.url",
+          "onehop.latencies",
+          "onehop.prompts",
+          "onehop.router",
+          "onehop.start",
+          "onehop.terminal",
+          "onehop.warmup.least",
+          "onehop.windows",
+          "onehop.workload");
+
+  private static List<String> found(String pattern, String text) {
+    return Pattern.compile(pattern, Pattern.MULTILINE)
+        .matcher(text)
+        .results()
+        .map((MatchResult match) -> match.group(1))
+        .toList();
+  }
+
+  private static String page() throws IOException {
+    return Files.readString(HOME.resolve("docs/names.md"));
+  }
+
+  /** The first column of the tables of a section. */
+  private static List<String> listed(String section) throws IOException {
+    String text = page().split("\n## " + section + "\n", 2)[1].split("\n## ", 2)[0];
+    return found("^\\| `?([a-zA-Z0-9.]+)`? \\|", text);
+  }
+
+  private static <T> List<String> names(T[] values, Function<T, String> name) {
+    return Arrays.stream(values).map(name).toList();
+  }
+
+  @Test
+  void listsTheMeters() throws IOException {
+    assertThat(listed("Meters"))
+        .containsExactlyInAnyOrderElementsOf(
+            Stream.of(
+                    names(RoutingMeters.values(), RoutingMeters::meterName),
+                    names(PipeliningMeters.values(), PipeliningMeters::meterName),
+                    names(StreamMeters.values(), StreamMeters::meterName))
+                .flatMap(List::stream)
+                .toList());
+    String decisions = found("Values of `decision`: ([^.]+)\\.", page()).get(0);
+    assertThat(found("`([a-z-]+)`", decisions))
+        .containsExactlyInAnyOrderElementsOf(names(RouteDecision.values(), RouteDecision::tag));
+  }
+
+  @Test
+  void listsTheProperties() throws IOException {
+    assertThat(listed("Properties"))
+        .containsAll(names(OneHopProperty.values(), OneHopProperty::key));
+  }
+
+  @Test
+  void listsTheExitCodes() throws IOException {
+    assertThat(listed("Exit codes"))
+        .containsExactly(
+            "0",
+            "" + Failure.RUN,
+            "" + Failure.USAGE,
+            "" + VerifyCommand.DIFFERENT,
+            "" + Failure.INTERRUPTED);
+  }
+
+  /** Nothing in the code is left out, and nothing listed is gone. */
+  @Test
+  void listsEachNameInTheCode() throws IOException {
+    Set<String> named = new HashSet<>();
+    for (String module :
+        found("<module>(.+)</module>", Files.readString(HOME.resolve("pom.xml")))) {
+      Path sources = HOME.resolve(module).resolve("src/main/java");
+      if (Files.isDirectory(sources)) {
+        try (Stream<Path> files = Files.walk(sources)) {
+          for (Path file : files.filter(Files::isRegularFile).toList()) {
+            named.addAll(found("\"(onehop\\.[a-zA-Z.]+)\"", Files.readString(file)));
+          }
+        }
+      }
+    }
+    assertThat(named).containsAll(INTERNAL);
+    named.removeAll(INTERNAL);
+    assertThat(new HashSet<>(found("`(onehop\\.[a-zA-Z.]+)`", page())))
+        .containsExactlyInAnyOrderElementsOf(named);
+  }
+}
