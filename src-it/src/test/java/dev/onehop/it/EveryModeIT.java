@@ -86,6 +86,7 @@ class EveryModeIT {
   @BeforeAll
   static void load(SharedCluster shared) {
     cluster = shared;
+    System.setProperty("onehop.it.server", cluster.testbed().server().mongodVersion());
     cluster.shardCollection("numbered", Numbered.KEY, Numbered.splitAt(100, 200));
     cluster.shardCollection("large", Numbered.KEY, Numbered.splitAt(100, 200));
     cluster.shardCollection(

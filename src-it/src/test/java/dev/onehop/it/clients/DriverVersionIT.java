@@ -45,6 +45,7 @@ class DriverVersionIT {
   @BeforeAll
   static void start(SharedCluster cluster) {
     testbed = cluster.testbed();
+    System.setProperty("onehop.it.server", testbed.server().mongodVersion());
   }
 
   @Test

@@ -1,0 +1,159 @@
+package dev.onehop.it;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+import org.xml.sax.SAXException;
+
+/**
+ * Prints the versions that tests passed with. They are in the system properties of the tests' JVMs,
+ * which surefire and failsafe report. A test that starts another JVM has it store them when it has
+ * passed, by {@code System.getProperties().store(..)}, as {@code target/ran/NAME.properties} of a
+ * module. docs/support.csv adds rows that no test ran. It runs without a build, at the root of the
+ * project: {@code java src-it/src/test/java/dev/onehop/it/SupportTable.java > target/support.md}.
+ */
+final class SupportTable {
+  /** The system property with the version of the servers. Without it, there were none. */
+  private static final String SERVER = "onehop.it.server";
+
+  private static final String HEAD =
+      """
+      | | Server | JDK | Sync driver | Reactive driver | Spring Boot | Netty | Micrometer | |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      """;
+
+  private static final List<String> JARS =
+      List.of(
+          "mongodb-driver-sync",
+          "mongodb-driver-reactivestreams",
+          "spring-boot",
+          "netty-transport",
+          "micrometer-core");
+
+  private static final Pattern MODULE = Pattern.compile("<module>(.+?)</module>");
+
+  /** Versions in the order of the columns, empty for what is not there. */
+  private record Row(List<String> versions) {
+
+    static Row of(Properties jvm) {
+      String classPath =
+          jvm.getProperty("surefire.test.class.path", jvm.getProperty("java.class.path", ""));
+      return new Row(
+          Stream.concat(
+                  Stream.of(
+                      jvm.getProperty(SERVER, ""),
+                      jvm.getProperty("java.specification.version", "")),
+                  JARS.stream().map(jar -> version(jar, classPath)))
+              .toList());
+    }
+
+    private static String version(String jar, String classPath) {
+      Matcher found = Pattern.compile("/" + jar + "-(\\d[^/]*)\\.jar").matcher(classPath);
+      return found.find() ? found.group(1) : "";
+    }
+
+    boolean hasDriver() {
+      return !versions.get(2).isEmpty() || !versions.get(3).isEmpty();
+    }
+
+    /** Whether another row has all versions of this one, and more. */
+    boolean isPartOf(Row other) {
+      return !equals(other)
+          && IntStream.range(0, versions.size())
+              .allMatch(
+                  i -> versions.get(i).isEmpty() || versions.get(i).equals(other.versions.get(i)));
+    }
+
+    @Override
+    public String toString() {
+      return "| %s | %s | |%n"
+          .formatted(versions.get(0).isEmpty() ? "built" : "tested", String.join(" | ", versions));
+    }
+  }
+
+  private SupportTable() {}
+
+  public static void main(String[] args) throws Exception {
+    System.out.print(table(Path.of("")));
+  }
+
+  static String table(Path root) throws IOException, ParserConfigurationException, SAXException {
+    Set<Row> reported = new HashSet<>();
+    Set<String> lines = new TreeSet<>();
+    String pom = Files.readString(root.resolve("pom.xml"));
+    for (String module : MODULE.matcher(pom).results().map(found -> found.group(1)).toList()) {
+      Path target = root.resolve(module).resolve("target");
+      for (Path file : files(target, "(surefire|failsafe)-reports[^/]*/TEST-.*\\.xml")) {
+        report(file, reported);
+      }
+      for (Path file : files(target, "ran/.*\\.properties")) {
+        Properties jvm = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+          jvm.load(reader);
+        }
+        lines.add(Row.of(jvm).toString());
+      }
+    }
+    // The tests of most modules have some of the libraries only.
+    reported.stream()
+        .filter(Row::hasDriver)
+        .filter(row -> reported.stream().noneMatch(row::isPartOf))
+        .forEach(row -> lines.add(row.toString()));
+    StringBuilder text = new StringBuilder(HEAD);
+    lines.forEach(text::append);
+    for (String line : Files.readAllLines(root.resolve("docs/support.csv"))) {
+      text.append("| ").append(line.replace(";", " | ")).append(" |\n");
+    }
+    return text.toString();
+  }
+
+  private static List<Path> files(Path target, String pattern) throws IOException {
+    if (!Files.isDirectory(target)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.walk(target, 2)) {
+      return files
+          .filter(file -> target.relativize(file).toString().matches(pattern))
+          .sorted()
+          .toList();
+    }
+  }
+
+  /** Adds what a class of tests ran with, if all that was not skipped has passed. */
+  private static void report(Path file, Set<Row> rows)
+      throws IOException, ParserConfigurationException, SAXException {
+    Element suite =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(file.toFile())
+            .getDocumentElement();
+    int failed = number(suite, "errors") + number(suite, "failures");
+    if (failed == 0 && number(suite, "tests") > number(suite, "skipped")) {
+      Properties jvm = new Properties();
+      NodeList properties = suite.getElementsByTagName("property");
+      for (int i = 0; i < properties.getLength(); i++) {
+        Element property = (Element) properties.item(i);
+        jvm.setProperty(property.getAttribute("name"), property.getAttribute("value"));
+      }
+      rows.add(Row.of(jvm));
+    }
+  }
+
+  private static int number(Element suite, String attribute) {
+    return Integer.parseInt(suite.getAttribute(attribute));
+  }
+}
