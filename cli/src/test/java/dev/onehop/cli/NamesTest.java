@@ -46,7 +46,6 @@ class NamesTest {
           "onehop.jmh.url",
           "onehop.latencies",
           "onehop.prompts",
-          "onehop.router",
           "onehop.start",
           "onehop.terminal",
           "onehop.warmup.least",
