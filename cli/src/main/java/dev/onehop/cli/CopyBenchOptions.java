@@ -144,6 +144,9 @@ final class CopyBenchOptions {
     ParseResult given = spec.commandLine().getParseResult();
     for (var option : given.matchedOptions()) {
       String name = option.longestName();
+      if (bench && name.equals("--operations")) {
+        throw Failure.usage("--operations of --bench is --changes now");
+      }
       boolean both = name.equals(BENCH) || name.equals("--json");
       if (!both && OF_BENCH.contains(name) != bench) {
         throw Failure.usage(

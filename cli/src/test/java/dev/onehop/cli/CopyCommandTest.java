@@ -49,6 +49,7 @@ class CopyCommandTest {
         "--records 5000 | --records goes with --bench",
         "--bench --from mongodb://a | --from and --bench exclude each other",
         "--bench --resume | --resume and --bench exclude each other",
+        "--bench --operations 9000 | --operations of --bench is --changes now",
         "--bench --records 10 | --records 10: must be from 1000",
         "--bench --rounds 0 | --rounds 0: must be from 1",
         "--bench --changes 600000 | --changes 600000: must be from 1000 to 500000",
