@@ -12,14 +12,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Compares docs/names.md with the code. Who renames what it lists breaks dashboards, scripts and
@@ -104,6 +108,53 @@ class NamesTest {
             "" + Failure.USAGE,
             "" + VerifyCommand.DIFFERENT,
             "" + Failure.INTERRUPTED);
+  }
+
+  /** By the names, and the labels of each, that Micrometer writes for Prometheus. */
+  @ParameterizedTest
+  @ValueSource(strings = {"grafana/onehop.json", "grafana/alerts.yaml", "is-it-working.md"})
+  void dashboardsUseNamesThatExist(String file) throws IOException {
+    Map<String, Set<String>> labels = new HashMap<>();
+    for (MatchResult meter :
+        Pattern.compile("^\\| `(onehop[a-z.]+)` \\| (\\w+) \\|([^|]*)\\|", Pattern.MULTILINE)
+            .matcher(page())
+            .results()
+            .toList()) {
+      Set<String> tags = new HashSet<>(found("`([a-z]+)`", meter.group(3)));
+      tags.add("instance");
+      for (String name : prometheus(meter.group(1), meter.group(2))) {
+        labels.put(name, tags);
+      }
+    }
+    String text = Files.readString(HOME.resolve("docs").resolve(file)).replace("\\\"", "\"");
+
+    assertThat(labels.keySet()).containsAll(found("\\b(onehop_[a-z_]+)\\b", text)).isNotEmpty();
+    for (MatchResult used :
+        Pattern.compile("\\b(onehop_[a-z_]+)\\{([^}]*)\\}").matcher(text).results().toList()) {
+      assertThat(labels.get(used.group(1))).containsAll(found("([a-z]+)=", used.group(2)));
+    }
+    for (MatchResult used :
+        Pattern.compile("by \\(([a-z, ]+)\\) \\(\\D*?\\(?(onehop_[a-z_]+)")
+            .matcher(text)
+            .results()
+            .toList()) {
+      assertThat(labels.get(used.group(2))).contains(used.group(1).split(", "));
+    }
+    for (String decision : found("decision=~?\"([a-z|-]+)\"", text)) {
+      assertThat(names(RouteDecision.values(), RouteDecision::tag)).contains(decision.split("\\|"));
+    }
+  }
+
+  private static List<String> prometheus(String meter, String kind) {
+    String name = meter.replace('.', '_');
+    return switch (kind) {
+      case "timer" ->
+          Stream.of("count", "sum", "max", "bucket")
+              .map(each -> name + "_seconds_" + each)
+              .toList();
+      case "counter" -> List.of(name + "_total");
+      default -> List.of(name, name + "_seconds");
+    };
   }
 
   /** Nothing in the code is left out, and nothing listed is gone. */
