@@ -37,11 +37,16 @@ public abstract class DriverClient implements AutoCloseable {
    * client, with all of its settings, is marked in the {@link MDC}, so that a filter can drop it.
    */
   static DriverClient connect(MongoClientSettings settings) {
+    String before = MDC.get(MARK);
     MDC.put(MARK, "internal");
     try {
       return REACTIVE ? new ReactiveDriverClient(settings) : new SyncDriverClient(settings);
     } finally {
-      MDC.remove(MARK);
+      if (before == null) {
+        MDC.remove(MARK);
+      } else {
+        MDC.put(MARK, before);
+      }
     }
   }
 
