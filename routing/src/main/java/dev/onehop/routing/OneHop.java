@@ -3,6 +3,7 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
+import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
@@ -41,6 +42,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -51,6 +53,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
@@ -150,15 +153,14 @@ public final class OneHop implements AutoCloseable {
       return status();
     }
     List<String> failures = new ArrayList<>();
-    router
+    await(router
         .ready(tables)
         .timeout(timeout, Mono.empty())
         .onErrorResume(
             failure -> {
               failures.add(String.valueOf(failure.getMessage()));
               return Mono.empty();
-            })
-        .block();
+            }));
     return router.status().with(tables, failures);
   }
 
@@ -214,7 +216,7 @@ public final class OneHop implements AutoCloseable {
    * @throws com.mongodb.MongoException if no server answers in time
    */
   public RouteExplanation explain(String namespace, Bson filter) {
-    return Mono.from(explainAsync(namespace, filter)).blockOptional().orElseThrow();
+    return await(Mono.from(explainAsync(namespace, filter))).orElseThrow();
   }
 
   /**
@@ -227,7 +229,7 @@ public final class OneHop implements AutoCloseable {
    * @throws com.mongodb.MongoException if no server answers in time
    */
   public RouteExplanation explain(String namespace, WriteModel<?> write) {
-    return Mono.from(explainAsync(namespace, write)).blockOptional().orElseThrow();
+    return await(Mono.from(explainAsync(namespace, write))).orElseThrow();
   }
 
   /** The same as {@link #explain(String, Bson)} as a cold publisher of one explanation. */
@@ -248,6 +250,18 @@ public final class OneHop implements AutoCloseable {
     return router == null
         ? Mono.just(RouteExplanation.ofNone(namespace, "nothing is routed: " + unrouted))
         : explaining.apply(router.explanations());
+  }
+
+  private static <T> Optional<T> await(Mono<T> answer) {
+    try {
+      return answer.blockOptional();
+    } catch (RuntimeException failure) {
+      if (Exceptions.unwrap(failure) instanceof InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+        throw new MongoInterruptedException("interrupted while waiting for the cluster", interrupt);
+      }
+      throw failure;
+    }
   }
 
   /** Collects what a router is made of. Not thread-safe. */

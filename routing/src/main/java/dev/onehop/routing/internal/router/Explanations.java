@@ -22,6 +22,7 @@ import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.command.WriteTargets;
 import dev.onehop.wire.watch.SingleServer;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -33,6 +34,8 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.CollectibleCodec;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -44,10 +47,14 @@ public final class Explanations {
 
   private final ExplainedRouter router;
   private final MongoClientSettings settings;
+  private final CodecRegistry codecs;
 
   Explanations(ExplainedRouter router, MongoClientSettings settings) {
     this.router = router;
     this.settings = settings;
+    this.codecs =
+        CodecRegistries.withUuidRepresentation(
+            settings.getCodecRegistry(), settings.getUuidRepresentation());
   }
 
   /** Where a read with this filter and the settings' read preference would go. */
@@ -134,7 +141,7 @@ public final class Explanations {
   }
 
   private BsonDocument bson(Bson value) {
-    return value.toBsonDocument(BsonDocument.class, settings.getCodecRegistry());
+    return value.toBsonDocument(BsonDocument.class, codecs);
   }
 
   private <D> BsonDocument inserted(D document) {
@@ -153,13 +160,15 @@ public final class Explanations {
 
   @SuppressWarnings("unchecked")
   private <D> Codec<D> codec(D document) {
-    return settings.getCodecRegistry().get((Class<D>) document.getClass());
+    return codecs.get((Class<D>) document.getClass());
   }
 
   /** Waits for a server as long as the driver does. */
   private Mono<Void> selected() {
     long millis = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
-    Mono<Void> started = Mono.defer(router::started);
+    Mono<Void> started =
+        Mono.defer(router::started)
+            .onErrorMap(IOException.class, none -> new MongoTimeoutException(none.getMessage()));
     return millis < 0
         ? started
         : started.timeout(
