@@ -44,6 +44,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -78,6 +79,9 @@ import reactor.core.publisher.Mono;
  */
 public final class OneHop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(OneHop.class);
+
+  /** What Reactor can wait. */
+  private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
   private final MongoClientSettings asked;
 
@@ -142,26 +146,26 @@ public final class OneHop implements AutoCloseable {
    * Waits until operations can be routed: for readiness probes, and before a rolling restart goes
    * on. Blocks.
    *
-   * @param timeout how long to wait at most, above zero
+   * @param timeout how long to wait at most; not at all if it is zero or less
    * @param namespaces collections, as {@code database.collection}, whose routing tables are loaded
    *     first
-   * @return what is known then; {@link RouterStatus#missing} has what is still missing
+   * @return what is known then; {@link RouterStatus#missing} has what is still missing. It returns
+   *     at once if a database does not exist
+   * @throws IllegalArgumentException if a namespace is malformed
    */
   public RouterStatus ready(Duration timeout, String... namespaces) {
     List<String> tables = List.of(namespaces);
+    tables.forEach(OneHop::checkNamespace);
     if (router == null) {
       return status();
     }
-    List<String> failures = new ArrayList<>();
-    await(router
-        .ready(tables)
-        .timeout(timeout, Mono.empty())
-        .onErrorResume(
-            failure -> {
-              failures.add(String.valueOf(failure.getMessage()));
-              return Mono.empty();
-            }));
-    return router.status().with(tables, failures);
+    AtomicReference<List<String>> failure = new AtomicReference<>(List.of());
+    await(
+        router
+            .ready(tables, why -> failure.set(List.of(String.valueOf(why.getMessage()))))
+            .timeout(timeout.compareTo(LONGEST) < 0 ? timeout : LONGEST, Mono.empty())
+            .onErrorComplete());
+    return router.status().with(tables, failure.get());
   }
 
   /**
@@ -246,10 +250,14 @@ public final class OneHop implements AutoCloseable {
 
   private Mono<RouteExplanation> explained(
       String namespace, Function<Explanations, Mono<RouteExplanation>> explaining) {
-    MongoNamespace.checkCollectionNameValidity(new MongoNamespace(namespace).getCollectionName());
+    checkNamespace(namespace);
     return router == null
         ? Mono.just(RouteExplanation.ofNone(namespace, "nothing is routed: " + unrouted))
         : explaining.apply(router.explanations());
+  }
+
+  private static void checkNamespace(String namespace) {
+    MongoNamespace.checkCollectionNameValidity(new MongoNamespace(namespace).getCollectionName());
   }
 
   private static <T> Optional<T> await(Mono<T> answer) {

@@ -19,12 +19,15 @@ import dev.onehop.wire.CapturedLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -180,6 +183,44 @@ class RouterStatusTest {
       assertThat(router.explain("it.c", Filters.eq(5)).reason()).contains("onehop.enabled=false");
       assertThatThrownBy(() -> router.setRouting(true)).isInstanceOf(IllegalStateException.class);
     }
+  }
+
+  @Test
+  void aTableThatCannotBeReadYetIsWaitedFor() {
+    cluster.hold("m0", RouterStatusTest::readsMetadata);
+    try (OneHop router = targeted().build()) {
+      CompletableFuture<RouterStatus> ready =
+          CompletableFuture.supplyAsync(() -> router.ready(TIMEOUT, "it.c"));
+      // By then each read of the metadata has been given up once.
+      await()
+          .pollDelay(Duration.ofMillis(2500))
+          .atMost(TIMEOUT)
+          .untilAsserted(() -> assertThat(ready).isNotDone());
+      cluster.release();
+
+      assertThat(ready.join().missing()).isEmpty();
+    }
+  }
+
+  @Test
+  void aWaitMayBeOfAnyLength() {
+    try (OneHop router = targeted().build()) {
+      assertThat(router.ready(Duration.ofSeconds(Long.MAX_VALUE), "it.c").isReady()).isTrue();
+      assertThat(router.ready(Duration.ZERO, "it.c").isReady()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "it", ".c", "it."})
+  void aMalformedNamespaceIsRefused(String namespace) {
+    try (OneHop router = targeted().build()) {
+      assertThatThrownBy(() -> router.ready(TIMEOUT, namespace))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  private static boolean readsMetadata(BsonDocument command) {
+    return command.containsKey("find") && command.getString("$db").getValue().equals("config");
   }
 
   private static boolean isOpening(BsonDocument command) {

@@ -40,14 +40,17 @@ public record RouterStatus(
    * The same for some collections.
    *
    * @param namespaces whose tables are missing if they are not there
-   * @param failures what failed, in words
+   * @param failures what failed, in words: missing, too, unless nothing else is
    */
   public RouterStatus with(List<String> namespaces, List<String> failures) {
     List<String> more = new ArrayList<>(missing);
     namespaces.stream()
         .filter(namespace -> !tables.containsKey(namespace))
         .forEach(namespace -> more.add("no routing table of " + namespace));
-    more.addAll(failures);
+    failures.stream()
+        .filter(failure -> !more.isEmpty() && !more.contains(failure))
+        .toList()
+        .forEach(more::add);
     return new RouterStatus(mode, isRouting, clusterId, shards, tables, more);
   }
 

@@ -9,6 +9,7 @@ import com.mongodb.event.ClusterOpeningEvent;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.observation.RouterStatus;
+import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.channel.CallerRunsEventLoops;
@@ -26,6 +27,7 @@ import java.util.function.Consumer;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
@@ -38,6 +40,9 @@ public final class RouterClients implements AutoCloseable {
 
   /** How often it is looked for what is missing. */
   private static final Duration LOOK = Duration.ofMillis(50);
+
+  /** How long is waited at most before what failed is tried again. */
+  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(1);
 
   /**
    * How soon the driver notices that no server is left, or one is back: it asks in this process.
@@ -82,16 +87,31 @@ public final class RouterClients implements AutoCloseable {
     return router.status();
   }
 
-  /** Completes when what operations are routed by is known, with tables of some collections. */
-  public Mono<Void> ready(List<String> namespaces) {
-    return router
-        .known()
+  /**
+   * Completes when what operations are routed by is known, with tables of some collections. Fails
+   * if a database does not exist.
+   *
+   * @param failed gets what fails, also if it is tried again
+   */
+  public Mono<Void> ready(List<String> namespaces, Consumer<Throwable> failed) {
+    return Mono.defer(router::known)
         .thenMany(Flux.fromIterable(namespaces))
         .flatMap(router::table)
+        .then()
+        .doOnError(failed)
+        .retryWhen(
+            Retry.backoff(Long.MAX_VALUE, LOOK)
+                .maxBackoff(LONGEST_BACKOFF)
+                .filter(RouterClients::mayPass))
         .then(Mono.fromSupplier(router::status))
         .filter(RouterStatus::isReady)
         .repeatWhenEmpty(again -> again.delayElements(LOOK))
         .then();
+  }
+
+  /** A database that does not exist has no other failure as its cause. */
+  private static boolean mayPass(Throwable failure) {
+    return !(failure instanceof UnknownNamespaceException) || failure.getCause() != null;
   }
 
   /** Whether new operations are routed. */
