@@ -85,21 +85,20 @@ public final class OneHop implements AutoCloseable {
 
   private final MongoClientSettings asked;
 
-  /** Null if nothing is routed. */
+  /** Null if clients are the driver's own. */
+  private final @Nullable RouterClients clients;
+
+  /** The same; null if nothing is routed. */
   private final @Nullable RouterClients router;
 
-  /** Why there is no router; null if there is one. */
+  /** Why nothing is routed; null if something is. */
   private final @Nullable String unrouted;
 
-  private OneHop(MongoClientSettings asked, RouterClients router) {
+  private OneHop(
+      MongoClientSettings asked, @Nullable RouterClients clients, @Nullable String unrouted) {
     this.asked = asked;
-    this.router = router;
-    this.unrouted = null;
-  }
-
-  private OneHop(MongoClientSettings asked, @Nullable String unrouted) {
-    this.asked = asked;
-    this.router = null;
+    this.clients = clients;
+    this.router = unrouted == null ? clients : null;
     this.unrouted = unrouted;
   }
 
@@ -113,7 +112,7 @@ public final class OneHop implements AutoCloseable {
    * servers name the real servers, too.
    */
   public MongoClientSettings clientSettings() {
-    return router == null ? asked : router.reactiveSettings();
+    return clients == null ? asked : clients.reactiveSettings();
   }
 
   /**
@@ -126,7 +125,7 @@ public final class OneHop implements AutoCloseable {
    * process. TLS to the servers is as it was set on the builder.
    */
   public MongoClientSettings syncClientSettings() {
-    return router == null ? asked : router.syncSettings();
+    return clients == null ? asked : clients.syncSettings();
   }
 
   /** What the router knows of its cluster now. Never blocks. */
@@ -187,13 +186,13 @@ public final class OneHop implements AutoCloseable {
   /** Ends the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
-    if (router != null) {
-      router.close();
+    if (clients != null) {
+      clients.close();
     }
   }
 
   private MongoClientSettings closing(MongoClientSettings settings) {
-    return router == null ? settings : router.closing(settings);
+    return clients == null ? settings : clients.closing(settings);
   }
 
   /**
@@ -505,20 +504,23 @@ public final class OneHop implements AutoCloseable {
         return disabled(asked);
       }
       if (mode == RoutingMode.DIRECT) {
-        return new OneHop(asked, direct(asked, routing));
+        return new OneHop(asked, direct(asked, routing), null);
       }
       String reason = mode == RoutingMode.NONE ? null : passedThrough(asked);
       if (mode == RoutingMode.TARGETED && reason == null) {
-        return new OneHop(asked, targeted(asked, routing));
+        return new OneHop(asked, targeted(asked, routing), null);
       }
       if (mode == RoutingMode.NONE || pipeliningSettings != null) {
         if (reason != null) {
           log.warn("nothing is routed: {}", reason);
         }
-        return new OneHop(asked, unrouted(asked, routing));
+        return new OneHop(
+            asked,
+            unrouted(asked, routing),
+            reason == null ? "the routing mode is NONE" : reason);
       }
       log.warn("nothing is routed, and clients are the driver's own: {}", reason);
-      return new OneHop(asked, reason);
+      return new OneHop(asked, null, reason);
     }
 
     /**
@@ -571,7 +573,7 @@ public final class OneHop implements AutoCloseable {
             key + " needs a URI of mongoses, and replicaSet names config servers");
       }
       log.info("nothing is routed, and clients are the driver's own: {}", key);
-      return new OneHop(asked, key);
+      return new OneHop(asked, null, key);
     }
 
     /** Why targeted mode leaves clients as they are; null if it routes. */

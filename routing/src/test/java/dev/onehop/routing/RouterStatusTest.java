@@ -219,6 +219,34 @@ class RouterStatusTest {
     }
   }
 
+  @Test
+  void withoutRoutingThereIsNothingToTurnOff() {
+    try (OneHop router =
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/")
+            .routing(RoutingMode.NONE)
+            .build()) {
+      assertThat(router.ready(TIMEOUT, "it.c").missing())
+          .contains("nothing is routed: the routing mode is NONE");
+      assertThatThrownBy(() -> router.setRouting(false))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("nothing is routed: the routing mode is NONE");
+      assertThat(router.explain("it.c", Filters.eq(5)).reason())
+          .isEqualTo("nothing is routed: the routing mode is NONE");
+      assertThat(router.status().toString()).startsWith("none: ");
+    }
+  }
+
+  @Test
+  void aReplicaSetHasNoMongosForWhatIsNotRouted() {
+    try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
+      router.ready(Duration.ofSeconds(1), "it.c");
+
+      assertThatThrownBy(() -> router.setRouting(false))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("the URI leads to no mongos");
+    }
+  }
+
   private static boolean readsMetadata(BsonDocument command) {
     return command.containsKey("find") && command.getString("$db").getValue().equals("config");
   }

@@ -65,7 +65,7 @@ public record RouterStatus(
     return "%s%s: %s%d shards, %s %d of %d, tables of %d collections%s"
         .formatted(
             mode.name().toLowerCase(Locale.ROOT),
-            isRouting ? "" : ", turned off",
+            isRouting || mode == RoutingMode.NONE ? "" : ", turned off",
             clusterId == null ? "" : "cluster " + clusterId + ", ",
             shards.size(),
             mode == RoutingMode.DIRECT ? "primaries of" : "mongos beside",

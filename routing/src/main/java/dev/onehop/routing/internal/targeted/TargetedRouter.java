@@ -79,6 +79,8 @@ public final class TargetedRouter implements ExplainedRouter {
           "killcursors",
           "logout");
 
+  private static final String NO_MONGOS = "the URI leads to no mongos";
+
   private static final BsonDocument DONE = new BsonDocument("ok", new BsonDouble(1));
 
   private final Mongoses mongoses;
@@ -561,6 +563,10 @@ public final class TargetedRouter implements ExplainedRouter {
 
   @Override
   public void setRouting(boolean on) {
+    ClusterType type = mongoses.type();
+    if (!on && type != ClusterType.SHARDED && type != ClusterType.UNKNOWN) {
+      throw new IllegalStateException(NO_MONGOS);
+    }
     planner.setRouting(on);
   }
 
@@ -598,7 +604,7 @@ public final class TargetedRouter implements ExplainedRouter {
       return List.of(outage);
     }
     if (mongoses.type() != ClusterType.SHARDED) {
-      return List.of("the URI leads to no mongos");
+      return List.of(NO_MONGOS);
     }
     if (shards.isEmpty()) {
       return List.of("the shards are not known yet");
