@@ -149,7 +149,7 @@ public final class OneHop implements AutoCloseable {
    * @param namespaces collections, as {@code database.collection}, whose routing tables are loaded
    *     first
    * @return what is known then; {@link RouterStatus#missing} has what is still missing. It returns
-   *     at once if a database does not exist
+   *     at once if a database does not exist, or the router is closed
    * @throws IllegalArgumentException if a namespace is malformed
    */
   public RouterStatus ready(Duration timeout, String... namespaces) {
@@ -173,8 +173,8 @@ public final class OneHop implements AutoCloseable {
    * stay where they are. Routing is on at first. {@link OneHopProperty#ENABLED} turns it off at the
    * start.
    *
-   * @throws IllegalStateException if the router cannot do it: nothing is routed, or the URI names
-   *     no mongos
+   * @throws IllegalStateException if the router cannot do it: nothing is routed, the URI names no
+   *     mongos, or the router is closed
    */
   public void setRouting(boolean on) {
     if (router == null) {
@@ -216,6 +216,7 @@ public final class OneHop implements AutoCloseable {
    * @param namespace {@code database.collection}
    * @param filter of the read, which has the read preference of the client's settings
    * @throws IllegalArgumentException if the namespace is malformed
+   * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time
    */
   public RouteExplanation explain(String namespace, Bson filter) {
@@ -229,6 +230,7 @@ public final class OneHop implements AutoCloseable {
    * @param namespace {@code database.collection}
    * @param write one write of any kind
    * @throws IllegalArgumentException if the namespace is malformed
+   * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time
    */
   public RouteExplanation explain(String namespace, WriteModel<?> write) {

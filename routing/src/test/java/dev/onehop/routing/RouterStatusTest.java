@@ -220,6 +220,23 @@ class RouterStatusTest {
   }
 
   @Test
+  void aClosedRouterSaysSo() {
+    OneHop router = targeted().build();
+    router.ready(TIMEOUT, "it.c");
+    router.close();
+
+    assertThat(router.status().missing()).containsExactly("the router is closed");
+    assertThat(router.ready(TIMEOUT.multipliedBy(10), "it.other").missing())
+        .contains("the router is closed");
+    assertThatThrownBy(() -> router.setRouting(false))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("the router is closed");
+    assertThatThrownBy(() -> router.explain("it.c", Filters.eq(5)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("the router is closed");
+  }
+
+  @Test
   void withoutRoutingThereIsNothingToTurnOff() {
     try (OneHop router =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")

@@ -20,6 +20,7 @@ import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +37,8 @@ import reactor.util.retry.Retry;
  * <p>Thread-safe.
  */
 public final class RouterClients implements AutoCloseable {
+  private static final String CLOSED = "the router is closed";
+
   private static final int MAX_CONNECTING = 64;
 
   /** How often it is looked for what is missing. */
@@ -84,7 +87,11 @@ public final class RouterClients implements AutoCloseable {
 
   /** What is known of the cluster. */
   public RouterStatus status() {
-    return router.status();
+    RouterStatus status = router.status();
+    return closed.get()
+        ? new RouterStatus(
+            status.mode(), false, status.clusterId(), Map.of(), Map.of(), List.of(CLOSED))
+        : status;
   }
 
   /**
@@ -94,7 +101,7 @@ public final class RouterClients implements AutoCloseable {
    * @param failed gets what fails, also if it is tried again
    */
   public Mono<Void> ready(List<String> namespaces, Consumer<Throwable> failed) {
-    return Mono.defer(router::known)
+    return Mono.defer(() -> closed.get() ? Mono.error(new IllegalStateException(CLOSED)) : router.known())
         .thenMany(Flux.fromIterable(namespaces))
         .flatMap(router::table)
         .then()
@@ -102,11 +109,17 @@ public final class RouterClients implements AutoCloseable {
         .retryWhen(
             Retry.backoff(Long.MAX_VALUE, LOOK)
                 .maxBackoff(LONGEST_BACKOFF)
-                .filter(RouterClients::mayPass))
+                .filter(failure -> !closed.get() && mayPass(failure)))
         .then(Mono.fromSupplier(router::status))
-        .filter(RouterStatus::isReady)
+        .filter(status -> status.isReady() || closed.get())
         .repeatWhenEmpty(again -> again.delayElements(LOOK))
         .then();
+  }
+
+  private void checkOpen() {
+    if (closed.get()) {
+      throw new IllegalStateException(CLOSED);
+    }
   }
 
   /** A database that does not exist has no other failure as its cause. */
@@ -116,6 +129,7 @@ public final class RouterClients implements AutoCloseable {
 
   /** Whether new operations are routed. */
   public void setRouting(boolean on) {
+    checkOpen();
     router.setRouting(on);
   }
 
@@ -175,6 +189,7 @@ public final class RouterClients implements AutoCloseable {
 
   /** Explains where operations go. */
   public Explanations explanations() {
+    checkOpen();
     return new Explanations(router, asked);
   }
 
