@@ -9,6 +9,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.jar.Attributes;
@@ -29,6 +30,28 @@ class DependenciesTest {
   @TempDir private Path folder;
 
   private final Map<String, String> classPath = new LinkedHashMap<>();
+
+  private final Map<String, String> names =
+      new HashMap<>(
+          Map.of(
+              CORE,
+              "org.mongodb.driver-core",
+              SYNC,
+              "org.mongodb.driver-sync",
+              REACTIVE,
+              "org.mongodb.driver-reactivestreams",
+              "io.netty.util.Version",
+              "io.netty.common",
+              "io.netty.buffer.ByteBuf",
+              "io.netty.buffer",
+              "io.netty.channel.Channel",
+              "io.netty.transport",
+              "io.netty.handler.ssl.SslHandler",
+              "io.netty.handler",
+              "reactor.core.publisher.Mono",
+              "io.projectreactor.reactor-core",
+              "io.micrometer.core.instrument.MeterRegistry",
+              "micrometer-core"));
 
   DependenciesTest() {
     classPath.put(CORE, "5.14.0");
@@ -56,6 +79,14 @@ class DependenciesTest {
   @Test
   void aJarWithoutAVersionIsTaken() {
     classPath.replaceAll((type, version) -> "");
+
+    assertThatCode(this::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void theVersionOfAnApplicationThatHoldsAllInItsJarIsNotALibrarys() {
+    classPath.replaceAll((type, version) -> "1.0.0");
+    names.replaceAll((type, name) -> "com.example.shop");
 
     assertThatCode(this::check).doesNotThrowAnyException();
   }
@@ -97,6 +128,7 @@ class DependenciesTest {
   private Path jar(String type, String version) throws IOException {
     Manifest manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    manifest.getMainAttributes().putValue("Bundle-SymbolicName", names.get(type));
     if (!version.isEmpty()) {
       manifest.getMainAttributes().putValue("Bundle-Version", version);
     }

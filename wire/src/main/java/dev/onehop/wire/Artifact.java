@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.jar.Attributes;
 import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
@@ -40,13 +41,18 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
   public static Artifact of(String id, String className, ClassLoader loader) {
     String resource = className.replace('.', '/') + ".class";
     URL url = loader.getResource(resource);
-    return new Artifact(id, url != null, url == null ? null : version(url, resource));
+    return new Artifact(id, url != null, url == null ? null : version(id, url, resource));
   }
 
-  private static @Nullable String version(URL url, String resource) {
+  private static @Nullable String version(String id, URL url, String resource) {
     try (InputStream manifest =
         new URL(url.toString().replace(resource, "META-INF/MANIFEST.MF")).openStream()) {
-      return new Manifest(manifest).getMainAttributes().getValue("Bundle-Version");
+      Attributes attributes = new Manifest(manifest).getMainAttributes();
+      String name = String.valueOf(attributes.getValue("Bundle-SymbolicName"));
+      // An application's own jar may hold all of its libraries, and has a version of its own.
+      return id.endsWith(name.substring(name.lastIndexOf('.') + 1))
+          ? attributes.getValue("Bundle-Version")
+          : null;
     } catch (IOException e) {
       return null;
     }
