@@ -44,7 +44,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -158,13 +158,18 @@ public final class OneHop implements AutoCloseable {
     if (router == null) {
       return status();
     }
-    AtomicReference<List<String>> failure = new AtomicReference<>(List.of());
+    List<String> lastFailure = new CopyOnWriteArrayList<>();
     await(
         router
-            .ready(tables, why -> failure.set(List.of(String.valueOf(why.getMessage()))))
+            .ready(
+                tables,
+                why -> {
+                  lastFailure.clear();
+                  lastFailure.add(String.valueOf(why.getMessage()));
+                })
             .timeout(timeout.compareTo(LONGEST) < 0 ? timeout : LONGEST, Mono.empty())
             .onErrorComplete());
-    return router.status().with(tables, failure.get());
+    return router.status().with(tables, lastFailure);
   }
 
   /**
@@ -517,9 +522,7 @@ public final class OneHop implements AutoCloseable {
           log.warn("nothing is routed: {}", reason);
         }
         return new OneHop(
-            asked,
-            unrouted(asked, routing),
-            reason == null ? "the routing mode is NONE" : reason);
+            asked, unrouted(asked, routing), reason == null ? "the routing mode is NONE" : reason);
       }
       log.warn("nothing is routed, and clients are the driver's own: {}", reason);
       return new OneHop(asked, null, reason);

@@ -101,7 +101,8 @@ public final class RouterClients implements AutoCloseable {
    * @param failed gets what fails, also if it is tried again
    */
   public Mono<Void> ready(List<String> namespaces, Consumer<Throwable> failed) {
-    return Mono.defer(() -> closed.get() ? Mono.error(new IllegalStateException(CLOSED)) : router.known())
+    return Mono.defer(
+            () -> closed.get() ? Mono.error(new IllegalStateException(CLOSED)) : router.known())
         .thenMany(Flux.fromIterable(namespaces))
         .flatMap(router::table)
         .then()
