@@ -132,7 +132,7 @@ public final class OneHop implements AutoCloseable {
   public RouterStatus status() {
     return router == null
         ? new RouterStatus(
-            RoutingMode.NONE,
+            RouterStatus.NONE,
             false,
             null,
             Map.of(),

@@ -62,7 +62,7 @@ class RouterStatusTest {
 
       assertThat(status.missing()).isEmpty();
       assertThat(status.isReady()).isTrue();
-      assertThat(status.mode()).isEqualTo(RoutingMode.TARGETED);
+      assertThat(status.mode()).isEqualTo("targeted");
       assertThat(status.isRouting()).isTrue();
       assertThat(status.shards())
           .isEqualTo(Map.of("s0", List.of(at("m0")), "s1", List.of(at("m1"))));

@@ -1,18 +1,16 @@
 package dev.onehop.routing.observation;
 
 import com.mongodb.ServerAddress;
-import dev.onehop.routing.RoutingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a router knows of its cluster at a moment. Immutable.
  *
- * @param mode of the router; {@link RoutingMode#NONE} if nothing is routed
+ * @param mode {@code targeted} or {@code direct}; {@code none} if nothing is routed
  * @param isRouting whether new operations are routed: false if that was {@linkplain
  *     dev.onehop.routing.OneHop#setRouting turned off}, or there is nothing to route
  * @param clusterId the cluster's id in {@code config.version}; null if it is not known, and in
@@ -24,12 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param missing what is not known that operations are routed by, in words; empty if all is known
  */
 public record RouterStatus(
-    RoutingMode mode,
+    String mode,
     boolean isRouting,
     @Nullable String clusterId,
     Map<String, List<ServerAddress>> shards,
     Map<String, Duration> tables,
     List<String> missing) {
+  /** The mode of a router that routes nothing. */
+  public static final String NONE = "none";
+
+  private static final String DIRECT = "direct";
 
   /** Whether operations can be routed. */
   public boolean isReady() {
@@ -64,11 +66,11 @@ public record RouterStatus(
   public String toString() {
     return "%s%s: %s%d shards, %s %d of %d, tables of %d collections%s"
         .formatted(
-            mode.name().toLowerCase(Locale.ROOT),
-            isRouting || mode == RoutingMode.NONE ? "" : ", turned off",
+            mode,
+            isRouting || mode.equals(NONE) ? "" : ", turned off",
             clusterId == null ? "" : "cluster " + clusterId + ", ",
             shards.size(),
-            mode == RoutingMode.DIRECT ? "primaries of" : "mongos beside",
+            mode.equals(DIRECT) ? "primaries of" : "mongos beside",
             reachableShards(),
             shards.size(),
             tables.size(),

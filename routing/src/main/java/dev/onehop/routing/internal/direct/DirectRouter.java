@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.direct;
 
 import com.mongodb.ServerAddress;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.command.ClusterRouter;
@@ -92,8 +91,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
     if (outage != null || shards.isEmpty()) {
       missing.add(outage == null ? "the shards are not known yet" : outage);
     }
-    return new RouterStatus(
-        RoutingMode.DIRECT, routing, null, shards, cluster.catalog().ages(), missing);
+    return new RouterStatus("direct", routing, null, shards, cluster.catalog().ages(), missing);
   }
 
   @Override

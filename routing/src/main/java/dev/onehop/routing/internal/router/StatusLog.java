@@ -1,7 +1,5 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.wire.handshake.ClientMetadata;
@@ -18,14 +16,14 @@ import reactor.core.publisher.Flux;
  * servers of one change, or routing is turned off or on.
  */
 final class StatusLog {
-  private static final Logger log = LoggerFactory.getLogger(OneHop.class);
+  private static final Logger log = LoggerFactory.getLogger("dev.onehop.routing.OneHop");
 
   private static final Duration EVERY = Duration.ofSeconds(2);
 
   private StatusLog() {}
 
   static Disposable start(ExplainedRouter router) {
-    if (!log.isInfoEnabled() || router.status().mode() == RoutingMode.NONE) {
+    if (!log.isInfoEnabled() || router.status().mode().equals(RouterStatus.NONE)) {
       return Disposables.disposed();
     }
     return router

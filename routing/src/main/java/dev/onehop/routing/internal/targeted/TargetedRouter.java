@@ -4,7 +4,6 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterType;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.Journey;
 import dev.onehop.routing.observation.RouteDecision;
@@ -590,7 +589,7 @@ public final class TargetedRouter implements ExplainedRouter {
                         : List.of()));
     ObjectId cluster = mongoses.clusterId();
     return new RouterStatus(
-        catalog == null ? RoutingMode.NONE : RoutingMode.TARGETED,
+        catalog == null ? RouterStatus.NONE : "targeted",
         planner.isRouting(),
         cluster == null ? null : cluster.toHexString(),
         shards,

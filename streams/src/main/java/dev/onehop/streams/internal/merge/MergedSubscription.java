@@ -6,7 +6,6 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.Tokens;
-import dev.onehop.wire.NoAnswer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -446,7 +445,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     List<Mono<Void>> closing = new ArrayList<>(List.of(opening));
     readers.values().forEach(reader -> closing.add(reader.close()));
     Flux.merge(closing)
-        .timeout(CLOSING, NoAnswer.within(CLOSING))
+        .timeout(CLOSING)
         .onErrorComplete()
         .doFinally(
             end -> {
