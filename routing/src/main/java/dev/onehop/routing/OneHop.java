@@ -9,6 +9,8 @@ import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.NettyTransportSettings;
+import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.direct.DirectMode;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
@@ -210,7 +212,21 @@ public final class OneHop implements AutoCloseable {
    * @throws IllegalArgumentException if it is malformed
    */
   public static Builder builder(String uri) {
-    return new Builder(PropertySources.parse(uri));
+    PropertySources.Parsed parsed = PropertySources.parse(uri);
+    ConnectionString asked = new ConnectionString(parsed.uri());
+    return new Builder(
+        MongoClientSettings.builder().applyConnectionString(asked),
+        Boolean.TRUE.equals(asked.isDirectConnection()),
+        parsed.options());
+  }
+
+  /**
+   * Starts from settings, where an application has them already. The same as {@link
+   * #builder(String)}, but {@code directConnection=true} cannot be told from the address of a
+   * single server: {@link OneHopProperty#ENABLED} turns routing off.
+   */
+  public static Builder builder(MongoClientSettings settings) {
+    return new Builder(MongoClientSettings.builder(settings), false, Map.of());
   }
 
   /**
@@ -298,11 +314,13 @@ public final class OneHop implements AutoCloseable {
     private @Nullable UnaryOperator<ServerAddressName> mapping;
     private @Nullable PreferredZones preferred;
 
-    private Builder(PropertySources.Parsed uri) {
-      ConnectionString asked = new ConnectionString(uri.uri());
-      this.settings = MongoClientSettings.builder().applyConnectionString(asked);
-      this.directConnection = Boolean.TRUE.equals(asked.isDirectConnection());
-      this.uriOptions = uri.options();
+    private Builder(
+        MongoClientSettings.Builder settings,
+        boolean directConnection,
+        Map<OneHopProperty, String> uriOptions) {
+      this.settings = settings;
+      this.directConnection = directConnection;
+      this.uriOptions = uriOptions;
     }
 
     /**
@@ -321,7 +339,8 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Changes the driver's own settings, which hold for every connection: credentials, TLS, pools,
-     * codecs, listeners. A transport can't be set where the router brings its own.
+     * codecs, listeners. The router brings a transport of its own in place of any that is set here,
+     * and refuses one with TLS settings of Netty's.
      */
     public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
       Objects.requireNonNull(change, "change").accept(settings);
@@ -599,7 +618,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     private RouterClients direct(MongoClientSettings asked, RoutingSettings routing) {
-      refuseTransport(asked);
+      replaceTransport(asked);
       refuseWhatIsForTargetedMode();
       refuseWhatDirectModeCannot(asked);
       if (directConnection) {
@@ -639,9 +658,19 @@ public final class OneHop implements AutoCloseable {
       return new Carriage(carrier, () -> EventLoops.shutDown(carrier.group()));
     }
 
-    private void refuseTransport(MongoClientSettings asked) {
-      if (asked.getTransportSettings() != null) {
-        throw new IllegalArgumentException(modeName() + " mode brings a transport of its own");
+    private void replaceTransport(MongoClientSettings asked) {
+      TransportSettings transport = asked.getTransportSettings();
+      if (transport instanceof NettyTransportSettings netty && netty.getSslContext() != null) {
+        throw new IllegalArgumentException(
+            modeName()
+                + " mode brings a transport of its own, and would lose the SslContext of this one:"
+                + " set an SSLContext by applyToSslSettings");
+      }
+      if (transport != null) {
+        log.info(
+            "{} mode brings a transport of its own in place of {}",
+            modeName(),
+            transport.getClass().getSimpleName());
       }
     }
 
@@ -680,7 +709,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     private RouterClients targeted(MongoClientSettings asked, RoutingSettings routing) {
-      refuseTransport(asked);
+      replaceTransport(asked);
       Carriage carriage = carriage(routing.meterRegistry());
       UnaryOperator<ServerAddressName> names = routing.hostMapping();
       return TargetedMode.create(
@@ -702,7 +731,7 @@ public final class OneHop implements AutoCloseable {
 
     /** Every command goes where the official client would send it. */
     private RouterClients unrouted(MongoClientSettings asked, RoutingSettings routing) {
-      refuseTransport(asked);
+      replaceTransport(asked);
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
             "loadBalanced=true cannot be pipelined: behind a load balancer each connection may"

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.connection.TransportSettings;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.function.Consumer;
@@ -70,12 +72,15 @@ class DirectModeSettingsTest {
   }
 
   @Test
-  void whatItsConnectionsCannotDoIsRefused() {
+  void whatItsConnectionsCannotDoIsRefused() throws Exception {
+    SslContext certificates = SslContextBuilder.forClient().build();
     assertRefused(
         with(
             b ->
                 b.applyToClientSettings(
-                    s -> s.transportSettings(TransportSettings.nettyBuilder().build()))),
+                    s ->
+                        s.transportSettings(
+                            TransportSettings.nettyBuilder().sslContext(certificates).build()))),
         "transport");
     assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
     assertRefused(OneHop.builder("mongodb://%2Ftmp%2Fmongodb.sock/"), "Unix domain sockets");

@@ -5,22 +5,35 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
 import dev.onehop.wire.CapturedLog;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import java.util.List;
+import org.bson.UuidRepresentation;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /**
  * What targeted mode can't route is left to the driver, and said; what it can't have is refused.
  */
 class TargetedModeSettingsTest {
   @RegisterExtension private final CapturedLog log = new CapturedLog(OneHop.class.getName());
+
+  @AfterEach
+  void asBefore() {
+    ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(null);
+  }
 
   @ParameterizedTest
   @CsvSource({
@@ -73,15 +86,52 @@ class TargetedModeSettingsTest {
   }
 
   @Test
-  void aTransportOfTheApplicationIsRefused() {
+  void settingsCanComeInPlaceOfAUri() {
+    MongoClientSettings settings =
+        MongoClientSettings.builder()
+            .applyToClusterSettings(cluster -> cluster.hosts(List.of(new ServerAddress("x", 1))))
+            .uuidRepresentation(UuidRepresentation.JAVA_LEGACY)
+            .build();
+    try (OneHop router = OneHop.builder(settings).build()) {
+      assertThat(router.clientSettings().getClusterSettings().getHosts().toString())
+          .contains("onehop-targeted");
+      assertThat(router.clientSettings().getUuidRepresentation())
+          .isEqualTo(UuidRepresentation.JAVA_LEGACY);
+    }
+  }
+
+  /** As Spring Boot sets one. */
+  @Test
+  void aTransportOfTheApplicationIsReplaced() {
+    ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);
+    TransportSettings netty = TransportSettings.nettyBuilder().build();
+    try (OneHop router =
+        OneHop.builder("mongodb://localhost:1/")
+            .applyToClientSettings(settings -> settings.transportSettings(netty))
+            .build()) {
+      assertThat(router.clientSettings().getTransportSettings()).isNotNull().isNotSameAs(netty);
+      assertThat(router.syncClientSettings().getTransportSettings()).isNull();
+    }
+    assertThat(log.messages())
+        .containsExactly(
+            "targeted mode brings a transport of its own in place of NettyTransportSettings");
+  }
+
+  /** It would be connected to with other certificates than the application trusts. */
+  @Test
+  void aTransportWithCertificatesIsRefused() throws Exception {
+    SslContext certificates = SslContextBuilder.forClient().build();
     OneHop.Builder builder =
         OneHop.builder("mongodb://localhost:1/")
             .applyToClientSettings(
-                settings -> settings.transportSettings(TransportSettings.nettyBuilder().build()));
+                settings ->
+                    settings.transportSettings(
+                        TransportSettings.nettyBuilder().sslContext(certificates).build()));
 
     assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("targeted mode brings a transport of its own");
+        .hasMessageContaining("targeted mode brings a transport of its own")
+        .hasMessageContaining("applyToSslSettings");
   }
 
   @ParameterizedTest

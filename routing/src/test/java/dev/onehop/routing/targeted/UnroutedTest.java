@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.client.model.Filters;
-import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
@@ -79,13 +78,5 @@ class UnroutedTest {
     assertThatThrownBy(() -> builder("loadBalanced=true").client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("loadBalanced=true cannot be pipelined");
-    assertThatThrownBy(
-            () ->
-                builder("")
-                    .applyToClientSettings(
-                        s -> s.transportSettings(TransportSettings.nettyBuilder().build()))
-                    .client(MongoClient.class))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("transport");
   }
 }
