@@ -1,0 +1,26 @@
+package dev.onehop.spring.boot;
+
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.observation.RouterStatus;
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Health by the types of Boot 3: never DOWN, as operations go over the nearest mongos then. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
+class Boot3Health {
+  @Bean
+  @ConditionalOnEnabledHealthIndicator("onehop")
+  HealthIndicator onehopHealthIndicator(OneHop oneHop) {
+    return () -> {
+      RouterStatus status = oneHop.status();
+      return (status.isReady() ? Health.up() : Health.unknown())
+          .withDetails(Details.of(status))
+          .build();
+    };
+  }
+}

@@ -1,0 +1,35 @@
+package dev.onehop.spring.boot;
+
+import com.mongodb.MongoClientSettings;
+import java.util.function.Consumer;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.mongo.MongoClientSettingsBuilderCustomizer;
+import org.springframework.boot.autoconfigure.mongo.MongoConnectionDetails;
+import org.springframework.boot.autoconfigure.mongo.StandardMongoClientSettingsBuilderCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The settings by the types of Boot 3. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(MongoConnectionDetails.class)
+class Boot3Settings {
+  /**
+   * @param standard applies the connection details; absent if the application has settings of its
+   *     own
+   */
+  @Bean
+  ApplicationSettings oneHopApplicationSettings(
+      MongoConnectionDetails details,
+      MongoClientSettings settings,
+      ObjectProvider<StandardMongoClientSettingsBuilderCustomizer> standard,
+      ObjectProvider<MongoClientSettingsBuilderCustomizer> customizers) {
+    return new ApplicationSettings(
+        standard.getIfAvailable() == null ? null : details.getConnectionString(),
+        settings,
+        customizers
+            .orderedStream()
+            .<Consumer<MongoClientSettings.Builder>>map(each -> each::customize)
+            .toList());
+  }
+}

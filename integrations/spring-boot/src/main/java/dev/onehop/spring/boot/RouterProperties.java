@@ -1,0 +1,48 @@
+package dev.onehop.spring.boot;
+
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.OneHopProperty;
+import dev.onehop.routing.RoutingMode;
+import java.util.Locale;
+import java.util.Properties;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+
+/**
+ * The application's properties of the router: those of {@link OneHopProperty}, in Boot's spelling
+ * ({@code onehop.refresh-interval}) or any that Boot binds to it, and those of what has none there.
+ */
+final class RouterProperties {
+  private static final String PIPELINING = "onehop.pipelining.";
+
+  private RouterProperties() {}
+
+  /** Boot's spelling of a property's name. */
+  static String name(OneHopProperty property) {
+    return property.key().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+
+  static void apply(Environment environment, OneHop.Builder builder) {
+    Binder binder = Binder.get(environment);
+    Properties given = new Properties();
+    for (OneHopProperty each : OneHopProperty.values()) {
+      binder.bind(name(each), String.class).ifBound(value -> given.setProperty(each.key(), value));
+    }
+    builder.properties(given);
+    binder.bind("onehop.mode", RoutingMode.class).ifBound(builder::routing);
+    if (binder.bind(PIPELINING + "enabled", boolean.class).orElse(false)) {
+      builder.pipelining(
+          pipelining -> {
+            binder
+                .bind(PIPELINING + "sockets-per-server", int.class)
+                .ifBound(pipelining::socketsPerServer);
+            binder
+                .bind(PIPELINING + "max-in-flight-per-socket", int.class)
+                .ifBound(pipelining::maxInFlightPerSocket);
+            binder
+                .bind(PIPELINING + "max-shared-bytes", int.class)
+                .ifBound(pipelining::maxSharedBytes);
+          });
+    }
+  }
+}
