@@ -3,6 +3,7 @@ package dev.onehop.routing.targeted;
 import static dev.onehop.routing.targeted.Targeted.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.ConnectionString;
@@ -184,6 +185,21 @@ class AsThePlainDriverTest {
         .filteredOn(command -> command.getString("$db").getValue().equals("it"))
         .extracting(command -> command.getDocument("readConcern").containsKey("atClusterTime"))
         .containsExactly(false, true, false, true);
+  }
+
+  /** Before the first operation, which may come long after. */
+  @Test
+  void thatAReplicaSetIsNotRoutedIsSaidAtTheStart() {
+    try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(unrouted.messages())
+                      .containsExactly(
+                          "the URI leads to a replica set, not to a mongos: nothing will be"
+                              + " routed"));
+      assertThat(router.status().isReady()).isFalse();
+    }
   }
 
   /** What a read asks of it, the driver adds to the command. */

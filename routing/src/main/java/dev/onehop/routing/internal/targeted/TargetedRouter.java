@@ -130,6 +130,16 @@ public final class TargetedRouter implements ExplainedRouter {
     // What can't be read in a moment is waited for once, by all that come meanwhile.
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
+    if (catalog != null) {
+      mongoses.heard().subscribe(done -> {}, failure -> {}, this::noticeIfNotSharded);
+    }
+  }
+
+  private void noticeIfNotSharded() {
+    ClusterType type = mongoses.type();
+    if (type == ClusterType.REPLICA_SET || type == ClusterType.STANDALONE) {
+      notice.noTable("", new NotShardedException(type));
+    }
   }
 
   Mongoses mongoses() {
