@@ -13,8 +13,6 @@ import org.springframework.core.env.Environment;
  * ({@code onehop.refresh-interval}) or any that Boot binds to it, and those of what has none there.
  */
 final class RouterProperties {
-  private static final String PIPELINING = "onehop.pipelining.";
-
   private RouterProperties() {}
 
   /** Boot's spelling of a property's name. */
@@ -30,17 +28,17 @@ final class RouterProperties {
     }
     builder.properties(given);
     binder.bind("onehop.mode", RoutingMode.class).ifBound(builder::routing);
-    if (binder.bind(PIPELINING + "enabled", boolean.class).orElse(false)) {
+    if (binder.bind("onehop.pipelining.enabled", boolean.class).orElse(false)) {
       builder.pipelining(
           pipelining -> {
             binder
-                .bind(PIPELINING + "sockets-per-server", int.class)
+                .bind("onehop.pipelining.sockets-per-server", int.class)
                 .ifBound(pipelining::socketsPerServer);
             binder
-                .bind(PIPELINING + "max-in-flight-per-socket", int.class)
+                .bind("onehop.pipelining.max-in-flight-per-socket", int.class)
                 .ifBound(pipelining::maxInFlightPerSocket);
             binder
-                .bind(PIPELINING + "max-shared-bytes", int.class)
+                .bind("onehop.pipelining.max-shared-bytes", int.class)
                 .ifBound(pipelining::maxSharedBytes);
           });
     }
