@@ -61,7 +61,7 @@ class OneHopRuntimeHintsTest {
 
     private static URL[] classPath() throws Exception {
       var urls = new ArrayList<URL>();
-      for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
         urls.add(Path.of(entry).toUri().toURL());
       }
       return urls.toArray(URL[]::new);
