@@ -112,18 +112,24 @@ class OrdersApplicationTest {
   }
 
   @Test
-  void theEndpointShowsRoutesAndTurnsThemOff() {
+  void theEndpointShowsRoutesAndChangesNothing() {
     assertThat(actuator.get("onehop"))
         .contains("\"shards\":{\"shard-1\":[\"127.33.0.1:", "\"tableAges\":{\"" + CLUSTER.namespace("orders"));
     assertThat(actuator.get("onehop/" + CLUSTER.namespace("orders") + "?filter=%7Bcustomer:'zoe'%7D"))
         .contains("\"decision\":\"owner\"", "\"shards\":[\"shard-3\"]");
 
-    assertThat(actuator.post("onehop", "{\"routing\": false}")).contains("\"routing\":false");
+    assertThat(actuator.post("onehop", "{\"routing\": false}")).contains("\"status\":405");
+    assertThat(oneHop.status().isRouting()).isTrue();
+  }
+
+  @Test
+  void routingIsTurnedOffAndOn() {
+    oneHop.setRouting(false);
     long before = routed("owner");
     orders.of("zoe").blockLast();
     assertThat(routed("owner")).isEqualTo(before);
 
-    assertThat(actuator.post("onehop", "{\"routing\": true}")).contains("\"routing\":true");
+    oneHop.setRouting(true);
     orders.of("zoe").blockLast();
     assertThat(routed("owner")).isEqualTo(before + 1);
   }

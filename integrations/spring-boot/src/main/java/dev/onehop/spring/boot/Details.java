@@ -3,6 +3,8 @@ package dev.onehop.spring.boot;
 import com.mongodb.ServerAddress;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.observation.RouterStatus;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -29,7 +31,7 @@ final class Details {
     Map<String, Object> shards = new LinkedHashMap<>();
     status.shards().forEach((shard, servers) -> shards.put(shard, names(servers)));
     Map<String, Object> tables = new LinkedHashMap<>();
-    status.tables().forEach((namespace, age) -> tables.put(namespace, age.toString()));
+    status.tables().forEach((namespace, age) -> tables.put(namespace, text(age)));
     details.put("shards", shards);
     details.put("tableAges", tables);
     details.put("missing", status.missing());
@@ -44,9 +46,13 @@ final class Details {
     details.put("servers", names(explanation.routers()));
     details.put("reason", explanation.reason());
     if (explanation.tableAge() != null) {
-      details.put("tableAge", explanation.tableAge().toString());
+      details.put("tableAge", text(explanation.tableAge()));
     }
     return details;
+  }
+
+  private static String text(Duration age) {
+    return age.truncatedTo(ChronoUnit.MILLIS).toString();
   }
 
   private static List<String> names(List<ServerAddress> servers) {

@@ -9,6 +9,10 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.internal.MongoClientImpl;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.UuidRepresentation;
@@ -18,6 +22,8 @@ import org.springframework.boot.autoconfigure.mongo.MongoAutoConfiguration;
 import org.springframework.boot.autoconfigure.mongo.MongoClientSettingsBuilderCustomizer;
 import org.springframework.boot.autoconfigure.mongo.MongoConnectionDetails;
 import org.springframework.boot.autoconfigure.mongo.MongoReactiveAutoConfiguration;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslStoreBundle;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -125,6 +131,34 @@ class OneHopAutoConfigurationTest {
             context ->
                 assertThat(settings(context.getBean(MongoClient.class)).getApplicationName())
                     .isEqualTo("elsewhere"));
+  }
+
+  @Test
+  void anSslBundleIsTheRouters() throws IOException {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      application
+          .withBean(MongoConnectionDetails.class, () -> new WithBundle(server.getLocalPort()))
+          .run(
+              context -> {
+                try (Socket connection = server.accept()) {
+                  assertThat(connection.getInputStream().read())
+                      .as("a record of a TLS handshake")
+                      .isEqualTo(22);
+                }
+              });
+    }
+  }
+
+  private record WithBundle(int port) implements MongoConnectionDetails {
+    @Override
+    public ConnectionString getConnectionString() {
+      return new ConnectionString("mongodb://127.0.0.1:" + port + "/");
+    }
+
+    @Override
+    public SslBundle getSslBundle() {
+      return SslBundle.of(SslStoreBundle.NONE);
+    }
   }
 
   @Test
