@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What the router tells, as maps of strings, numbers and lists, which any mapper writes. */
@@ -17,7 +16,7 @@ final class Details {
   /** Mode, whether new operations are routed, and the cluster. */
   static Map<String, Object> summary(RouterStatus status) {
     Map<String, Object> details = new LinkedHashMap<>();
-    details.put("mode", status.mode().name().toLowerCase(Locale.ROOT));
+    details.put("mode", status.mode());
     details.put("routing", status.isRouting());
     if (status.clusterId() != null) {
       details.put("cluster", status.clusterId());
