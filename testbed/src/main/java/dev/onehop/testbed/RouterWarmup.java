@@ -75,7 +75,7 @@ final class RouterWarmup {
     try {
       all(routers, threads, router -> warmUp(router, namespace, keys, threads));
     } catch (CompletionException e) {
-      throw new TestbedException("a router can't be warmed up: " + e.getCause().getMessage(), e);
+      throw new TestbedException("a router can't be warmed up: " + e.getMessage(), e);
     } finally {
       threads.shutdownNow();
     }
