@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How the two ends of a copy are connected to. */
+/** How servers are connected to. */
 final class ConnectionOptions {
   @Option(
       names = "--tls-ca",

@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
     name = "consume",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    defaultValueProvider = NearByDefault.class,
+    defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
     header = "Measure how fast, how late and how rightly change events are consumed.",
     description = {

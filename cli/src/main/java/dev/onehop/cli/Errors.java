@@ -16,7 +16,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
   @Override
   public int handleParseException(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
-    StringBuilder line = new StringBuilder(oneLine(e));
+    StringBuilder line = new StringBuilder(Failure.firstLine(e));
     if (e instanceof UnmatchedArgumentException unmatched) {
       List<String> suggestions = unmatched.getSuggestions();
       if (!suggestions.isEmpty()) {
@@ -31,7 +31,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
   @Override
   public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
     int exitCode = e instanceof Failure failure ? failure.exitCode() : Failure.RUN;
-    String line = e.getMessage() == null ? e.getClass().getName() : oneLine(e);
+    String line = e.getMessage() == null ? e.getClass().getName() : Failure.firstLine(e);
     // A server that died says why in its log's last lines: those are worth more than one line.
     if (e instanceof Failure && e.getMessage() != null) {
       line = e.getMessage();
@@ -48,10 +48,6 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
       e.printStackTrace(err);
     }
     err.flush();
-  }
-
-  private static String oneLine(Exception e) {
-    return Failure.firstLine(e);
   }
 
   private static boolean wantsDebug(String[] args) {

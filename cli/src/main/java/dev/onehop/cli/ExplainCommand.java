@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
 import com.mongodb.MongoTimeoutException;
 import dev.onehop.core.table.Chunk;
@@ -11,14 +10,13 @@ import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.json.JsonParseException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,6 +26,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "explain",
     mixinStandardHelpOptions = true,
+    defaultValueProvider = OwnDefaults.class,
     versionProvider = Version.class,
     header = "Show which shards a filter is routed to, and why.",
     description = {
@@ -57,13 +56,7 @@ final class ExplainCommand implements Callable<Integer> {
       description = "Connection string of a mongos.")
   private String url;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "TIME",
-      converter = DurationConverter.class,
-      defaultValue = "10s",
-      description = "How long to wait for the cluster. Default: ${DEFAULT-VALUE}.")
-  private Duration timeout;
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   @Parameters(index = "0", paramLabel = "NAMESPACE", description = "database.collection")
   private String namespace;
@@ -78,7 +71,8 @@ final class ExplainCommand implements Callable<Integer> {
     }
     BsonDocument filter = filter(filterJson);
     String hosts = String.join(",", connection(url).getHosts());
-    try (OneHop router = OneHop.builder(url).applyToClientSettings(this::limit).build()) {
+    try (OneHop router =
+        OneHop.builder(url).applyToClientSettings(connection.client("onehop-explain")).build()) {
       RouteExplanation explanation = router.explain(namespace, filter);
       Target target = explanation.target();
       if (target == null) {
@@ -86,7 +80,8 @@ final class ExplainCommand implements Callable<Integer> {
       }
       print(spec.commandLine().getOut(), explanation, target, filter);
     } catch (MongoTimeoutException e) {
-      throw Failure.run("cannot reach " + hosts + " within " + timeout.toMillis() + " ms", e);
+      throw Failure.run(
+          "cannot reach " + hosts + " within " + connection.timeout().toMillis() + " ms", e);
     } catch (MongoException e) {
       throw Failure.run("cannot use " + hosts + ": " + Failure.firstLine(e), e);
     } catch (IllegalArgumentException e) {
@@ -109,13 +104,6 @@ final class ExplainCommand implements Callable<Integer> {
     } catch (IllegalArgumentException | MongoException e) {
       throw Failure.usage("--url: " + Failure.firstLine(e));
     }
-  }
-
-  private void limit(MongoClientSettings.Builder settings) {
-    long millis = timeout.toMillis();
-    settings
-        .applyToClusterSettings(c -> c.serverSelectionTimeout(millis, TimeUnit.MILLISECONDS))
-        .applyToSocketSettings(s -> s.connectTimeout(millis, TimeUnit.MILLISECONDS));
   }
 
   private static void print(

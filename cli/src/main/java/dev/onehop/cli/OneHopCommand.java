@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       VerifyCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
+      DoctorCommand.class,
       ExplainCommand.class,
       ResyncCommand.class,
       JmhCommand.class
@@ -35,6 +36,7 @@ import picocli.CommandLine.Spec;
       "  onehop consume --quick     how fast and how late are change events, in order?",
       "  onehop copy --from ... --to ...",
       "                             copy a cluster while it lives",
+      "  onehop doctor --url ...    can operations be routed on this cluster?",
       "  onehop propagate           how long does a write take to be seen elsewhere?",
       "  onehop verify --from ... --to ...",
       "                             do two clusters have the same in them?",

@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
     name = "propagate",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    defaultValueProvider = NearByDefault.class,
+    defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
     header = "Measure how long a write takes to be seen elsewhere.",
     description = {

@@ -24,8 +24,6 @@ import java.util.Objects;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -71,7 +69,6 @@ final class VerifyCommand implements Callable<Integer> {
   private static final int MOST_PARALLEL = 64;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
   private static final long REFRESH_MILLIS = 250;
-  private static final long ENDING_SECONDS = 10;
 
   @Spec private CommandSpec spec;
 
@@ -230,10 +227,9 @@ final class VerifyCommand implements Callable<Integer> {
   }
 
   private VerifyReport run(ClusterVerification verification) {
-    CountDownLatch ended = new CountDownLatch(1);
-    Thread hook = new Thread(interruption(Thread.currentThread(), ended), "interrupted");
-    Runtime.getRuntime().addShutdownHook(hook);
-    try (Progress progress = Progress.start(Terminal.detect())) {
+    Interruption interruption = Interruption.of(Thread.currentThread());
+    try (interruption;
+        Progress progress = Progress.start(Terminal.detect())) {
       Timer timer = show(verification, progress);
       try {
         return verification.run();
@@ -241,7 +237,7 @@ final class VerifyCommand implements Callable<Integer> {
         timer.cancel();
       }
     } catch (InterruptedException e) {
-      throw Failure.of(e);
+      throw interruption.failure(e);
     } catch (IllegalArgumentException e) {
       throw Failure.usage(Failure.firstLine(e));
     } catch (UncheckedIOException e) {
@@ -249,29 +245,6 @@ final class VerifyCommand implements Callable<Integer> {
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     } catch (MongoException | IllegalStateException e) {
       throw Failure.run(Failure.firstLine(e), e);
-    } finally {
-      ended.countDown();
-      removeHook(hook);
-    }
-  }
-
-  /** Cursors are closed before the process ends. */
-  private static Runnable interruption(Thread running, CountDownLatch ended) {
-    return () -> {
-      running.interrupt();
-      try {
-        var unused = ended.await(ENDING_SECONDS, TimeUnit.SECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    };
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      var unused = Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // It is running: the process ends.
     }
   }
 

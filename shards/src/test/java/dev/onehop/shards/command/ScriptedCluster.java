@@ -291,6 +291,7 @@ public final class ScriptedCluster implements AutoCloseable {
     return switch (command.getFirstKey()) {
       case "hello" -> hello(server);
       case "buildInfo" -> ok.append("version", new BsonString("6.0.5"));
+      case "listDatabases" -> BsonDocument.parse("{databases: [], totalSize: 0, ok: 1}");
       case "insert" -> ok.append("n", new BsonInt32(command.getArray("documents").size()));
       case "update", "delete" -> ok.append("n", new BsonInt32(1));
       case "find", "aggregate" ->

@@ -1,0 +1,72 @@
+package dev.onehop.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What {@code onehop doctor} found. Immutable.
+ *
+ * @param version of this program and Java
+ * @param exitCode 0, 1 or 3, as the command's help has them
+ * @param modes the modes in which operations can be routed, and pipelining
+ * @param findings in the order of the checks
+ */
+record Diagnosis(
+    String version, int exitCode, String verdict, List<String> modes, List<Finding> findings) {
+  /** Where texts begin. */
+  private static final int INDENT = 22;
+
+  /** How good what a check found is. */
+  enum Level {
+    OK,
+    /** Not possible, and not needed. */
+    NO,
+    WARNING,
+    PROBLEM
+  }
+
+  /**
+   * What one check found.
+   *
+   * @param advice what to do; empty for nothing
+   * @param details one line each, such as for each server
+   */
+  record Finding(String check, Level level, String text, String advice, List<String> details) {}
+
+  /** Lines for people. */
+  String toText(int width) {
+    StringBuilder out = new StringBuilder();
+    for (Finding each : findings) {
+      out.append(String.format(Locale.ROOT, "%-9s%-13s", each.level, each.check));
+      wrap(out, each.text, INDENT, width);
+      String indent = " ".repeat(INDENT);
+      each.details.forEach(line -> wrap(out.append(indent), "- " + line, INDENT + 2, width));
+      if (!each.advice.isEmpty()) {
+        wrap(out.append(indent), "> " + each.advice, INDENT + 2, width);
+      }
+    }
+    return out.append('\n').append(verdict).toString();
+  }
+
+  /** Breaks lines between words only, so that names can be copied. */
+  private static void wrap(StringBuilder out, String text, int indent, int width) {
+    int column = INDENT;
+    String space = "";
+    for (String word : text.split(" ", -1)) {
+      if (column + space.length() + word.length() > width && column > indent) {
+        space = "\n" + " ".repeat(indent);
+        column = indent - space.length();
+      }
+      out.append(space).append(word);
+      column += space.length() + word.length();
+      space = " ";
+    }
+    out.append('\n');
+  }
+
+  /** The same as JSON. */
+  String toJson() {
+    return new ObjectMapper().valueToTree(this).toPrettyString();
+  }
+}

@@ -1,0 +1,93 @@
+package dev.onehop.cli;
+
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
+import dev.onehop.resync.Terminal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop doctor}. */
+@Command(
+    name = "doctor",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    defaultValueProvider = OwnDefaults.class,
+    header = "Check whether operations can be routed on a cluster.",
+    description = {
+      "",
+      "Checks what the URL leads to, version, privileges, names, mongoses beside shards, zones,"
+          + " round trips, TLS, and which modes can be used. Everything is only read.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop doctor --url mongodb://mongos1,mongos2/",
+      "  ONEHOP_PASSWORD=... onehop doctor --url 'mongodb+srv://user@example.com/'",
+      "  onehop doctor --url mongodb://mongos1/ --zones 'a=*.a.com,b=*.b.com'",
+      "  onehop doctor --url mongodb://mongos1/ --out doctor.json",
+      "",
+      "Exit code: 0 operations can be routed, 3 they can't, 1 the cluster can't be",
+      "examined, 2 the command line was wrong."
+    })
+final class DoctorCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--url",
+      required = true,
+      paramLabel = "URL",
+      description = "The application's, with onehop.* options. Password: ONEHOP_PASSWORD.")
+  private String url;
+
+  @Option(
+      names = "--zones",
+      paramLabel = "ZONES",
+      description = "Zones to check, as the option onehop.preferredZones of the URL has them.")
+  private @Nullable String zones;
+
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Also write JSON to this file, for support: without users and passwords.")
+  private @Nullable Path out;
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+
+  @Override
+  public Integer call() {
+    String secret =
+        ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
+    Terminal terminal = Terminal.detect();
+    Diagnosis diagnosis;
+    try (Progress progress = Progress.start(terminal)) {
+      diagnosis = new Doctor(secret, zones, connection).examine(progress);
+      if (out != null) {
+        Files.writeString(out, diagnosis.toJson() + "\n");
+      }
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(Failure.firstLine(e));
+    } catch (InterruptedException e) {
+      throw Failure.of(e);
+    } catch (IOException e) {
+      throw Failure.run("--out " + out + ": " + Failure.reason(e), e);
+    }
+    String text = json ? diagnosis.toJson() : diagnosis.toText(terminal.columns());
+    spec.commandLine().getOut().println(text);
+    spec.commandLine().getOut().flush();
+    return diagnosis.exitCode();
+  }
+}
