@@ -25,7 +25,7 @@ class Boot4Settings {
       ObjectProvider<StandardMongoClientSettingsBuilderCustomizer> standard,
       ObjectProvider<MongoClientSettingsBuilderCustomizer> customizers) {
     return new ApplicationSettings(
-        standard.getIfAvailable() == null ? null : details.getConnectionString(),
+        standard.stream().findAny().isPresent() ? details.getConnectionString() : null,
         settings,
         customizers
             .orderedStream()
