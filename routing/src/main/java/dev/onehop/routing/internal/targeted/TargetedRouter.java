@@ -16,6 +16,7 @@ import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.command.TransactionTurns;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.Forwarded;
+import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;
@@ -131,7 +132,9 @@ public final class TargetedRouter implements ExplainedRouter {
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
     if (catalog != null) {
-      mongoses.heard().subscribe(done -> {}, failure -> {}, this::noticeIfNotSharded);
+      mongoses
+          .heard()
+          .subscribe(done -> {}, failure -> {}, this::noticeIfNotSharded, LateErrors.LOGGED);
     }
   }
 
