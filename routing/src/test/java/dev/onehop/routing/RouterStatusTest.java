@@ -37,9 +37,15 @@ import org.slf4j.LoggerFactory;
 class RouterStatusTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
+  private static final int WIRE_8_0 = 25;
 
   @RegisterExtension
   private final CapturedLog log = new CapturedLog(OneHop.class.getName(), "OneHop ", "nothing is");
+
+  @RegisterExtension
+  private final CapturedLog notRouted =
+      new CapturedLog(
+          "dev.onehop.routing.internal.targeted.TargetedRouter", "the URI leads to a replica set");
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
 
@@ -154,6 +160,32 @@ class RouterStatusTest {
 
       router.setRouting(true);
       assertThat(collection.find(Filters.eq(5)).first()).containsEntry("from", "s1");
+    }
+  }
+
+  /** The start does not wait for a shard that takes its time to answer. */
+  @Test
+  void aShardThatRefusesTheUserIsMissingInDirectMode() {
+    try (ScriptedCluster newer = new ScriptedCluster(WIRE_8_0)) {
+      newer.script(
+          "s1",
+          command ->
+              command.containsKey("connectionStatus")
+                  ? BsonDocument.parse(
+                      "{ok: 1, authInfo: {authenticatedUsers: [{user: 'u', db: 'admin'}],"
+                          + " authenticatedUserPrivileges: []}}")
+                  : null);
+      newer.delay(
+          "s1",
+          command ->
+              command.containsKey("connectionStatus") ? Duration.ofMillis(700) : Duration.ZERO);
+      try (OneHop router =
+          OneHop.builder("mongodb://" + newer.address("config") + "/")
+              .routing(RoutingMode.DIRECT)
+              .build()) {
+        assertThat(router.ready(Duration.ofSeconds(3)).missing())
+            .contains("shard s1 refuses the user");
+      }
     }
   }
 

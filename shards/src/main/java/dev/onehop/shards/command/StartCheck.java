@@ -182,6 +182,19 @@ public final class StartCheck {
     return Mono.defer(() -> isDone() ? noneRefusing() : facts.then());
   }
 
+  /** The ids of the shards that refuse the user. */
+  public Set<String> refusing() {
+    return Set.copyOf(refusing.keySet());
+  }
+
+  /** Completes when every shard was found to be usable; fails with the reason if one is not. */
+  public Mono<Void> everyShardPassed() {
+    return done()
+        .thenMany(Flux.defer(() -> Flux.fromIterable(shards.known())))
+        .concatMap(id -> shards.shard(id).flatMap(shard -> passed(id, shard, (BsonDocument) null)))
+        .then();
+  }
+
   /** Whether a command may go to a shard at once. */
   boolean hasPassed(ReplicaSet shard) {
     return passed.contains(shard) && refusing.isEmpty();

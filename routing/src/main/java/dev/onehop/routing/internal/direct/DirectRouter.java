@@ -76,6 +76,11 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   @Override
+  public Mono<Void> usable() {
+    return startCheck.everyShardPassed();
+  }
+
+  @Override
   public RouterStatus status() {
     Map<String, List<ServerAddress>> shards = new TreeMap<>();
     List<String> missing = new ArrayList<>();
@@ -87,6 +92,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
         missing.add("no primary of " + shard + " is known");
       }
     }
+    startCheck.refusing().forEach(shard -> missing.add("shard " + shard + " refuses the user"));
     String outage = outage();
     if (outage != null || shards.isEmpty()) {
       missing.add(outage == null ? "the shards are not known yet" : outage);

@@ -22,6 +22,11 @@ public interface ExplainedRouter extends CommandRouter {
   /** Completes when what operations are routed by was read for the first time, or could not be. */
   Mono<Void> known();
 
+  /** The same, and fails with the reason if a shard refuses this application. */
+  default Mono<Void> usable() {
+    return known();
+  }
+
   /**
    * Whether new operations are routed, as they are at first. Otherwise they go to a mongos of the
    * URI; cursors and transactions stay where they are.

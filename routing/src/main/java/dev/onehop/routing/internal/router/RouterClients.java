@@ -102,7 +102,7 @@ public final class RouterClients implements AutoCloseable {
    */
   public Mono<Void> ready(List<String> namespaces, Consumer<Throwable> failed) {
     return Mono.defer(
-            () -> closed.get() ? Mono.error(new IllegalStateException(CLOSED)) : router.known())
+            () -> closed.get() ? Mono.error(new IllegalStateException(CLOSED)) : router.usable())
         .thenMany(Flux.fromIterable(namespaces))
         .flatMap(router::table)
         .then()
