@@ -71,6 +71,9 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() {
     String secret =
         ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
+    if (out != null && !Files.isDirectory(out.toAbsolutePath().getParent())) {
+      throw Failure.usage("--out " + out + ": there is no such folder");
+    }
     Terminal terminal = Terminal.detect();
     Diagnosis diagnosis;
     try (Progress progress = Progress.start(terminal)) {

@@ -92,6 +92,14 @@ class DoctorCommandTest {
   }
 
   @Test
+  void aFolderThatIsNotThereIsRefusedAtOnce() throws Exception {
+    Ended ended = doctor("--url", "mongodb://nowhere/", "--out", "/nowhere/at-all/doctor.json");
+
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).contains("--out /nowhere/at-all/doctor.json: there is no such folder");
+  }
+
+  @Test
   void aClusterThatCanBeRouted() throws Exception {
     Path file = folder.resolve("doctor.json");
 

@@ -47,6 +47,7 @@ class DoctorIT {
   }
 
   @Test
+  @Tag("full")
   void aReplicaSet(RealMongod set) throws Exception {
     Ended ended = doctor("--url", set.url());
 
@@ -59,6 +60,7 @@ class DoctorIT {
 
   /** There is no mongos here that could take part in access control: the config server's URI. */
   @Test
+  @Tag("full")
   void aUserWithoutRights() throws Exception {
     try (SecuredCluster cluster = SecuredCluster.start()) {
       cluster.shardCollection("c", 0);
@@ -135,6 +137,7 @@ class DoctorIT {
 
   /** One name with a port for each mongos, of which a DNS record has two. */
   @Test
+  @Tag("full")
   void hiddenNames(SharedCluster cluster) throws Exception {
     Map<String, String> links = new TreeMap<>();
     List<CuttingLink> open = new ArrayList<>();
@@ -175,6 +178,7 @@ class DoctorIT {
   }
 
   @Test
+  @Tag("full")
   void aDeadMongos(SharedCluster cluster) throws Exception {
     Testbed testbed = cluster.testbed();
     String dead = testbed.mongosAddresses().get(2);
