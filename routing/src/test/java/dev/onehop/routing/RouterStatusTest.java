@@ -43,6 +43,10 @@ class RouterStatusTest {
   private final CapturedLog log = new CapturedLog(OneHop.class.getName(), "OneHop ", "nothing is");
 
   @RegisterExtension
+  private final CapturedLog unrouted =
+      new CapturedLog("dev.onehop.routing.internal", "nothing will be routed");
+
+  @RegisterExtension
   private final CapturedLog notRouted =
       new CapturedLog(
           "dev.onehop.routing.internal.targeted.TargetedRouter", "the URI leads to a replica set");
