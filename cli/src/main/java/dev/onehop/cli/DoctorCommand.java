@@ -71,7 +71,7 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() {
     String secret =
         ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
-    if (out != null && !Files.isDirectory(out.toAbsolutePath().getParent())) {
+    if (out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling("."))) {
       throw Failure.usage("--out " + out + ": there is no such folder");
     }
     Terminal terminal = Terminal.detect();
