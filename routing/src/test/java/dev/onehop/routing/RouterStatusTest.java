@@ -46,11 +46,6 @@ class RouterStatusTest {
   private final CapturedLog unrouted =
       new CapturedLog("dev.onehop.routing.internal", "nothing will be routed");
 
-  @RegisterExtension
-  private final CapturedLog notRouted =
-      new CapturedLog(
-          "dev.onehop.routing.internal.targeted.TargetedRouter", "the URI leads to a replica set");
-
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
 
   @BeforeEach
