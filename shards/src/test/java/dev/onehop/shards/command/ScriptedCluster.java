@@ -393,6 +393,7 @@ public final class ScriptedCluster implements AutoCloseable {
       router.close();
     }
     peers.keySet().removeAll(stopped);
+    cut(any -> true);
     peers.values().forEach(ScriptedPeer::close);
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
@@ -432,7 +433,14 @@ public final class ScriptedCluster implements AutoCloseable {
       Duration delay = delays.getOrDefault(server, each -> Duration.ZERO).apply(command);
       context
           .executor()
-          .schedule(() -> context.writeAndFlush(reply), delay.toNanos(), TimeUnit.NANOSECONDS);
+          .schedule(() -> context.writeAndFlush(reply), delay.toNanos(), TimeUnit.NANOSECONDS)
+          .addListener(
+              ended -> {
+                // With the cluster.
+                if (ended.isCancelled()) {
+                  reply.release();
+                }
+              });
     }
   }
 
