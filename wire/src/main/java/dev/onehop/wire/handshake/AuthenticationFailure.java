@@ -36,7 +36,7 @@ public final class AuthenticationFailure extends RuntimeException {
   }
 
   /** The server's error code, 0 if it was not the server that refused. */
-  int code() {
+  public int code() {
     return code;
   }
 }

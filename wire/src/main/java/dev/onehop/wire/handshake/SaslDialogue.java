@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** One SASL conversation over {@code saslStart} and {@code saslContinue}. */
-final class SaslDialogue {
+public final class SaslDialogue {
   // More than any mechanism takes; less than a server that never ends could ask for.
   private static final int MOST_STEPS = 100;
 
@@ -20,7 +20,14 @@ final class SaslDialogue {
   private final Commands commands;
   private int left = MOST_STEPS;
 
-  SaslDialogue(String who, String mechanism, String source, SaslSteps steps, Commands commands) {
+  /**
+   * Begins with no command yet.
+   *
+   * @param who for messages
+   * @param source the database that the user belongs to
+   */
+  public SaslDialogue(
+      String who, String mechanism, String source, SaslSteps steps, Commands commands) {
     this.who = who;
     this.mechanism = mechanism;
     this.source = source;
@@ -29,7 +36,7 @@ final class SaslDialogue {
   }
 
   /** The first command, without its database. */
-  static BsonDocument start(String mechanism, byte[] payload) {
+  public static BsonDocument start(String mechanism, byte[] payload) {
     BsonDocument start =
         new BsonDocument("saslStart", new BsonInt32(1))
             .append("mechanism", new BsonString(mechanism))
@@ -40,7 +47,7 @@ final class SaslDialogue {
   }
 
   /** Has the whole conversation. */
-  Mono<Void> run() {
+  public Mono<Void> run() {
     return step(new byte[0])
         .flatMap(first -> commands.require(who, source, start(mechanism, first)))
         .flatMap(this::after)
@@ -48,7 +55,7 @@ final class SaslDialogue {
   }
 
   /** Goes on after the server's first answer. */
-  Mono<Void> after(BsonDocument reply) {
+  public Mono<Void> after(BsonDocument reply) {
     byte[] challenge =
         reply.isBinary("payload") ? reply.getBinary("payload").getData() : new byte[0];
     if (reply.getBoolean("done", BsonBoolean.FALSE).getValue()) {

@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
  *
  * @param conversation begins one with a host
  */
-record SaslMechanism(
+public record SaslMechanism(
     String name, String who, String source, Function<String, SaslSteps> conversation)
     implements Mechanism {
 

@@ -1,7 +1,7 @@
 package dev.onehop.wire.handshake;
 
 /** The client's side of one SASL conversation (RFC 4422). Steps may block. Not thread-safe. */
-interface SaslSteps {
+public interface SaslSteps {
   /**
    * The answer to a challenge.
    *

@@ -12,29 +12,29 @@ import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
 /** A connection to a server that answers as a test wants it, one answer after the other. */
-final class ScriptedConnection implements Commands {
-  static final Duration TIMEOUT = Duration.ofSeconds(20);
+public final class ScriptedConnection implements Commands {
+  public static final Duration TIMEOUT = Duration.ofSeconds(20);
   static final BsonDocument METADATA = BsonDocument.parse("{driver: {name: 'it'}}");
 
-  final List<BsonDocument> seen = new ArrayList<>();
+  public final List<BsonDocument> seen = new ArrayList<>();
   private final Deque<UnaryOperator<BsonDocument>> answers = new ArrayDeque<>();
 
   /** The answer to the next command, in relaxed JSON. */
-  ScriptedConnection then(String json) {
+  public ScriptedConnection then(String json) {
     return then(command -> BsonDocument.parse(json));
   }
 
-  ScriptedConnection then(UnaryOperator<BsonDocument> answer) {
+  public ScriptedConnection then(UnaryOperator<BsonDocument> answer) {
     answers.add(answer);
     return this;
   }
 
   /** A step of a SASL conversation as the next answer. */
-  ScriptedConnection thenPayload(boolean done, byte[] payload) {
+  public ScriptedConnection thenPayload(boolean done, byte[] payload) {
     return then(command -> payload(done, payload));
   }
 
-  static BsonDocument payload(boolean done, byte[] payload) {
+  public static BsonDocument payload(boolean done, byte[] payload) {
     return BsonDocument.parse("{ok: 1, conversationId: 1, done: " + done + "}")
         .append("payload", new BsonBinary(payload));
   }
@@ -51,22 +51,22 @@ final class ScriptedConnection implements Commands {
         });
   }
 
-  Handshake handshake(Mechanism mechanism, String host) {
+  public Handshake handshake(Mechanism mechanism, String host) {
     return new Handshake(new HandshakeSettings(METADATA, List.of(), mechanism), host, this);
   }
 
   /** Says hello and authenticates. */
-  Handshake run(Mechanism mechanism) {
+  public Handshake run(Mechanism mechanism) {
     Handshake handshake = handshake(mechanism, "localhost");
     handshake.run().block(TIMEOUT);
     return handshake;
   }
 
-  byte[] sentPayload(int command) {
+  public byte[] sentPayload(int command) {
     return seen.get(command).getBinary("payload").getData();
   }
 
-  List<String> commands() {
+  public List<String> commands() {
     return seen.stream().map(BsonDocument::getFirstKey).toList();
   }
 }
