@@ -2,9 +2,6 @@ package dev.onehop.wire.handshake;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Map;
-import java.util.function.Supplier;
-import javax.security.auth.Subject;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -69,51 +66,5 @@ public interface Mechanism {
     byte[] message = ("\0" + user + "\0" + new String(password)).getBytes(StandardCharsets.UTF_8);
     return new SaslMechanism(
         "PLAIN", "user " + user + "@" + source, source, host -> SaslSteps.single(message));
-  }
-
-  /**
-   * GSSAPI, which is Kerberos, by the Java runtime's SASL client.
-   *
-   * @param settings what to ask the runtime for
-   */
-  static Mechanism gssapi(String user, GssapiSettings settings) {
-    return new SaslMechanism(
-        "GSSAPI",
-        "user " + user + "@" + EXTERNAL,
-        EXTERNAL,
-        host -> new GssapiSteps(user, host, settings));
-  }
-
-  /**
-   * What GSSAPI needs beside the user.
-   *
-   * @param service the service's name, {@code mongodb} as a rule
-   * @param canonicalHost whether the host's name is looked up in both directions first
-   * @param subject who is logged in, by the time of the call; null for the runtime's own way
-   * @param properties for the SASL client, null for the usual ones
-   */
-  record GssapiSettings(
-      String service,
-      boolean canonicalHost,
-      @Nullable SubjectSource subject,
-      @Nullable Map<String, ?> properties) {}
-
-  /** Gives who is logged in to Kerberos. May block. */
-  @FunctionalInterface
-  interface SubjectSource {
-    @Nullable Subject get() throws Exception;
-  }
-
-  /**
-   * MONGODB-AWS.
-   *
-   * @param credentials called for every connection; may block
-   */
-  static Mechanism aws(Supplier<AwsCredentials> credentials) {
-    return new SaslMechanism(
-        "MONGODB-AWS",
-        "the AWS identity",
-        EXTERNAL,
-        host -> new AwsSteps(credentials, java.time.Clock.systemUTC()));
   }
 }

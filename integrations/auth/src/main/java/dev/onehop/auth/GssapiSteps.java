@@ -1,5 +1,6 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
+import dev.onehop.wire.handshake.SaslSteps;
 import java.net.InetAddress;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
@@ -22,11 +23,11 @@ final class GssapiSteps implements SaslSteps {
 
   private final String user;
   private final String host;
-  private final Mechanism.GssapiSettings settings;
+  private final AuthMechanisms.GssapiSettings settings;
   private @Nullable Subject subject;
   private @Nullable SaslClient client;
 
-  GssapiSteps(String user, String host, Mechanism.GssapiSettings settings) {
+  GssapiSteps(String user, String host, AuthMechanisms.GssapiSettings settings) {
     this.user = user;
     this.host = host;
     this.settings = settings;

@@ -1,4 +1,4 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
 import java.io.IOException;
 import java.net.URLEncoder;

@@ -1,8 +1,10 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.wire.handshake.AuthenticationFailure;
+import dev.onehop.wire.handshake.ScriptedConnection;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
@@ -84,7 +86,7 @@ class AwsTest {
   void theServerGetsASignedRequest() {
     serverNames("sts.eu-west-3.amazonaws.com");
 
-    connection.run(Mechanism.aws(() -> new AwsCredentials("AKID", "secret", "a token")));
+    connection.run(AuthMechanisms.aws(() -> new AwsCredentials("AKID", "secret", "a token")));
 
     assertThat(connection.commands()).containsExactly("hello", "saslStart", "saslContinue");
     assertThat(connection.seen.get(1))
@@ -106,7 +108,7 @@ class AwsTest {
   void withoutATokenNoneIsSent() {
     serverNames("sts.amazonaws.com");
 
-    connection.run(Mechanism.aws(() -> LONG_LIVED));
+    connection.run(AuthMechanisms.aws(() -> LONG_LIVED));
 
     BsonDocument answer = Payloads.document(connection.sentPayload(2));
     assertThat(answer).doesNotContainKey("t");
@@ -118,7 +120,7 @@ class AwsTest {
   void aHostThatIsNoneIsNotSignedFor(String host) {
     serverNames(host);
 
-    assertThatThrownBy(() -> connection.run(Mechanism.aws(() -> LONG_LIVED)))
+    assertThatThrownBy(() -> connection.run(AuthMechanisms.aws(() -> LONG_LIVED)))
         .isInstanceOf(AuthenticationFailure.class)
         .hasMessageContaining("no valid host");
   }
@@ -133,7 +135,7 @@ class AwsTest {
                 new BsonDocument("s", new BsonBinary(new byte[64]))
                     .append("h", new BsonString("sts.amazonaws.com"))));
 
-    assertThatThrownBy(() -> connection.run(Mechanism.aws(() -> LONG_LIVED)))
+    assertThatThrownBy(() -> connection.run(AuthMechanisms.aws(() -> LONG_LIVED)))
         .isInstanceOf(AuthenticationFailure.class)
         .hasMessageContaining("nonce");
   }
@@ -192,7 +194,8 @@ class AwsTest {
 
     assertThatThrownBy(
             () ->
-                connection.run(Mechanism.aws(new AwsEnvironment(name -> null, AwsTest::noService))))
+                connection.run(
+                    AuthMechanisms.aws(new AwsEnvironment(name -> null, AwsTest::noService))))
         .isInstanceOf(AuthenticationFailure.class)
         .hasMessageContaining("found no AWS credentials: no route");
   }

@@ -1,8 +1,11 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.wire.handshake.AuthenticationFailure;
+import dev.onehop.wire.handshake.Mechanism;
+import dev.onehop.wire.handshake.ScriptedConnection;
 import java.nio.charset.StandardCharsets;
 import java.security.Provider;
 import java.security.Security;
@@ -32,9 +35,9 @@ class GssapiTest {
     Security.removeProvider(provider.getName());
   }
 
-  private static Mechanism mechanism(Mechanism.SubjectSource subject) {
-    return Mechanism.gssapi(
-        "me@REALM", new Mechanism.GssapiSettings("service", false, subject, Map.of("p", "q")));
+  private static Mechanism mechanism(AuthMechanisms.SubjectSource subject) {
+    return AuthMechanisms.gssapi(
+        "me@REALM", new AuthMechanisms.GssapiSettings("service", false, subject, Map.of("p", "q")));
   }
 
   @Test

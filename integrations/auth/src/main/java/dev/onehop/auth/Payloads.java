@@ -1,4 +1,4 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;

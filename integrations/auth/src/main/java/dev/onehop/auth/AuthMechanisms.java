@@ -1,4 +1,4 @@
-package dev.onehop.wire.driver;
+package dev.onehop.auth;
 
 import static com.mongodb.MongoCredential.ALLOWED_HOSTS_KEY;
 import static com.mongodb.MongoCredential.AWS_CREDENTIAL_PROVIDER_KEY;
@@ -19,14 +19,12 @@ import com.mongodb.AwsCredential;
 import com.mongodb.KerberosSubjectProvider;
 import com.mongodb.MongoCredential;
 import com.mongodb.SubjectProvider;
-import dev.onehop.wire.handshake.AwsCredentials;
-import dev.onehop.wire.handshake.AwsEnvironment;
+import dev.onehop.wire.driver.MechanismProvider;
 import dev.onehop.wire.handshake.Mechanism;
-import dev.onehop.wire.handshake.OidcEnvironment;
-import dev.onehop.wire.handshake.OidcMechanism;
-import dev.onehop.wire.handshake.OidcTokens;
+import dev.onehop.wire.handshake.SaslMechanism;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import javax.security.auth.Subject;
@@ -47,14 +45,60 @@ public final class AuthMechanisms implements MechanismProvider {
     };
   }
 
+  /**
+   * GSSAPI, which is Kerberos, by the Java runtime's SASL client.
+   *
+   * @param settings what to ask the runtime for
+   */
+  static Mechanism gssapi(String user, GssapiSettings settings) {
+    return new SaslMechanism(
+        "GSSAPI",
+        "user " + user + "@" + Mechanism.EXTERNAL,
+        Mechanism.EXTERNAL,
+        host -> new GssapiSteps(user, host, settings));
+  }
+
+  /**
+   * What GSSAPI needs beside the user.
+   *
+   * @param service the service's name, {@code mongodb} as a rule
+   * @param canonicalHost whether the host's name is looked up in both directions first
+   * @param subject who is logged in, by the time of the call; null for the runtime's own way
+   * @param properties for the SASL client, null for the usual ones
+   */
+  record GssapiSettings(
+      String service,
+      boolean canonicalHost,
+      @Nullable SubjectSource subject,
+      @Nullable Map<String, ?> properties) {}
+
+  /** Gives who is logged in to Kerberos. May block. */
+  @FunctionalInterface
+  interface SubjectSource {
+    @Nullable Subject get() throws Exception;
+  }
+
+  /**
+   * MONGODB-AWS.
+   *
+   * @param credentials called for every connection; may block
+   */
+  static Mechanism aws(Supplier<AwsCredentials> credentials) {
+    return new SaslMechanism(
+        "MONGODB-AWS",
+        "the AWS identity",
+        Mechanism.EXTERNAL,
+        host -> new AwsSteps(credentials, java.time.Clock.systemUTC()));
+  }
+
   private static Mechanism gssapi(MongoCredential credential) {
     Subject subject = credential.getMechanismProperty(JAVA_SUBJECT_KEY, null);
     SubjectProvider given = credential.getMechanismProperty(JAVA_SUBJECT_PROVIDER_KEY, null);
     SubjectProvider provider =
         given == null && subject == null ? new KerberosSubjectProvider() : given;
-    return Mechanism.gssapi(
+    return gssapi(
         Objects.requireNonNull(credential.getUserName()),
-        new Mechanism.GssapiSettings(
+        new GssapiSettings(
             credential.<String>getMechanismProperty(SERVICE_NAME_KEY, "mongodb"),
             isTrue(credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false)),
             subject != null ? () -> subject : provider == null ? null : provider::getSubject,
@@ -75,7 +119,7 @@ public final class AuthMechanisms implements MechanismProvider {
           AWS_CREDENTIAL_PROVIDER_KEY + " is for a credential without a user");
     }
     if (given != null) {
-      return Mechanism.aws(
+      return aws(
           () -> {
             AwsCredential found = given.get();
             return new AwsCredentials(
@@ -83,14 +127,14 @@ public final class AuthMechanisms implements MechanismProvider {
           });
     }
     if (user == null) {
-      return Mechanism.aws(new AwsEnvironment());
+      return aws(new AwsEnvironment());
     }
     AwsCredentials fixed =
         new AwsCredentials(
             user,
             new String(Objects.requireNonNull(credential.getPassword())),
             credential.getMechanismProperty(AWS_SESSION_TOKEN_KEY, null));
-    return Mechanism.aws(() -> fixed);
+    return aws(() -> fixed);
   }
 
   private static Mechanism oidc(MongoCredential credential) {

@@ -1,12 +1,15 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
 import static dev.onehop.wire.handshake.ScriptedConnection.TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.wire.handshake.OidcTokens.IdentityProvider;
-import dev.onehop.wire.handshake.OidcTokens.Request;
-import dev.onehop.wire.handshake.OidcTokens.Token;
+import dev.onehop.auth.OidcTokens.IdentityProvider;
+import dev.onehop.auth.OidcTokens.Request;
+import dev.onehop.auth.OidcTokens.Token;
+import dev.onehop.wire.handshake.AuthenticationFailure;
+import dev.onehop.wire.handshake.Handshake;
+import dev.onehop.wire.handshake.ScriptedConnection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

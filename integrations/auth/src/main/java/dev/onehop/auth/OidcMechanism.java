@@ -1,7 +1,12 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
-import dev.onehop.wire.handshake.OidcTokens.IdentityProvider;
-import dev.onehop.wire.handshake.OidcTokens.Token;
+import dev.onehop.auth.OidcTokens.IdentityProvider;
+import dev.onehop.auth.OidcTokens.Token;
+import dev.onehop.wire.handshake.AuthenticationFailure;
+import dev.onehop.wire.handshake.Commands;
+import dev.onehop.wire.handshake.Mechanism;
+import dev.onehop.wire.handshake.SaslDialogue;
+import dev.onehop.wire.handshake.SaslSteps;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonDocument;

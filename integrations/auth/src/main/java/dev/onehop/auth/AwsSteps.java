@@ -1,5 +1,6 @@
-package dev.onehop.wire.handshake;
+package dev.onehop.auth;
 
+import dev.onehop.wire.handshake.SaslSteps;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Clock;
