@@ -28,6 +28,7 @@ class ModuleStructureTest {
           "dev.onehop.streams",
           "dev.onehop.copy",
           "dev.onehop.ycsb",
+          "dev.onehop.auth",
           "dev.onehop.it");
   private static final JavaClasses CLASSES = new ClassFileImporter().importPackages("dev.onehop");
 
@@ -57,6 +58,7 @@ class ModuleStructureTest {
             "dev.onehop.streams..",
             "dev.onehop.copy..",
             "dev.onehop.testbed..",
+            "dev.onehop.auth..",
             "dev.onehop.it..")
         .should()
         .dependOnClassesThat()
