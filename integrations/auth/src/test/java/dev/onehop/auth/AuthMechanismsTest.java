@@ -4,13 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.AwsCredential;
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCredential;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.DriverSockets;
 import dev.onehop.wire.handshake.Handshake;
 import dev.onehop.wire.handshake.HandshakeSettings;
 import dev.onehop.wire.handshake.Mechanism;
+import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
@@ -23,6 +30,33 @@ class AuthMechanismsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private final List<BsonDocument> sent = new ArrayList<>();
+
+  /** As on a thread of a pool that knows no application. */
+  @Test
+  void theyAreFoundBesideTheConnections() {
+    Thread thread = Thread.currentThread();
+    ClassLoader own = thread.getContextClassLoader();
+    thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+    EventLoopGroup group = EventLoops.newGroup("auth-mechanisms-test", 1);
+    try {
+      assertThat(mechanism("mongodb://h/?authMechanism=MONGODB-AWS", group)).isNotNull();
+      assertThat(mechanism("mongodb://me@h/?authMechanism=GSSAPI", group)).isNotNull();
+      assertThat(
+              mechanism(
+                  "mongodb://h/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:k8s",
+                  group))
+          .isInstanceOf(OidcMechanism.class);
+    } finally {
+      thread.setContextClassLoader(own);
+      group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+  }
+
+  private static Mechanism mechanism(String uri, EventLoopGroup group) {
+    MongoClientSettings settings =
+        MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build();
+    return DriverSockets.of(settings, new Carrier(group, null)).handshake().mechanism();
+  }
 
   private String payloadOf(MongoCredential credential, String challenge) {
     byte[] first = challenge.isEmpty() ? new byte[0] : bytes(BsonDocument.parse(challenge));

@@ -1,0 +1,46 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.client.MongoClient;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The class path of these tests lacks onehop-auth. */
+class AbsentMechanismsTest {
+  private static final String AWS = "mongodb://localhost:1/?authMechanism=MONGODB-AWS";
+
+  @ParameterizedTest
+  @CsvSource({
+    "GSSAPI, mongodb://me%40REALM@localhost:1/?authMechanism=GSSAPI",
+    "MONGODB-AWS, " + AWS,
+    "MONGODB-AWS, mongodb://id:key@localhost:1/?authMechanism=MONGODB-AWS",
+    "MONGODB-OIDC, mongodb://localhost:1/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:test"
+  })
+  void oneSentenceNamesTheMechanismAndTheArtifact(String mechanism, String uri) {
+    assertThatThrownBy(() -> OneHop.builder(uri).build())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage(mechanism + " needs dev.onehop:onehop-auth, and the class path has none");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyModeSaysIt(RoutingMode mode) {
+    assertThatThrownBy(() -> OneHop.builder(AWS).routing(mode).build())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageStartingWith("MONGODB-AWS needs dev.onehop:onehop-auth");
+    assertThatThrownBy(() -> OneHop.builder(AWS).routing(mode).client(MongoClient.class))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageStartingWith("MONGODB-AWS needs dev.onehop:onehop-auth");
+  }
+
+  @Test
+  void theDriversOwnConnectionsDoWithoutIt() {
+    try (OneHop router = OneHop.builder(AWS + "&onehop.enabled=false").build()) {
+      assertThat(router.syncClientSettings().getTransportSettings()).isNull();
+    }
+  }
+}
