@@ -1,5 +1,6 @@
 package dev.onehop.auth;
 
+import com.mongodb.AwsCredential;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Finds AWS credentials where the driver does: in environment variables, else at the container
  * service, else at the machine's own metadata service.
  */
-public final class AwsEnvironment implements Supplier<AwsCredentials> {
+final class AwsEnvironment implements Supplier<AwsCredential> {
   private static final String CONTAINERS = "http://169.254.170.2";
   private static final String MACHINE = "http://169.254.169.254/latest/";
   private static final String ROLES = MACHINE + "meta-data/iam/security-credentials/";
@@ -21,7 +22,7 @@ public final class AwsEnvironment implements Supplier<AwsCredentials> {
   private final UnaryOperator<@Nullable String> environment;
   private final MetadataService service;
 
-  public AwsEnvironment() {
+  AwsEnvironment() {
     this(System::getenv, MetadataService.HTTP);
   }
 
@@ -31,18 +32,18 @@ public final class AwsEnvironment implements Supplier<AwsCredentials> {
   }
 
   @Override
-  public AwsCredentials get() {
+  public AwsCredential get() {
     String key = environment.apply("AWS_ACCESS_KEY_ID");
     if (key != null) {
       String secret = environment.apply("AWS_SECRET_ACCESS_KEY");
       if (secret == null) {
         throw new IllegalStateException("AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not");
       }
-      return new AwsCredentials(key, secret, environment.apply("AWS_SESSION_TOKEN"));
+      return new AwsCredential(key, secret, environment.apply("AWS_SESSION_TOKEN"));
     }
     try {
       BsonDocument found = BsonDocument.parse(fromService());
-      return new AwsCredentials(
+      return new AwsCredential(
           found.getString("AccessKeyId").getValue(),
           found.getString("SecretAccessKey").getValue(),
           found.getString("Token").getValue());

@@ -1,5 +1,6 @@
 package dev.onehop.auth;
 
+import com.mongodb.AwsCredential;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -21,7 +22,7 @@ final class AwsSignature {
    * @param canonicalRequest the whole request in canonical form
    */
   static String authorization(
-      AwsCredentials credentials,
+      AwsCredential credential,
       String timestamp,
       String region,
       String service,
@@ -30,13 +31,13 @@ final class AwsSignature {
       throws GeneralSecurityException {
     String scope = timestamp.substring(0, 8) + "/" + region + "/" + service + "/aws4_request";
     String toSign = String.join("\n", ALGORITHM, timestamp, scope, sha256(canonicalRequest));
-    byte[] key = bytes("AWS4" + credentials.secretAccessKey());
+    byte[] key = bytes("AWS4" + credential.getSecretAccessKey());
     for (String part : scope.split("/", -1)) {
       key = hmac(key, part);
     }
     return ALGORITHM
         + " Credential="
-        + credentials.accessKeyId()
+        + credential.getAccessKeyId()
         + "/"
         + scope
         + ", SignedHeaders="

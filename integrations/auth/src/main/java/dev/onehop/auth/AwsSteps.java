@@ -1,5 +1,6 @@
 package dev.onehop.auth;
 
+import com.mongodb.AwsCredential;
 import dev.onehop.wire.handshake.SaslSteps;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -28,12 +29,12 @@ final class AwsSteps implements SaslSteps {
       DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
   private static final Pattern HOST = Pattern.compile("[^.\\s]+(\\.[^.\\s]+)*");
 
-  private final Supplier<AwsCredentials> credentials;
+  private final Supplier<AwsCredential> credentials;
   private final Clock clock;
   private final byte[] nonce = new byte[NONCE_BYTES];
   private int step;
 
-  AwsSteps(Supplier<AwsCredentials> credentials, Clock clock) {
+  AwsSteps(Supplier<AwsCredential> credentials, Clock clock) {
     this.credentials = credentials;
     this.clock = clock;
     RANDOM.nextBytes(nonce);
@@ -66,9 +67,9 @@ final class AwsSteps implements SaslSteps {
     if (host.length() > 255 || !HOST.matcher(host).matches()) {
       throw new IllegalArgumentException("the server names no valid host of AWS");
     }
-    AwsCredentials used = credentials.get();
+    AwsCredential used = credentials.get();
     String timestamp = TIMESTAMP.format(clock.instant());
-    String token = used.sessionToken();
+    String token = used.getSessionToken();
     String names =
         "content-length;content-type;host;x-amz-date;"
             + (token == null ? "" : "x-amz-security-token;")

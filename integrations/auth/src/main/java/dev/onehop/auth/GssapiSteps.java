@@ -1,10 +1,15 @@
 package dev.onehop.auth;
 
+import static com.mongodb.MongoCredential.CANONICALIZE_HOST_NAME_KEY;
+import static com.mongodb.MongoCredential.JAVA_SASL_CLIENT_PROPERTIES_KEY;
+import static com.mongodb.MongoCredential.SERVICE_NAME_KEY;
+
+import com.mongodb.MongoCredential;
+import com.mongodb.SubjectProvider;
 import dev.onehop.wire.handshake.SaslSteps;
 import java.net.InetAddress;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
-import java.util.HashMap;
 import java.util.Map;
 import javax.security.auth.Subject;
 import javax.security.sasl.Sasl;
@@ -21,22 +26,27 @@ import org.jspecify.annotations.Nullable;
 final class GssapiSteps implements SaslSteps {
   private static final String KERBEROS_5 = "1.2.840.113554.1.2.2";
 
-  private final String user;
   private final String host;
-  private final AuthMechanisms.GssapiSettings settings;
+  private final MongoCredential credential;
+  private final SubjectProvider subjects;
   private @Nullable Subject subject;
   private @Nullable SaslClient client;
 
-  GssapiSteps(String user, String host, AuthMechanisms.GssapiSettings settings) {
-    this.user = user;
+  /**
+   * One connection's.
+   *
+   * @param subjects gives who is logged in, null for the runtime's own way; may block
+   */
+  GssapiSteps(String host, MongoCredential credential, SubjectProvider subjects) {
     this.host = host;
-    this.settings = settings;
+    this.credential = credential;
+    this.subjects = subjects;
   }
 
   @Override
   public byte[] next(byte[] challenge) throws Exception {
-    if (client == null && settings.subject() != null) {
-      subject = settings.subject().get();
+    if (client == null) {
+      subject = subjects.getSubject();
     }
     return subject == null ? answer(challenge) : asSubject(subject, () -> answer(challenge));
   }
@@ -62,33 +72,40 @@ final class GssapiSteps implements SaslSteps {
   }
 
   private SaslClient newClient() throws Exception {
-    Map<String, Object> properties = new HashMap<>();
-    if (settings.properties() == null) {
-      properties.put(Sasl.MAX_BUFFER, "0");
-      properties.put(Sasl.CREDENTIALS, credential());
-    } else {
-      properties.putAll(settings.properties());
+    Map<String, ?> properties =
+        credential.getMechanismProperty(JAVA_SASL_CLIENT_PROPERTIES_KEY, null);
+    if (properties == null) {
+      properties = Map.of(Sasl.MAX_BUFFER, "0", Sasl.CREDENTIALS, ticket());
     }
     SaslClient created =
         Sasl.createSaslClient(
-            new String[] {"GSSAPI"}, user, settings.service(), serviceHost(), properties, null);
+            new String[] {"GSSAPI"},
+            credential.getUserName(),
+            credential.<String>getMechanismProperty(SERVICE_NAME_KEY, "mongodb"),
+            serviceHost(),
+            properties,
+            null);
     if (created == null) {
       throw new SaslException("this Java runtime has no SASL client for GSSAPI");
     }
     return created;
   }
 
-  private GSSCredential credential() throws GSSException {
+  private GSSCredential ticket() throws GSSException {
     GSSManager manager = GSSManager.getInstance();
     return manager.createCredential(
-        manager.createName(user, GSSName.NT_USER_NAME),
+        manager.createName(credential.getUserName(), GSSName.NT_USER_NAME),
         GSSCredential.INDEFINITE_LIFETIME,
         new Oid(KERBEROS_5),
         GSSCredential.INITIATE_ONLY);
   }
 
   private String serviceHost() throws java.net.UnknownHostException {
-    return settings.canonicalHost() ? InetAddress.getByName(host).getCanonicalHostName() : host;
+    // As the connection string has it, it is a text.
+    Object canonical = credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false);
+    return Boolean.parseBoolean(String.valueOf(canonical))
+        ? InetAddress.getByName(host).getCanonicalHostName()
+        : host;
   }
 
   @Override

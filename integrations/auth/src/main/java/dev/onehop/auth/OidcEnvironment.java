@@ -1,6 +1,10 @@
 package dev.onehop.auth;
 
+import com.mongodb.MongoCredential.OidcCallback;
+import com.mongodb.MongoCredential.OidcCallbackContext;
+import com.mongodb.MongoCredential.OidcCallbackResult;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,7 +16,7 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /** The environments whose tokens the driver finds by itself. */
-public final class OidcEnvironment implements OidcTokens {
+final class OidcEnvironment implements OidcCallback {
   private static final String AZURE =
       "http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource=";
   private static final String GCP =
@@ -29,7 +33,7 @@ public final class OidcEnvironment implements OidcTokens {
    * @param resource {@code TOKEN_RESOURCE}, with azure and gcp
    * @throws IllegalArgumentException if there is no such environment, or the resource is missing
    */
-  public OidcEnvironment(String name, @Nullable String resource) {
+  OidcEnvironment(String name, @Nullable String resource) {
     this(name, resource, System::getenv, MetadataService.HTTP);
   }
 
@@ -57,16 +61,19 @@ public final class OidcEnvironment implements OidcTokens {
   }
 
   @Override
-  public Token request(Request request) throws IOException {
-    return new Token(
-        switch (name) {
-          case "azure" -> azure(request.user());
-          case "gcp" ->
-              service.request("GET", GCP + encoded(), Map.of("Metadata-Flavor", "Google"));
-          case "k8s" -> Files.readString(Path.of(kubernetesFile()));
-          default -> Files.readString(Path.of(testFile()));
-        },
-        null);
+  public OidcCallbackResult onRequest(OidcCallbackContext request) {
+    try {
+      return new OidcCallbackResult(
+          switch (name) {
+            case "azure" -> azure(request.getUserName());
+            case "gcp" ->
+                service.request("GET", GCP + encoded(), Map.of("Metadata-Flavor", "Google"));
+            case "k8s" -> Files.readString(Path.of(kubernetesFile()));
+            default -> Files.readString(Path.of(testFile()));
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException(e.getMessage(), e);
+    }
   }
 
   private String azure(@Nullable String client) throws IOException {

@@ -1,7 +1,9 @@
 package dev.onehop.auth;
 
-import dev.onehop.auth.OidcTokens.IdentityProvider;
-import dev.onehop.auth.OidcTokens.Token;
+import com.mongodb.MongoCredential.IdpInfo;
+import com.mongodb.MongoCredential.OidcCallback;
+import com.mongodb.MongoCredential.OidcCallbackContext;
+import com.mongodb.MongoCredential.OidcCallbackResult;
 import dev.onehop.wire.handshake.AuthenticationFailure;
 import dev.onehop.wire.handshake.Commands;
 import dev.onehop.wire.handshake.Mechanism;
@@ -19,7 +21,7 @@ import reactor.core.publisher.Mono;
  * MONGODB-OIDC: by a token of an identity provider, which all connections share until the server
  * refuses it. Source: the drivers' specification "Authentication".
  */
-public final class OidcMechanism implements Mechanism {
+final class OidcMechanism implements Mechanism {
   private static final String NAME = "MONGODB-OIDC";
   private static final int AUTHENTICATION_FAILED = 18;
   private static final Duration MACHINES_TIME = Duration.ofMinutes(1);
@@ -29,7 +31,7 @@ public final class OidcMechanism implements Mechanism {
   private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
   private final @Nullable String user;
-  private final OidcTokens tokens;
+  private final OidcCallback tokens;
   private final @Nullable List<String> allowedHosts;
   private final Object calls = new Object();
   // Written while holding the lock above.
@@ -37,9 +39,25 @@ public final class OidcMechanism implements Mechanism {
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 
   private record Known(
-      @Nullable String accessToken,
-      @Nullable String refreshToken,
-      @Nullable IdentityProvider provider) {}
+      @Nullable String accessToken, @Nullable String refreshToken, @Nullable IdpInfo provider) {}
+
+  /** What a token is wanted for; the components have the names of the driver's interface. */
+  record Request(
+      Duration getTimeout,
+      @Nullable IdpInfo getIdpInfo,
+      @Nullable String getRefreshToken,
+      @Nullable String getUserName)
+      implements OidcCallbackContext {
+    @Override
+    public int getVersion() {
+      return 1;
+    }
+  }
+
+  /** An identity provider; the components have the names of the driver's interface. */
+  record IdentityProvider(
+      String getIssuer, @Nullable String getClientId, List<String> getRequestScopes)
+      implements IdpInfo {}
 
   /** What a connection has sent last. */
   private enum Phase {
@@ -52,12 +70,11 @@ public final class OidcMechanism implements Mechanism {
 
   /**
    * @param user null if the credential names none
-   * @param tokens gets them
+   * @param tokens gets them; may block; called once at a time
    * @param allowedHosts where tokens of a person's login may be sent: names, or {@code *.} and the
    *     end of names; null where a machine logs in
    */
-  public OidcMechanism(
-      @Nullable String user, OidcTokens tokens, @Nullable List<String> allowedHosts) {
+  OidcMechanism(@Nullable String user, OidcCallback tokens, @Nullable List<String> allowedHosts) {
     this.user = user;
     this.tokens = tokens;
     this.allowedHosts = allowedHosts == null ? null : List.copyOf(allowedHosts);
@@ -182,29 +199,32 @@ public final class OidcMechanism implements Mechanism {
           return Payloads.bytes(
               user == null ? new BsonDocument() : new BsonDocument("n", new BsonString(user)));
         }
-        IdentityProvider provider = provider(Payloads.document(challenge));
+        IdpInfo provider = provider(Payloads.document(challenge));
         phase = Phase.NEW_TOKEN;
         return send(call(provider, null));
       }
     }
 
-    private String call(@Nullable IdentityProvider provider, @Nullable String refreshToken)
+    private String call(@Nullable IdpInfo provider, @Nullable String refreshToken)
         throws Exception {
       long pause = calledAt + PAUSE_NANOS - System.nanoTime();
       if (!isPersons() && pause > 0) {
         Thread.sleep(Duration.ofNanos(pause).toMillis() + 1);
       }
-      Token token;
+      OidcCallbackResult token;
       try {
-        token = tokens.request(new OidcTokens.Request(patience(), provider, refreshToken, user));
+        token = tokens.onRequest(new Request(patience(), provider, refreshToken, user));
       } finally {
         calledAt = System.nanoTime();
       }
-      if (!isPersons() && token.refreshToken() != null) {
+      if (token == null) {
+        throw new IllegalStateException("the OIDC callback gave no result");
+      }
+      if (!isPersons() && token.getRefreshToken() != null) {
         throw new IllegalStateException("a refresh token is for a person's login only");
       }
-      known = new Known(token.accessToken(), token.refreshToken(), provider);
-      return token.accessToken();
+      known = new Known(token.getAccessToken(), token.getRefreshToken(), provider);
+      return token.getAccessToken();
     }
 
     private byte[] send(String token) {
@@ -213,7 +233,7 @@ public final class OidcMechanism implements Mechanism {
     }
 
     // A server that is not what it claims to be could collect tokens.
-    private IdentityProvider provider(BsonDocument named) {
+    private IdpInfo provider(BsonDocument named) {
       List<String> allowed = allowedHosts;
       if (allowed == null
           || allowed.stream()

@@ -3,6 +3,7 @@ package dev.onehop.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.AwsCredential;
 import dev.onehop.wire.handshake.AuthenticationFailure;
 import dev.onehop.wire.handshake.ScriptedConnection;
 import java.io.IOException;
@@ -21,8 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** MONGODB-AWS, with a server that is scripted and no AWS. */
 class AwsTest {
-  private static final AwsCredentials LONG_LIVED =
-      new AwsCredentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", null);
+  private static final AwsCredential LONG_LIVED =
+      new AwsCredential("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", null);
 
   private final ScriptedConnection connection = new ScriptedConnection();
 
@@ -86,7 +87,7 @@ class AwsTest {
   void theServerGetsASignedRequest() {
     serverNames("sts.eu-west-3.amazonaws.com");
 
-    connection.run(AuthMechanisms.aws(() -> new AwsCredentials("AKID", "secret", "a token")));
+    connection.run(AuthMechanisms.aws(() -> new AwsCredential("AKID", "secret", "a token")));
 
     assertThat(connection.commands()).containsExactly("hello", "saslStart", "saslContinue");
     assertThat(connection.seen.get(1))
@@ -146,7 +147,8 @@ class AwsTest {
         Map.of("AWS_ACCESS_KEY_ID", "id", "AWS_SECRET_ACCESS_KEY", "key", "AWS_SESSION_TOKEN", "t");
 
     assertThat(new AwsEnvironment(variables::get, AwsTest::noService).get())
-        .isEqualTo(new AwsCredentials("id", "key", "t"));
+        .usingRecursiveComparison()
+        .isEqualTo(new AwsCredential("id", "key", "t"));
   }
 
   @Test
@@ -160,7 +162,8 @@ class AwsTest {
                           + " \"Token\": \"t\"}";
                     })
                 .get())
-        .isEqualTo(new AwsCredentials("a", "s", "t"));
+        .usingRecursiveComparison()
+        .isEqualTo(new AwsCredential("a", "s", "t"));
   }
 
   @Test
@@ -178,7 +181,9 @@ class AwsTest {
                       : "{AccessKeyId: 'a', SecretAccessKey: 's', Token: 't', Code: 'Success'}";
             });
 
-    assertThat(machine.get()).isEqualTo(new AwsCredentials("a", "s", "t"));
+    assertThat(machine.get())
+        .usingRecursiveComparison()
+        .isEqualTo(new AwsCredential("a", "s", "t"));
     String roles = "http://169.254.169.254/latest/meta-data/iam/security-credentials/";
     assertThat(asked)
         .containsExactly(

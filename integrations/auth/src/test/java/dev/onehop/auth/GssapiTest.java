@@ -3,6 +3,8 @@ package dev.onehop.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.MongoCredential;
+import com.mongodb.SubjectProvider;
 import dev.onehop.wire.handshake.AuthenticationFailure;
 import dev.onehop.wire.handshake.Mechanism;
 import dev.onehop.wire.handshake.ScriptedConnection;
@@ -35,9 +37,14 @@ class GssapiTest {
     Security.removeProvider(provider.getName());
   }
 
-  private static Mechanism mechanism(AuthMechanisms.SubjectSource subject) {
-    return AuthMechanisms.gssapi(
-        "me@REALM", new AuthMechanisms.GssapiSettings("service", false, subject, Map.of("p", "q")));
+  private static Mechanism mechanism(SubjectProvider subjects) {
+    return new AuthMechanisms()
+        .mechanism(
+            MongoCredential.createGSSAPICredential("me@REALM")
+                .withMechanismProperty(MongoCredential.SERVICE_NAME_KEY, "service")
+                .withMechanismProperty(
+                    MongoCredential.JAVA_SASL_CLIENT_PROPERTIES_KEY, Map.of("p", "q"))
+                .withMechanismProperty(MongoCredential.JAVA_SUBJECT_PROVIDER_KEY, subjects));
   }
 
   @Test

@@ -4,13 +4,14 @@ import static dev.onehop.wire.handshake.ScriptedConnection.TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.auth.OidcTokens.IdentityProvider;
-import dev.onehop.auth.OidcTokens.Request;
-import dev.onehop.auth.OidcTokens.Token;
+import com.mongodb.MongoCredential.OidcCallbackResult;
+import dev.onehop.auth.OidcMechanism.IdentityProvider;
+import dev.onehop.auth.OidcMechanism.Request;
 import dev.onehop.wire.handshake.AuthenticationFailure;
 import dev.onehop.wire.handshake.Handshake;
 import dev.onehop.wire.handshake.ScriptedConnection;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,8 +37,8 @@ class OidcTest {
     return new OidcMechanism(
         null,
         request -> {
-          requests.add(request);
-          return new Token("token " + requests.size(), null);
+          requests.add((Request) request);
+          return new OidcCallbackResult("token " + requests.size());
         },
         null);
   }
@@ -46,8 +47,8 @@ class OidcTest {
     return new OidcMechanism(
         user,
         request -> {
-          requests.add(request);
-          return new Token("token " + requests.size(), refreshToken);
+          requests.add((Request) request);
+          return new OidcCallbackResult("token " + requests.size(), Duration.ZERO, refreshToken);
         },
         List.of("localhost", "*.example.org"));
   }
@@ -136,7 +137,8 @@ class OidcTest {
 
   @Test
   void aMachineHasNoRefreshTokens() {
-    OidcMechanism mechanism = new OidcMechanism(null, request -> new Token("t", "r"), null);
+    OidcMechanism mechanism =
+        new OidcMechanism(null, request -> new OidcCallbackResult("t", Duration.ZERO, "r"), null);
     connection.then("{ok: 1}");
 
     assertThatThrownBy(() -> connection.run(mechanism))
@@ -150,7 +152,7 @@ class OidcTest {
         new OidcMechanism(
             null,
             request -> {
-              throw new IOException("no provider");
+              throw new UncheckedIOException("no provider", new IOException());
             },
             null);
     connection.then("{ok: 1}");
@@ -199,7 +201,9 @@ class OidcTest {
     assertThat(jwt(connection, 1)).isEqualTo("token 1");
     assertThat(jwt(connection, 2)).isEqualTo("token 2");
     assertThat(jwt(connection, 4)).isEqualTo("token 3");
-    assertThat(requests).extracting(Request::refreshToken).containsExactly(null, "refresh", null);
+    assertThat(requests)
+        .extracting(Request::getRefreshToken)
+        .containsExactly(null, "refresh", null);
   }
 
   @Test
@@ -255,7 +259,7 @@ class OidcTest {
   }
 
   @Test
-  void cloudsAreAskedForTheResource() throws IOException {
+  void cloudsAreAskedForTheResource() {
     List<String> asked = new ArrayList<>();
     MetadataService service =
         (method, url, headers) -> {
@@ -268,13 +272,13 @@ class OidcTest {
 
     assertThat(
             new OidcEnvironment("azure", "api://x", name -> null, service)
-                .request(request)
-                .accessToken())
+                .onRequest(request)
+                .getAccessToken())
         .isEqualTo("azure's");
     assertThat(
             new OidcEnvironment("gcp", "api://x", name -> null, service)
-                .request(request)
-                .accessToken())
+                .onRequest(request)
+                .getAccessToken())
         .isEqualTo("gcp's");
     assertThat(asked)
         .containsExactly(
@@ -293,8 +297,7 @@ class OidcTest {
     assertThatThrownBy(() -> new OidcEnvironment("moon", null)).hasMessageContaining("not moon");
   }
 
-  private static String token(String environment, String resource, Map<String, String> variables)
-      throws IOException {
+  private static String token(String environment, String resource, Map<String, String> variables) {
     return new OidcEnvironment(
             environment,
             resource,
@@ -302,7 +305,7 @@ class OidcTest {
             (method, url, headers) -> {
               throw new IOException("not asked");
             })
-        .request(new Request(Duration.ofMinutes(1), null, null, null))
-        .accessToken();
+        .onRequest(new Request(Duration.ofMinutes(1), null, null, null))
+        .getAccessToken();
   }
 }
