@@ -2,8 +2,14 @@ package dev.onehop.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.MongoClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +41,28 @@ class AbsentMechanismsTest {
     assertThatThrownBy(() -> OneHop.builder(AWS).routing(mode).client(MongoClient.class))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("MONGODB-AWS needs dev.onehop:onehop-auth");
+  }
+
+  @Test
+  void nothingStaysOpen() throws IOException {
+    // Loads what stays loaded.
+    assertThatThrownBy(OneHop.builder(AWS)::build).isInstanceOf(IllegalStateException.class);
+    long before = descriptors();
+
+    for (RoutingMode mode : RoutingMode.values()) {
+      assertThatThrownBy(OneHop.builder(AWS).routing(mode)::build)
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(OneHop.builder(AWS).routing(mode)::build)
+          .isInstanceOf(IllegalStateException.class);
+    }
+
+    await().atMost(Duration.ofSeconds(20)).until(() -> descriptors() <= before);
+  }
+
+  private static long descriptors() throws IOException {
+    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    }
   }
 
   @Test

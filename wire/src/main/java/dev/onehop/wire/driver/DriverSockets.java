@@ -72,6 +72,20 @@ public final class DriverSockets {
         carrier.sharing());
   }
 
+  /**
+   * The same, for connections that have event loops of their own.
+   *
+   * @param release ends these, if the settings cannot be had
+   */
+  public static WireSettings of(MongoClientSettings settings, Carrier carrier, Runnable release) {
+    try {
+      return of(settings, carrier);
+    } catch (RuntimeException | Error failure) {
+      release.run();
+      throw failure;
+    }
+  }
+
   private static WireSettings.Sockets sockets(SocketSettings settings, Carrier carrier) {
     ProxySettings proxy = settings.getProxySettings();
     return new WireSettings.Sockets(

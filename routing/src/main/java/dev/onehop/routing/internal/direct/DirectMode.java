@@ -63,7 +63,7 @@ public final class DirectMode {
       Versions versions,
       Options options,
       Runnable release) {
-    WireSettings wire = DriverSockets.of(settings, carrier);
+    WireSettings wire = DriverSockets.of(settings, carrier, release);
     ProxiedChannels.Watching watching =
         ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);

@@ -60,7 +60,7 @@ public final class TargetedMode {
    */
   public static RouterClients create(
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    WireSettings wire = DriverSockets.of(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier, release);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     MongoClientSettings settings = watch.settings();
@@ -111,7 +111,7 @@ public final class TargetedMode {
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
-    WireSettings wire = DriverSockets.of(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier, release);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);
