@@ -37,7 +37,6 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.io.Closeable;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -51,6 +50,8 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -296,23 +297,14 @@ public final class OneHop implements AutoCloseable {
 
   /** Collects what a router is made of. Not thread-safe. */
   public static final class Builder {
-    private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
-    private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
-
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
-    private final Map<OneHopProperty, String> uriOptions;
+    private final PropertySources sources;
     private final Map<String, List<ServerAddressName>> routers = new HashMap<>();
-    private Properties given = new Properties();
-    private @Nullable MeterRegistry registry;
-    private @Nullable ObservationRegistry observations;
+    private MeterRegistry registry = new CompositeMeterRegistry();
+    private ObservationRegistry observations = ObservationRegistry.NOOP;
     private @Nullable PipeliningSettings pipeliningSettings;
     private RoutingMode mode = RoutingMode.TARGETED;
-    private @Nullable Duration refreshEvery;
-    private @Nullable Duration historyEvery;
-    private @Nullable Boolean measure;
-    private @Nullable UnaryOperator<ServerAddressName> mapping;
-    private @Nullable PreferredZones preferred;
 
     private Builder(
         MongoClientSettings.Builder settings,
@@ -320,7 +312,7 @@ public final class OneHop implements AutoCloseable {
         Map<OneHopProperty, String> uriOptions) {
       this.settings = settings;
       this.directConnection = directConnection;
-      this.uriOptions = uriOptions;
+      this.sources = new PropertySources(uriOptions, System.getProperties());
     }
 
     /**
@@ -330,10 +322,7 @@ public final class OneHop implements AutoCloseable {
      * @throws IllegalArgumentException if a name has the prefix and is unknown
      */
     public Builder properties(Properties properties) {
-      Properties copy = new Properties();
-      properties.stringPropertyNames().forEach(n -> copy.put(n, properties.getProperty(n)));
-      var unused = new PropertySources(Map.of(), copy, new Properties());
-      this.given = copy;
+      sources.properties(properties);
       return this;
     }
 
@@ -379,7 +368,7 @@ public final class OneHop implements AutoCloseable {
       if (interval.isNegative() || interval.isZero()) {
         throw new IllegalArgumentException("refreshInterval must be positive: " + interval);
       }
-      this.refreshEvery = interval;
+      sources.set(Setting.REFRESH_INTERVAL, interval);
       return this;
     }
 
@@ -396,7 +385,7 @@ public final class OneHop implements AutoCloseable {
       if (interval.isNegative()) {
         throw new IllegalArgumentException("historyInterval must not be negative: " + interval);
       }
-      this.historyEvery = interval;
+      sources.set(Setting.HISTORY_INTERVAL, interval);
       return this;
     }
 
@@ -431,7 +420,7 @@ public final class OneHop implements AutoCloseable {
      * @throws IllegalArgumentException if a name is malformed, or one of a pair alone has a port
      */
     public Builder hostMapping(Map<String, String> names) {
-      this.mapping = PropertySources.mapping(names);
+      sources.set(Setting.HOST_MAPPING, Optional.of(Setting.mapping(names)));
       return this;
     }
 
@@ -443,7 +432,9 @@ public final class OneHop implements AutoCloseable {
      */
     public Builder hostMapping(UnaryOperator<String> names) {
       Objects.requireNonNull(names, "names");
-      this.mapping = name -> ServerAddressName.parse(names.apply(name.toString()));
+      sources.set(
+          Setting.HOST_MAPPING,
+          Optional.of(name -> ServerAddressName.parse(names.apply(name.toString()))));
       return this;
     }
 
@@ -466,7 +457,7 @@ public final class OneHop implements AutoCloseable {
      * @throws IllegalArgumentException if one is malformed, or a zone or host is given twice
      */
     public Builder preferredZones(String... zones) {
-      this.preferred = PreferredZones.of(Arrays.asList(zones));
+      sources.set(Setting.PREFERRED_ZONES, PreferredZones.of(Arrays.asList(zones)));
       return this;
     }
 
@@ -475,7 +466,7 @@ public final class OneHop implements AutoCloseable {
      * by default. It takes some small reads over every mongos, each once a minute.
      */
     public Builder measureRoundTrips(boolean measureRoundTrips) {
-      this.measure = measureRoundTrips;
+      sources.set(Setting.MEASURE_ROUND_TRIPS, measureRoundTrips);
       return this;
     }
 
@@ -523,25 +514,23 @@ public final class OneHop implements AutoCloseable {
       ModuleVersions.check();
       Dependencies.check();
       MongoClientSettings asked = settings.build();
-      RoutingSettings routing = routing();
-      if (!new PropertySources(uriOptions, given, System.getProperties())
-          .flag(OneHopProperty.ENABLED)
-          .orElse(true)) {
+      Setting.ALL.forEach(sources::get);
+      if (!sources.get(Setting.ENABLED)) {
         return disabled(asked);
       }
       if (mode == RoutingMode.DIRECT) {
-        return new OneHop(asked, direct(asked, routing), null);
+        return new OneHop(asked, direct(asked), null);
       }
       String reason = mode == RoutingMode.NONE ? null : passedThrough(asked);
       if (mode == RoutingMode.TARGETED && reason == null) {
-        return new OneHop(asked, targeted(asked, routing), null);
+        return new OneHop(asked, targeted(asked), null);
       }
       if (mode == RoutingMode.NONE || pipeliningSettings != null) {
         if (reason != null) {
           log.warn("nothing is routed: {}", reason);
         }
         return new OneHop(
-            asked, unrouted(asked, routing), reason == null ? "the routing mode is NONE" : reason);
+            asked, unrouted(asked), reason == null ? "the routing mode is NONE" : reason);
       }
       log.warn("nothing is routed, and clients are the driver's own: {}", reason);
       return new OneHop(asked, null, reason);
@@ -617,7 +606,7 @@ public final class OneHop implements AutoCloseable {
           : null;
     }
 
-    private RouterClients direct(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients direct(MongoClientSettings asked) {
       replaceTransport(asked);
       refuseWhatIsForTargetedMode();
       refuseWhatDirectModeCannot(asked);
@@ -625,23 +614,23 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
-      Carriage carriage = carriage(routing.meterRegistry());
+      Carriage carriage = carriage();
       return DirectMode.create(
           asked,
           carriage.carrier(),
           Versions.ATTACHED,
           new DirectMode.Options(
-              routing.refreshInterval(),
-              routing.hostMapping(),
-              routing.zones(),
-              new TableMetrics(routing.meterRegistry()),
-              CommandMeter.direct(routing.meterRegistry(), routing.observationRegistry())),
+              sources.get(Setting.REFRESH_INTERVAL),
+              sources.get(Setting.HOST_MAPPING).orElse(null),
+              sources.get(Setting.PREFERRED_ZONES),
+              new TableMetrics(registry),
+              CommandMeter.direct(registry, observations)),
           carriage.release());
     }
 
     private record Carriage(Carrier carrier, Runnable release) {}
 
-    private Carriage carriage(MeterRegistry meters) {
+    private Carriage carriage() {
       WireSettings.Sharing sharing =
           pipeliningSettings == null
               ? null
@@ -649,7 +638,7 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.socketsPerServer(),
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
-                  meters);
+                  registry);
       // Few shared sockets are read by one thread, so that what it reads at once is answered at
       // once.
       Carrier carrier =
@@ -679,21 +668,18 @@ public final class OneHop implements AutoCloseable {
     }
 
     private void refuseWhatIsForTargetedMode() {
-      PropertySources sources = new PropertySources(uriOptions, given, System.getProperties());
-      List<String> useless = new ArrayList<>();
-      if (!routers.isEmpty() || sources.isGiven(OneHopProperty.SHARD_ROUTERS)) {
-        useless.add("shardRouters");
-      }
-      if (measure != null || sources.isGiven(OneHopProperty.MEASURE_ROUND_TRIPS)) {
-        useless.add("measureRoundTrips");
-      }
-      if (historyEvery != null || sources.isGiven(OneHopProperty.HISTORY_INTERVAL)) {
-        useless.add("historyInterval");
-      }
+      String useless =
+          Stream.of(Setting.SHARD_ROUTERS, Setting.MEASURE_ROUND_TRIPS, Setting.HISTORY_INTERVAL)
+              .filter(
+                  each ->
+                      sources.isGiven(each)
+                          || (each.equals(Setting.SHARD_ROUTERS) && !routers.isEmpty()))
+              .map(each -> each.property().key().substring(PropertySources.PREFIX.length()))
+              .collect(Collectors.joining(", "));
       if (!useless.isEmpty()) {
         throw new IllegalArgumentException(
             "direct mode goes to the shards themselves, which tell when a routing table is stale: "
-                + String.join(", ", useless)
+                + useless
                 + " can be set in targeted mode only");
       }
     }
@@ -708,29 +694,31 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private RouterClients targeted(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients targeted(MongoClientSettings asked) {
       replaceTransport(asked);
-      Carriage carriage = carriage(routing.meterRegistry());
-      UnaryOperator<ServerAddressName> names = routing.hostMapping();
+      Carriage carriage = carriage();
+      Map<String, List<ServerAddressName>> shardRouters =
+          new HashMap<>(sources.get(Setting.SHARD_ROUTERS));
+      shardRouters.putAll(routers);
       return TargetedMode.create(
           asked,
           carriage.carrier(),
           new TargetedMode.Options(
               new ClusterWatch.Settings(
-                  routing.refreshInterval(),
-                  routing.historyInterval(),
-                  routing.measureRoundTrips(),
-                  routing.routers(),
-                  names == null ? UnaryOperator.identity() : names),
-              routing.zones(),
-              new TableMetrics(routing.meterRegistry()),
-              new AffinityMetrics(routing.meterRegistry())::accept,
-              new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName())),
+                  sources.get(Setting.REFRESH_INTERVAL),
+                  sources.get(Setting.HISTORY_INTERVAL),
+                  sources.get(Setting.MEASURE_ROUND_TRIPS),
+                  shardRouters,
+                  sources.get(Setting.HOST_MAPPING).orElse(UnaryOperator.identity())),
+              sources.get(Setting.PREFERRED_ZONES),
+              new TableMetrics(registry),
+              new AffinityMetrics(registry)::accept,
+              new CommandMeter(registry, observations, modeName())),
           carriage.release());
     }
 
     /** Every command goes where the official client would send it. */
-    private RouterClients unrouted(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients unrouted(MongoClientSettings asked) {
       replaceTransport(asked);
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
@@ -740,45 +728,18 @@ public final class OneHop implements AutoCloseable {
       if (namesUnixSockets(asked)) {
         throw new IllegalArgumentException("Unix domain sockets cannot be pipelined");
       }
-      Carriage carriage = carriage(routing.meterRegistry());
+      Carriage carriage = carriage();
       return TargetedMode.unrouted(
           asked,
           carriage.carrier(),
-          routing.zones(),
-          new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName()),
+          sources.get(Setting.PREFERRED_ZONES),
+          new CommandMeter(registry, observations, modeName()),
           carriage.release());
     }
 
     private static boolean namesUnixSockets(MongoClientSettings asked) {
       return asked.getClusterSettings().getHosts().stream()
           .anyMatch(host -> host instanceof UnixServerAddress);
-    }
-
-    private RoutingSettings routing() {
-      MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
-      PropertySources sources = new PropertySources(uriOptions, given, System.getProperties());
-      Duration refresh =
-          refreshEvery != null
-              ? refreshEvery
-              : sources.duration(OneHopProperty.REFRESH_INTERVAL, false).orElse(DEFAULT_REFRESH);
-      Duration history =
-          historyEvery != null
-              ? historyEvery
-              : sources.duration(OneHopProperty.HISTORY_INTERVAL, true).orElse(DEFAULT_HISTORY);
-      boolean measured =
-          measure != null ? measure : sources.flag(OneHopProperty.MEASURE_ROUND_TRIPS).orElse(true);
-      Map<String, List<ServerAddressName>> shardRouters =
-          new HashMap<>(sources.shardRouters().orElse(Map.of()));
-      shardRouters.putAll(routers);
-      return new RoutingSettings(
-          refresh,
-          history,
-          measured,
-          shardRouters,
-          mapping != null ? mapping : sources.hostMapping().orElse(null),
-          preferred != null ? preferred : sources.preferredZones().orElse(PreferredZones.NONE),
-          meters,
-          observations == null ? ObservationRegistry.NOOP : observations);
     }
   }
 }

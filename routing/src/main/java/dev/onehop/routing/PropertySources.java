@@ -1,47 +1,37 @@
 package dev.onehop.routing;
 
-import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.watch.PreferredZones;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The values of {@link OneHopProperty}, from wherever they are set. */
+/** The values of settings, from wherever they are set. Not thread-safe. */
 final class PropertySources {
-  private static final String PREFIX = "onehop.";
-  private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m)");
+  static final String PREFIX = "onehop.";
 
+  private final Map<OneHopProperty, Object> called = new EnumMap<>(OneHopProperty.class);
   private final Map<OneHopProperty, String> uri;
-  private final Properties properties;
   private final Properties system;
+  private Properties properties = new Properties();
 
   /** A URI and what was among its options. */
   record Parsed(String uri, Map<OneHopProperty, String> options) {}
 
-  PropertySources(Map<OneHopProperty, String> uri, Properties properties, Properties system) {
+  /**
+   * @param uri the options of the URI
+   * @param system the system properties, which may still change
+   */
+  PropertySources(Map<OneHopProperty, String> uri, Properties system) {
     this.uri = uri;
-    this.properties = properties;
     this.system = system;
-    for (String name : properties.stringPropertyNames()) {
-      if (name.startsWith(PREFIX) && find(name).isEmpty()) {
-        throw unknown(name, "the properties");
-      }
-    }
   }
 
   /** Takes our own options out of a URI: the driver would warn of them. */
@@ -59,9 +49,8 @@ final class PropertySources {
       }
       int equals = option.indexOf('=');
       String name = equals < 0 ? option : option.substring(0, equals);
-      OneHopProperty property = find(name).orElseThrow(() -> unknown(name, "the URI"));
       ours.put(
-          property,
+          find(name, "the URI"),
           equals < 0
               ? ""
               : URLDecoder.decode(option.substring(equals + 1), StandardCharsets.UTF_8));
@@ -69,122 +58,51 @@ final class PropertySources {
     return new Parsed(uri.substring(0, question + 1) + String.join("&", others), ours);
   }
 
-  /** Whether the URI or the properties have it; system properties are for every client there is. */
-  boolean isGiven(OneHopProperty property) {
-    return uri.containsKey(property) || properties.getProperty(property.key()) != null;
+  /**
+   * Takes a copy of properties.
+   *
+   * @throws IllegalArgumentException if a name has our prefix and is unknown
+   */
+  void properties(Properties given) {
+    Properties copy = new Properties();
+    for (String name : given.stringPropertyNames()) {
+      if (name.startsWith(PREFIX)) {
+        copy.put(find(name, "the properties").key(), given.getProperty(name));
+      }
+    }
+    properties = copy;
   }
 
-  Optional<Duration> duration(OneHopProperty property, boolean zeroAllowed) {
-    return value(
-        property,
-        zeroAllowed
-            ? "a duration such as 10s or 500ms, or 0s for never"
-            : "a duration above zero such as 10s or 500ms",
-        text -> {
-          Duration duration = duration(text);
-          if (duration.isNegative() || (duration.isZero() && !zeroAllowed)) {
-            throw new IllegalArgumentException("out of range");
-          }
-          return duration;
-        });
-  }
-
-  Optional<Boolean> flag(OneHopProperty property) {
-    return value(
-        property,
-        "true or false",
-        text ->
-            switch (text.toLowerCase(Locale.ROOT)) {
-              case "true" -> true;
-              case "false" -> false;
-              default -> throw new IllegalArgumentException("neither");
-            });
-  }
-
-  Optional<Map<String, List<ServerAddressName>>> shardRouters() {
-    return value(
-        OneHopProperty.SHARD_ROUTERS,
-        "shards and their mongoses, shard1=host:port|host:port,shard2=host:port",
-        text -> {
-          Map<String, List<ServerAddressName>> routers = new HashMap<>();
-          pairs(text)
-              .forEach(
-                  (shard, names) ->
-                      routers.put(
-                          shard,
-                          Arrays.stream(names.split("\\|", -1))
-                              .map(name -> ServerAddressName.parse(name.trim()))
-                              .toList()));
-          return routers;
-        });
-  }
-
-  Optional<UnaryOperator<ServerAddressName>> hostMapping() {
-    return value(
-        OneHopProperty.HOST_MAPPING,
-        "names and what to use instead, host:port=host:port,host=host",
-        text -> mapping(pairs(text)));
-  }
-
-  Optional<PreferredZones> preferredZones() {
-    return value(
-        OneHopProperty.PREFERRED_ZONES,
-        "zones in order, each with its hosts, a=host|host,b=host:port, each zone and host once",
-        PreferredZones::parse);
+  /** The builder was called with a value. */
+  <T> void set(Setting<T> setting, T value) {
+    called.put(setting.property(), value);
   }
 
   /**
-   * A mapping of names, from {@code host:port} to {@code host:port} and from {@code host} to {@code
-   * host}, of which the former go first.
-   *
-   * @throws IllegalArgumentException if a name is none or only one of a pair has a port
+   * Whether the builder, the URI or the properties have it; system properties are for every client
+   * there is.
    */
-  static UnaryOperator<ServerAddressName> mapping(Map<String, String> names) {
-    Map<ServerAddressName, ServerAddressName> servers = new HashMap<>();
-    Map<String, String> hosts = new HashMap<>();
-    names.forEach(
-        (from, to) -> {
-          if (hasPort(from) != hasPort(to)) {
-            throw new IllegalArgumentException(
-                "a host mapping needs a port on both sides or on none: " + from + "=" + to);
-          }
-          ServerAddressName known = ServerAddressName.parse(from);
-          ServerAddressName used = ServerAddressName.parse(to);
-          if (hasPort(from)) {
-            servers.put(known, used);
-          } else {
-            hosts.put(known.host(), used.host());
-          }
-        });
-    return name -> {
-      ServerAddressName server = servers.get(name);
-      String host = hosts.get(name.host());
-      return server != null
-          ? server
-          : host != null ? new ServerAddressName(host, name.port()) : name;
-    };
+  boolean isGiven(Setting<?> setting) {
+    return called.containsKey(setting.property())
+        || uri.containsKey(setting.property())
+        || properties.getProperty(setting.property().key()) != null;
   }
 
-  private static boolean hasPort(String name) {
-    return name.indexOf(':', Math.max(name.lastIndexOf(']'), 0)) >= 0;
+  /**
+   * The value of a setting.
+   *
+   * @throws IllegalArgumentException if it has a bad one, which the message names
+   */
+  // Only set puts a value there.
+  @SuppressWarnings("unchecked")
+  <T> T get(Setting<T> setting) {
+    T value = (T) called.get(setting.property());
+    return value == null ? written(setting) : value;
   }
 
-  private static Map<String, String> pairs(String text) {
-    Map<String, String> pairs = new LinkedHashMap<>();
-    for (String pair : text.split(",", -1)) {
-      int equals = pair.indexOf('=');
-      if (equals < 1) {
-        throw new IllegalArgumentException("no pair: " + pair);
-      }
-      pairs.put(pair.substring(0, equals).trim(), pair.substring(equals + 1).trim());
-    }
-    return pairs;
-  }
-
-  private <T> Optional<T> value(
-      OneHopProperty property, String expected, Function<String, T> parser) {
-    String key = property.key();
-    String text = uri.get(property);
+  private <T> T written(Setting<T> setting) {
+    String key = setting.property().key();
+    String text = uri.get(setting.property());
     String where = "in the URI";
     if (text == null) {
       text = properties.getProperty(key);
@@ -195,44 +113,30 @@ final class PropertySources {
       where = "as a system property";
     }
     if (text == null) {
-      return Optional.empty();
+      return setting.standard();
     }
     try {
-      return Optional.of(parser.apply(text.trim()));
+      return setting.parser().apply(text.trim());
     } catch (IllegalArgumentException | DateTimeParseException e) {
       throw new IllegalArgumentException(
-          "%s=%s, set %s, must be %s".formatted(key, text, where, expected), e);
+          "%s=%s, set %s, must be %s".formatted(key, text, where, setting.expected()), e);
     }
-  }
-
-  private static Duration duration(String text) {
-    Matcher matcher = DURATION.matcher(text);
-    if (!matcher.matches()) {
-      return Duration.parse(text);
-    }
-    long number = Long.parseLong(matcher.group(1));
-    return switch (matcher.group(2)) {
-      case "ms" -> Duration.ofMillis(number);
-      case "s" -> Duration.ofSeconds(number);
-      default -> Duration.ofMinutes(number);
-    };
   }
 
   /** Names in URIs are written in any case. */
-  private static Optional<OneHopProperty> find(String name) {
+  private static OneHopProperty find(String name, String where) {
     return Arrays.stream(OneHopProperty.values())
         .filter(property -> property.key().equalsIgnoreCase(name))
-        .findFirst();
-  }
-
-  private static IllegalArgumentException unknown(String name, String where) {
-    return new IllegalArgumentException(
-        "unknown option %s in %s; known are %s"
-            .formatted(
-                name,
-                where,
-                Arrays.stream(OneHopProperty.values())
-                    .map(OneHopProperty::key)
-                    .collect(Collectors.joining(", "))));
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "unknown option %s in %s; known are %s"
+                        .formatted(
+                            name,
+                            where,
+                            Arrays.stream(OneHopProperty.values())
+                                .map(OneHopProperty::key)
+                                .collect(Collectors.joining(", ")))));
   }
 }

@@ -34,10 +34,8 @@ class PropertySourcesTest {
     assertThat(refresh(uri, given, system)).isEqualTo(Duration.ofSeconds(1));
     assertThat(refresh(Map.of(), given, system)).isEqualTo(Duration.ofSeconds(2));
     assertThat(refresh(Map.of(), new Properties(), system)).isEqualTo(Duration.ofSeconds(3));
-    assertThat(
-            new PropertySources(Map.of(), new Properties(), new Properties())
-                .duration(OneHopProperty.REFRESH_INTERVAL, false))
-        .isEmpty();
+    assertThat(refresh(Map.of(), new Properties(), new Properties()))
+        .isEqualTo(Setting.REFRESH_INTERVAL.standard());
   }
 
   @ParameterizedTest
@@ -82,11 +80,9 @@ class PropertySourcesTest {
   void shardRoutersMayBeSeveral() {
     assertThat(
             new PropertySources(
-                    Map.of(OneHopProperty.SHARD_ROUTERS, "s0=a:1|b:2, s1=c"),
-                    new Properties(),
-                    new Properties())
-                .shardRouters())
-        .hasValue(
+                    Map.of(OneHopProperty.SHARD_ROUTERS, "s0=a:1|b:2, s1=c"), new Properties())
+                .get(Setting.SHARD_ROUTERS))
+        .isEqualTo(
             Map.of(
                 "s0", List.of(name("a:1"), name("b:2")),
                 "s1", List.of(name("c:27017"))));
@@ -95,7 +91,7 @@ class PropertySourcesTest {
   @Test
   void mappingsHoldForServersOrForHosts() {
     UnaryOperator<ServerAddressName> mapping =
-        PropertySources.mapping(Map.of("a:1", "x:9", "a", "y", "[::1]:5", "[::2]:6"));
+        Setting.mapping(Map.of("a:1", "x:9", "a", "y", "[::1]:5", "[::2]:6"));
 
     assertThat(mapping.apply(name("a:1"))).isEqualTo(name("x:9"));
     assertThat(mapping.apply(name("a:2"))).isEqualTo(name("y:2"));
@@ -105,9 +101,9 @@ class PropertySourcesTest {
 
   private static Duration refresh(
       Map<OneHopProperty, String> uri, Properties given, Properties system) {
-    return new PropertySources(uri, given, system)
-        .duration(OneHopProperty.REFRESH_INTERVAL, false)
-        .orElseThrow();
+    PropertySources sources = new PropertySources(uri, system);
+    sources.properties(given);
+    return sources.get(Setting.REFRESH_INTERVAL);
   }
 
   private static Properties properties(String name, String value) {
