@@ -5,11 +5,30 @@ import java.lang.module.ModuleDescriptor.Version;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** The libraries that the application chooses, and the versions of them that OneHop works with. */
+/**
+ * The class path: OneHop's own modules, and the libraries that the application chooses, with the
+ * versions of them that OneHop works with.
+ */
 final class Dependencies {
+  /** The artifacts of OneHop that the application may have. */
+  static final List<String> MODULES =
+      Stream.of(
+              "core wire shards routing streams copy resync testbed measure cli ycsb-binding",
+              "auth flink spring-boot-starter")
+          .flatMap(names -> Stream.of(names.split(" ")))
+          .map(name -> "onehop-" + name)
+          .toList();
+
   private static final Pattern LINE = Pattern.compile("[0-9]+\\.[0-9]+");
 
   private static final String DRIVER_BOM = "mongodb-driver-bom";
@@ -44,18 +63,37 @@ final class Dependencies {
   /**
    * Checks the class path of this library, which stays the same: once is enough.
    *
-   * @throws IllegalStateException if a library is absent, too old, or of two versions; the message
-   *     names both and the remedy
+   * @throws IllegalStateException if a library is absent or too old, or one of them or OneHop
+   *     itself is of two versions; the message names both and the remedy
    */
   static void check() {
     if (!checked) {
-      check(Dependencies.class.getClassLoader());
+      checkModules(Dependencies.class.getClassLoader());
+      checkLibraries(Dependencies.class.getClassLoader());
       checked = true;
     }
   }
 
-  /** Checks what a loader finds. */
-  static void check(ClassLoader loader) {
+  /** Checks that the modules that a loader finds have one version. Folders of classes have none. */
+  static void checkModules(ClassLoader loader) {
+    SortedMap<String, SortedSet<String>> modules = new TreeMap<>();
+    for (String module : MODULES) {
+      for (String version : Artifact.versions("dev.onehop", module, loader)) {
+        modules.computeIfAbsent(version, any -> new TreeSet<>()).add(module);
+      }
+    }
+    if (modules.size() > 1) {
+      throw new IllegalStateException(
+          "OneHop's modules on the class path have different versions: "
+              + modules.entrySet().stream()
+                  .map(each -> each.getKey() + " of " + String.join(", ", each.getValue()))
+                  .collect(Collectors.joining("; "))
+              + "; import onehop-bom to have one");
+    }
+  }
+
+  /** Checks the libraries that a loader finds. */
+  static void checkLibraries(ClassLoader loader) {
     Map<String, Artifact> families = new HashMap<>();
     for (Needed needed : NEEDED) {
       Artifact found = Artifact.of(needed.id(), needed.type(), loader);
@@ -85,7 +123,7 @@ final class Dependencies {
           "OneHop needs a client of the MongoDB driver, and the class path has none: add one of "
               + String.join(", ", Artifact.CLIENTS.keySet()));
     }
-    Artifact core = Artifact.driverCore(loader);
+    Artifact core = Objects.requireNonNull(families.get(DRIVER_BOM));
     if (clients.stream().noneMatch(core::fits)) {
       throw mixed(core, clients.get(0), DRIVER_BOM);
     }

@@ -511,7 +511,6 @@ public final class OneHop implements AutoCloseable {
      *     versions; the message names the remedy
      */
     public OneHop build() {
-      ModuleVersions.check();
       Dependencies.check();
       MongoClientSettings asked = settings.build();
       Setting.ALL.forEach(sources::get);

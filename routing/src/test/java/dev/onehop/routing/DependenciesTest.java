@@ -121,7 +121,7 @@ class DependenciesTest {
       jars[i++] = jar(each.getKey(), each.getValue()).toUri().toURL();
     }
     try (URLClassLoader loader = new URLClassLoader(jars, null)) {
-      Dependencies.check(loader);
+      Dependencies.checkLibraries(loader);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.onehop.routing;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,6 +9,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,7 +26,7 @@ class ModuleVersionsTest {
 
   private static void check(URL... jars) throws IOException {
     try (URLClassLoader loader = new URLClassLoader(jars, null)) {
-      ModuleVersions.check(loader);
+      Dependencies.checkModules(loader);
     }
   }
 
@@ -54,5 +56,16 @@ class ModuleVersionsTest {
     assertThatThrownBy(() -> check(jar("onehop-wire", "1.1"), jar("onehop-wire", "1.2")))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("1.1 of onehop-wire; 1.2 of onehop-wire");
+  }
+
+  @Test
+  void allThatTheBomHasAreChecked() throws IOException {
+    assertThat(Dependencies.MODULES)
+        .containsAll(
+            Pattern.compile("<artifactId>(onehop-(?!bom|parent)[^<]+)")
+                .matcher(Files.readString(Path.of("../bom/pom.xml")))
+                .results()
+                .map(each -> each.group(1))
+                .toList());
   }
 }

@@ -2,9 +2,13 @@ package dev.onehop.wire;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.jar.Attributes;
@@ -56,6 +60,24 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
     } catch (IOException e) {
       return null;
     }
+  }
+
+  /** The versions of an artifact that Maven's descriptors on the class path name. */
+  public static Set<String> versions(String group, String id, ClassLoader loader) {
+    Set<String> versions = new HashSet<>();
+    try {
+      String resource = "META-INF/maven/" + group + "/" + id + "/pom.properties";
+      for (URL url : Collections.list(loader.getResources(resource))) {
+        Properties descriptor = new Properties();
+        try (InputStream in = url.openStream()) {
+          descriptor.load(in);
+        }
+        versions.add(descriptor.getProperty("version", "unknown"));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return versions;
   }
 
   /** What either client is over. */
