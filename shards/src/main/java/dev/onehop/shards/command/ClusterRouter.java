@@ -1,20 +1,15 @@
 package dev.onehop.shards.command;
 
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.DriverRetries;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.shards.request.Forwarded;
-import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
-import dev.onehop.wire.watch.ServerSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -99,24 +94,6 @@ public abstract class ClusterRouter implements CommandRouter {
   @Override
   public @Nullable ClusterFacts facts() {
     return startCheck.known();
-  }
-
-  @Override
-  public Mono<RoutingTable> table(String namespace) {
-    return startCheck.done().then(cluster.catalog().table(namespace));
-  }
-
-  @Override
-  public Optional<Duration> tableAge(String namespace) {
-    return cluster.catalog().age(namespace);
-  }
-
-  @Override
-  public Optional<ServerAddressName> destination(String shard) {
-    ReplicaSet replicaSet = cluster.directory().known(shard);
-    return Optional.ofNullable(replicaSet)
-        .map(set -> set.servers().primary())
-        .map(ServerSet.Server::name);
   }
 
   @Override

@@ -1,14 +1,8 @@
 package dev.onehop.shards.request;
 
-import dev.onehop.core.table.RoutingTable;
-import dev.onehop.core.targeting.Target;
-import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -67,23 +61,6 @@ public interface CommandRouter extends AutoCloseable {
 
   /** What the cluster's servers are, as of the start; null before. */
   @Nullable ClusterFacts facts();
-
-  /**
-   * A collection's routing table, as the next command would be routed by; an {@code
-   * UnknownNamespaceException} if there is none.
-   */
-  Mono<RoutingTable> table(String namespace);
-
-  /** How long ago a collection's table was found to be the newest; empty if there is none. */
-  Optional<Duration> tableAge(String namespace);
-
-  /** The server that a write to a shard is sent to; empty if none is known. */
-  Optional<ServerAddressName> destination(String shard);
-
-  /** The servers that what touches this may go to. */
-  default List<ServerAddressName> destinations(Target target) {
-    return target.shards().stream().flatMap(shard -> destination(shard).stream()).toList();
-  }
 
   /** Ends the connections to the servers. Commands under way fail. */
   @Override

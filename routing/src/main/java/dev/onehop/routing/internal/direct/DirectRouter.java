@@ -1,24 +1,31 @@
 package dev.onehop.routing.internal.direct;
 
 import com.mongodb.ServerAddress;
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouterStatus;
+import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.command.ClusterRouter;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.StartCheck;
 import dev.onehop.shards.command.Transactions;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.Forwarded;
+import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.PreferredZones;
+import dev.onehop.wire.watch.ServerSet;
 import dev.onehop.wire.watch.SingleServer;
 import io.netty.buffer.ByteBuf;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
@@ -58,6 +65,21 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   @Override
+  public boolean isRouting() {
+    return routing;
+  }
+
+  @Override
+  public Mono<RoutingTable> table(String namespace) {
+    return started().then(cluster.catalog().table(namespace));
+  }
+
+  @Override
+  public Optional<Duration> tableAge(String namespace) {
+    return cluster.catalog().age(namespace);
+  }
+
+  @Override
   public void setRouting(boolean on) {
     ClusterFacts facts = facts();
     if (!on && (facts == null || !facts.hasMongos())) {
@@ -86,7 +108,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
     List<String> missing = new ArrayList<>();
     for (String shard : cluster.directory().known()) {
       List<ServerAddress> primary =
-          destination(shard).map(SingleServer::address).map(List::of).orElse(List.of());
+          primary(shard).map(SingleServer::address).map(List::of).orElse(List.of());
       shards.put(shard, primary);
       if (primary.isEmpty()) {
         missing.add("no primary of " + shard + " is known");
@@ -112,12 +134,14 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   @Override
-  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
-    if (!PreferredZones.isOfAnyMember(readPreference)) {
-      return Mono.empty();
-    }
-    return Flux.fromIterable(target.shards())
-        .concatMap(shard -> Mono.justOrEmpty(cluster.directory().known(shard)))
+  public Mono<Choice> choice(Target target, BsonDocument readPreference) {
+    RouteDecision decision =
+        target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS;
+    Flux<ReplicaSet> members =
+        PreferredZones.isOfAnyMember(readPreference)
+            ? Flux.fromIterable(target.shards()).mapNotNull(cluster.directory()::known)
+            : Flux.empty();
+    return members
         .concatMap(
             set ->
                 set.servers()
@@ -127,14 +151,24 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
                           String why = set.servers().zoneReason(server.name());
                           return why == null ? null : Map.entry(server.name(), why);
                         }))
-        .collectList()
-        .filter(chosen -> !chosen.isEmpty())
+        .collectMap(Map.Entry::getKey, Map.Entry::getValue, LinkedHashMap::new)
         .map(
-            chosen ->
-                new ZoneChoice(
-                    decision(target),
-                    chosen.stream().map(Map.Entry::getKey).toList(),
-                    chosen.stream().map(Map.Entry::getValue).collect(Collectors.joining("; "))));
+            zoned ->
+                zoned.isEmpty()
+                    ? new Choice(
+                        decision,
+                        target.shards().stream().flatMap(shard -> primary(shard).stream()).toList(),
+                        target.reason())
+                    : new Choice(
+                        decision,
+                        List.copyOf(zoned.keySet()),
+                        target.reason() + "; " + String.join("; ", zoned.values())));
+  }
+
+  private Optional<ServerAddressName> primary(String shard) {
+    return Optional.ofNullable(cluster.directory().known(shard))
+        .map(set -> set.servers().primary())
+        .map(ServerSet.Server::name);
   }
 
   @Override

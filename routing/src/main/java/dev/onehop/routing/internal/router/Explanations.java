@@ -9,6 +9,7 @@ import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.DeleteOptions;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.ReplaceOneModel;
+import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
@@ -30,7 +31,6 @@ import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.CollectibleCodec;
@@ -67,41 +67,36 @@ public final class Explanations {
 
   /** Where a write would go. A document to insert gets its {@code _id}, as the driver gives it. */
   public Mono<RouteExplanation> write(String namespace, WriteModel<?> model) {
-    return explain(namespace, target(model), ReadPreference.primary());
+    return explain(namespace, table -> target(table, model), ReadPreference.primary());
   }
 
-  private Function<RoutingTable, Target> target(WriteModel<?> model) {
+  private Target target(RoutingTable table, WriteModel<?> model) {
     if (model instanceof InsertOneModel<?> insert) {
-      return table -> WriteTargets.of(table, "insert", inserted(insert.getDocument()));
+      return WriteTargets.of(table, "insert", inserted(insert.getDocument()));
     }
     if (model instanceof ReplaceOneModel<?> replace) {
-      return table ->
-          WriteTargets.of(
-              table,
-              "update",
-              statement(
-                      replace.getFilter(),
-                      replace.getReplaceOptions().getCollation(),
-                      replace.getReplaceOptions().getLet())
-                  .append("u", raw(replace.getReplacement()))
-                  .append("upsert", BsonBoolean.valueOf(replace.getReplaceOptions().isUpsert())));
+      ReplaceOptions options = replace.getReplaceOptions();
+      return WriteTargets.of(
+          table,
+          "update",
+          statement(replace.getFilter(), options.getCollation(), options.getLet())
+              .append("u", raw(replace.getReplacement()))
+              .append("upsert", BsonBoolean.valueOf(options.isUpsert())));
     }
     if (model instanceof UpdateOneModel<?> update) {
-      return table ->
-          update(table, update.getFilter(), update.getUpdate(), false, update.getOptions());
+      return update(table, update.getFilter(), update.getUpdate(), false, update.getOptions());
     }
     if (model instanceof UpdateManyModel<?> update) {
-      return table ->
-          update(table, update.getFilter(), update.getUpdate(), true, update.getOptions());
+      return update(table, update.getFilter(), update.getUpdate(), true, update.getOptions());
     }
     if (model instanceof DeleteOneModel<?> delete) {
-      return table -> delete(table, delete.getFilter(), 1, delete.getOptions());
+      return delete(table, delete.getFilter(), 1, delete.getOptions());
     }
     if (model instanceof DeleteManyModel<?> delete) {
-      return table -> delete(table, delete.getFilter(), 0, delete.getOptions());
+      return delete(table, delete.getFilter(), 0, delete.getOptions());
     }
     // A kind of model that a later driver brought.
-    return table -> Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
+    return Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
   }
 
   private Target update(
@@ -110,12 +105,11 @@ public final class Explanations {
       @Nullable Bson operators,
       boolean many,
       UpdateOptions options) {
-    BsonValue update = operators == null ? new BsonArray() : OPERATORS;
     return WriteTargets.of(
         table,
         "update",
         statement(filter, options.getCollation(), options.getLet())
-            .append("u", update)
+            .append("u", operators == null ? new BsonArray() : OPERATORS)
             .append("multi", BsonBoolean.valueOf(many))
             .append("upsert", BsonBoolean.valueOf(options.isUpsert())));
   }
@@ -181,36 +175,26 @@ public final class Explanations {
 
   private Mono<RouteExplanation> explain(
       String namespace, Function<RoutingTable, Target> targeting, ReadPreference readPreference) {
-    if (!router.status().isRouting()) {
+    if (!router.isRouting()) {
       return Mono.just(RouteExplanation.ofNone(namespace, "routing is turned off"));
     }
     return selected()
         .then(Mono.defer(() -> router.table(namespace)))
+        .map(targeting)
         .flatMap(
-            table -> {
-              Target target = targeting.apply(table);
-              return router
-                  .zoneChoice(target, readPreference.toDocument())
-                  .map(
-                      zone ->
-                          new ExplainedRouter.ZoneChoice(
-                              zone.decision(),
-                              zone.servers(),
-                              target.reason() + "; " + zone.reason()))
-                  .defaultIfEmpty(
-                      new ExplainedRouter.ZoneChoice(
-                          router.decision(target), router.destinations(target), target.reason()))
-                  .map(
-                      choice ->
-                          new RouteExplanation(
-                              namespace,
-                              choice.decision(),
-                              target.shards(),
-                              choice.servers().stream().map(SingleServer::address).toList(),
-                              choice.reason(),
-                              router.tableAge(namespace).orElse(null),
-                              target));
-            })
+            target ->
+                router
+                    .choice(target, readPreference.toDocument())
+                    .map(
+                        choice ->
+                            new RouteExplanation(
+                                namespace,
+                                choice.decision(),
+                                target.shards(),
+                                choice.servers().stream().map(SingleServer::address).toList(),
+                                choice.reason(),
+                                router.tableAge(namespace).orElse(null),
+                                target)))
         .onErrorResume(
             UnknownNamespaceException.class,
             why ->

@@ -23,7 +23,7 @@ final class StatusLog {
   private StatusLog() {}
 
   static Disposable start(ExplainedRouter router) {
-    if (!log.isInfoEnabled() || router.status().mode().equals(RouterStatus.NONE)) {
+    if (!log.isInfoEnabled() || !router.isRouting()) {
       return Disposables.disposed();
     }
     return router

@@ -557,20 +557,8 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   @Override
-  public Optional<ServerAddressName> destination(String shard) {
-    return Optional.ofNullable(mongoses.toShard(shard)).map(Route::server);
-  }
-
-  @Override
-  public List<ServerAddressName> destinations(Target target) {
-    return target.isSingleShard() ? mongoses.besideShard(target.shard()) : List.of();
-  }
-
-  @Override
-  public RouteDecision decision(Target target) {
-    return !target.isSingleShard()
-        ? RouteDecision.SEVERAL_SHARDS
-        : mongoses.decision(target.shard());
+  public boolean isRouting() {
+    return planner.isRouting();
   }
 
   @Override
@@ -602,12 +590,12 @@ public final class TargetedRouter implements ExplainedRouter {
                         : List.of()));
     ObjectId cluster = mongoses.clusterId();
     return new RouterStatus(
-        catalog == null ? RouterStatus.NONE : "targeted",
-        planner.isRouting(),
+        "targeted",
+        isRouting(),
         cluster == null ? null : cluster.toHexString(),
         shards,
         catalog == null ? Map.of() : catalog.ages(),
-        catalog == null ? List.of() : missing(shards));
+        missing(shards));
   }
 
   private List<String> missing(Map<String, List<ServerAddress>> shards) {
@@ -632,17 +620,24 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   @Override
-  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
+  public Mono<Choice> choice(Target target, BsonDocument readPreference) {
+    String shard = target.isSingleShard() ? target.shard() : null;
+    RouteDecision decision =
+        shard == null ? RouteDecision.SEVERAL_SHARDS : mongoses.decision(shard);
     boolean any = PreferredZones.isOfAnyMember(readPreference);
-    RouteDecision decision = any ? RouteDecision.PREFERRED_ZONE : decision(target);
     ServerAddressName nearest =
-        mongoses.hasZones() && decision != RouteDecision.OWNER
+        mongoses.hasZones() && (any || decision != RouteDecision.OWNER)
             ? mongoses.nearest(readPreference)
             : null;
-    String reason = nearest == null ? null : mongoses.zoneReason(nearest);
-    return nearest == null || reason == null
-        ? Mono.empty()
-        : Mono.just(new ZoneChoice(decision, List.of(nearest), reason));
+    String zone = nearest == null ? null : mongoses.zoneReason(nearest);
+    return Mono.just(
+        nearest == null || zone == null
+            ? new Choice(
+                decision, shard == null ? List.of() : mongoses.besideShard(shard), target.reason())
+            : new Choice(
+                any ? RouteDecision.PREFERRED_ZONE : decision,
+                List.of(nearest),
+                target.reason() + "; " + zone));
   }
 
   @Override
