@@ -1,12 +1,13 @@
 package dev.onehop.shards.request;
 
 import dev.onehop.wire.ServerAddressName;
+import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Records where one command is sent. It travels in the Reactor context. What is not implemented is
- * not recorded.
+ * Records one command: what it is, where it is sent and how it ends. It travels in the Reactor
+ * context. What is not implemented is not recorded.
  *
  * <p>Thread-safe.
  */
@@ -24,6 +25,9 @@ public interface CommandTrace {
     return context.put(CommandTrace.class, this);
   }
 
+  /** What it is, said at least once before it ends. */
+  default void is(String name, String collection) {}
+
   /** It was sent to a shard that owns what it touches, or some of it. */
   default void sent(String shard, ServerAddressName server) {}
 
@@ -35,4 +39,7 @@ public interface CommandTrace {
 
   /** One of several shards refused its part, which is sent there again. */
   default void refusedByOne() {}
+
+  /** It has ended. */
+  default void end(Outcome outcome, @Nullable Throwable failure) {}
 }

@@ -5,8 +5,6 @@ import dev.onehop.wire.connection.Exchange;
 import dev.onehop.wire.message.CommandHead;
 import io.netty.buffer.ByteBuf;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -34,15 +32,16 @@ public record Forwarded(String name, BooleanSupplier cancel) {
   /** Takes where a command goes, and then what became of it: by one call, as its carrier calls. */
   public interface Outcome {
     /** Where it is sent, before one of the others is called. */
-    void sending(String command, String namespace, String shard, ServerAddressName server);
+    default void sending(String command, String namespace, String shard, ServerAddressName server) {
+      targeting(command, namespace, true).sent(shard, server);
+    }
 
     /**
-     * The same of a command that goes to a mongos.
+     * What is sent, before one of the others is called.
      *
-     * @param where takes note of it; called before this returns; null if it is not measured
+     * @return takes note of where it goes
      */
-    default void targeting(
-        String command, String namespace, @Nullable Consumer<CommandTrace> where) {}
+    CommandTrace targeting(String command, String namespace, boolean isMeasured);
 
     /**
      * It was carried out, or refused for good.

@@ -2,9 +2,7 @@ package dev.onehop.shards.request;
 
 import com.mongodb.MongoException;
 import dev.onehop.shards.cluster.DriverRetries;
-import dev.onehop.shards.request.RequestMeter.Measured;
 import dev.onehop.wire.LateErrors;
-import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.channel.CallerRunsEventLoop;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.message.CommandFailure;
@@ -58,7 +56,7 @@ public final class RequestLoop {
   private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
   private int waitingBytes;
   private @Nullable Disposable running;
-  private @Nullable Measured measured;
+  private @Nullable CommandTrace measured;
   private boolean busy;
   private boolean looping;
   private boolean closed;
@@ -388,12 +386,12 @@ public final class RequestLoop {
 
   private Mono<BsonDocument> execute(OpMsg request) {
     Mono<BsonDocument> executed = router.execute(request);
-    Measured command = measured;
+    CommandTrace command = measured;
     if (command == null) {
       return executed;
     }
     command.is(request.commandName(), namespace(request));
-    return executed.contextWrite(command.trace()::into);
+    return executed.contextWrite(command::into);
   }
 
   private static String namespace(OpMsg request) {
@@ -544,25 +542,13 @@ public final class RequestLoop {
     }
 
     @Override
-    public void sending(String command, String namespace, String shard, ServerAddressName server) {
-      if (measured != null) {
-        measured.is(command, namespace);
-        measured.trace().sent(shard, server);
-      }
-    }
-
-    @Override
-    public void targeting(
-        String command, String namespace, @Nullable Consumer<CommandTrace> where) {
-      if (measured == null) {
-        return;
-      }
-      if (where != null) {
-        measured.is(command, namespace);
-        where.accept(measured.trace());
-      } else {
+    public CommandTrace targeting(String command, String namespace, boolean isMeasured) {
+      if (measured == null || !isMeasured) {
         measured = null;
+        return CommandTrace.NONE;
       }
+      measured.is(command, namespace);
+      return measured;
     }
 
     @Override
@@ -604,7 +590,7 @@ public final class RequestLoop {
       end(
           () -> {
             if (refused && measured != null) {
-              measured.trace().refused();
+              measured.refused();
             }
             forwarding = null;
             if (clientClosed) {

@@ -28,11 +28,8 @@ public final class AffinityMetrics {
 
   /** So it is as of now. */
   public void accept(Affinity affinity) {
-    int besides = 0;
-    for (Affinity.Beside beside : affinity.shards().values()) {
-      besides += beside.isBeside() ? 1 : 0;
-    }
-    shardsWithRouter.set(besides);
+    shardsWithRouter.set(
+        (int) affinity.shards().values().stream().filter(Affinity.Beside::isBeside).count());
     List<Row<?>> rows =
         affinity.shards().entrySet().stream()
             .<Row<?>>map(

@@ -1,18 +1,20 @@
 package dev.onehop.routing.internal.metrics;
 
-import com.mongodb.ContextProvider;
-import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.shards.request.CommandTrace;
 import dev.onehop.shards.request.Outcome;
 import dev.onehop.shards.request.RequestMeter;
 import dev.onehop.wire.ServerAddressName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -23,9 +25,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class CommandMeter implements RequestMeter {
+  /** The tag's value where there is no shard or no server. */
+  private static final String NONE = "none";
+
   private final MeterRegistry registry;
   private final CommandObservations observations;
-  private final OperationTimers timers;
+  private final String mode;
+  // Looking a meter up by its tags costs more than routing does.
+  private final Map<Key, Timer> timers = new ConcurrentHashMap<>();
   private final Counter handedOver;
 
   /**
@@ -34,61 +41,54 @@ public final class CommandMeter implements RequestMeter {
    * @param mode the value of the tag {@code mode}
    */
   public CommandMeter(MeterRegistry registry, ObservationRegistry observations, String mode) {
-    this(registry, observations, mode, handedOver(new CompositeMeterRegistry()));
+    this(
+        registry, observations, mode, fallbacks(new CompositeMeterRegistry(), NONE, "handed-over"));
   }
 
   private CommandMeter(
       MeterRegistry registry, ObservationRegistry observations, String mode, Counter handedOver) {
     this.registry = registry;
     this.observations = new CommandObservations(observations, mode);
-    this.timers = new OperationTimers(registry, mode);
+    this.mode = mode;
     this.handedOver = handedOver;
   }
 
   /** Measures what direct mode routes. */
   public static CommandMeter direct(MeterRegistry registry, ObservationRegistry observations) {
-    return new CommandMeter(registry, observations, "direct", handedOver(registry));
+    return new CommandMeter(
+        registry, observations, "direct", fallbacks(registry, NONE, "handed-over"));
   }
 
-  private static Counter handedOver(MeterRegistry registry) {
-    return registry.counter(
-        RoutingMeters.FALLBACKS.meterName(),
-        "shard",
-        OperationTimers.NONE,
-        "reason",
-        "handed-over");
+  private record Key(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable ServerAddressName server,
+      Outcome outcome) {}
+
+  private static Counter fallbacks(MeterRegistry registry, String shard, String reason) {
+    return registry.counter(RoutingMeters.FALLBACKS.meterName(), "shard", shard, "reason", reason);
   }
 
-  /** Lets a reactive client's commands tell whose they are. */
-  public void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
-    observations.applyTo(settings, asked);
-  }
-
-  /** Lets a synchronous client's commands tell whose they are. */
-  public void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
-    observations.applyToSync(settings, asked);
+  /** Has commands observed. */
+  public CommandObservations observations() {
+    return observations;
   }
 
   @Override
-  public Measured begin(int requestId) {
+  public CommandTrace begin(int requestId) {
     return new UnderWay(requestId);
   }
 
-  private final class UnderWay implements Measured {
+  private final class UnderWay extends Journey {
     private final int requestId;
     private final long startNanos = System.nanoTime();
-    private final Journey journey = new Journey();
     private String command = "";
     private String namespace = "";
     private @Nullable Observation observation;
 
     private UnderWay(int requestId) {
       this.requestId = requestId;
-    }
-
-    @Override
-    public Journey trace() {
-      return journey;
     }
 
     @Override
@@ -103,23 +103,21 @@ public final class CommandMeter implements RequestMeter {
     @Override
     public void end(Outcome outcome, @Nullable Throwable failure) {
       long nanos = System.nanoTime() - startNanos;
-      List<Journey.Part> parts = journey.parts();
+      List<Route> parts = parts();
       if (parts.isEmpty()) {
-        went(journey.decision(), journey.shard(), journey.server(), outcome, nanos);
-        fallback(journey.decision(), journey.shard(), journey.isRouterDown());
+        went(decision(), shard(), server(), isRouterDown(), outcome, nanos);
       }
-      for (Journey.Part part : parts) {
-        went(part.decision(), part.shard(), part.server(), outcome, nanos);
-        fallback(part.decision(), part.shard(), part.routerDown());
+      for (Route part : parts) {
+        went(part.decision(), part.shard(), part.server(), part.routerDown(), outcome, nanos);
       }
-      int stale = journey.staleRetries();
+      int stale = staleRetries();
       if (stale > 0) {
         registry
             .counter(RoutingMeters.STALE_RETRIES.meterName(), "namespace", namespace)
             .increment(stale);
       }
       if (observation != null) {
-        CommandObservations.end(observation, journey, failure);
+        CommandObservations.end(observation, this, failure);
       }
     }
 
@@ -127,12 +125,10 @@ public final class CommandMeter implements RequestMeter {
         RouteDecision decision,
         @Nullable String shard,
         @Nullable ServerAddressName server,
+        boolean routerDown,
         Outcome outcome,
         long nanos) {
-      timers.of(command, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
-    }
-
-    private void fallback(RouteDecision decision, @Nullable String shard, boolean routerDown) {
+      timer(new Key(command, decision, shard, server, outcome)).record(nanos, TimeUnit.NANOSECONDS);
       if (decision == RouteDecision.HANDED_OVER) {
         handedOver.increment();
       } else if (shard != null
@@ -145,9 +141,29 @@ public final class CommandMeter implements RequestMeter {
     }
 
     private void detour(String shard, String reason) {
-      registry
-          .counter(RoutingMeters.FALLBACKS.meterName(), "shard", shard, "reason", reason)
-          .increment();
+      fallbacks(registry, shard, reason).increment();
     }
+  }
+
+  private Timer timer(Key key) {
+    Timer timer = timers.get(key);
+    return timer != null ? timer : timers.computeIfAbsent(key, this::register);
+  }
+
+  private Timer register(Key key) {
+    return registry.timer(
+        RoutingMeters.OPERATIONS.meterName(),
+        "operation",
+        key.operation(),
+        "mode",
+        mode,
+        "decision",
+        key.decision().tag(),
+        "shard",
+        key.shard() == null ? NONE : key.shard(),
+        "server",
+        key.server() == null ? NONE : key.server().toString(),
+        "outcome",
+        key.outcome().tag());
   }
 }

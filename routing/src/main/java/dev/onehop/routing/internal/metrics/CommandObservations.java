@@ -18,7 +18,6 @@ import io.micrometer.observation.ObservationRegistry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Subscriber;
 import reactor.core.CoreSubscriber;
 
 /**
@@ -28,7 +27,7 @@ import reactor.core.CoreSubscriber;
  *
  * <p>Thread-safe.
  */
-final class CommandObservations implements CommandListener {
+public final class CommandObservations implements CommandListener {
   private static final String NAME = "onehop.operation";
 
   /** The key of {@code ObservationThreadLocalAccessor}. */
@@ -50,48 +49,40 @@ final class CommandObservations implements CommandListener {
   }
 
   /** Lets a synchronous client's commands tell whose they are. */
-  void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+  public void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
     if (areOn()) {
-      settings.contextProvider(new ParentsOfThreads(registry, asked)).addCommandListener(this);
+      SynchronousContextProvider known =
+          () ->
+              with(
+                  asked instanceof SynchronousContextProvider given ? given.getContext() : null,
+                  registry.getCurrentObservation());
+      settings.contextProvider(known).addCommandListener(this);
     }
   }
 
   /** Lets a reactive client's commands tell whose they are. */
-  void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+  public void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
     if (areOn()) {
-      settings.contextProvider(new Parents(asked)).addCommandListener(this);
+      ReactiveContextProvider known =
+          subscriber ->
+              with(
+                  asked instanceof ReactiveContextProvider given
+                      ? given.getContext(subscriber)
+                      : null,
+                  subscriber instanceof CoreSubscriber<?> core
+                      ? core.currentContext().getOrDefault(CURRENT, null)
+                      : null);
+      settings.contextProvider(known).addCommandListener(this);
     }
   }
 
-  private record Parents(@Nullable ContextProvider asked) implements ReactiveContextProvider {
-    @Override
-    public RequestContext getContext(Subscriber<?> subscriber) {
-      RequestContext context =
-          asked instanceof ReactiveContextProvider reactive
-              ? reactive.getContext(subscriber)
-              : null;
-      RequestContext known = context == null ? new MapRequestContext() : context;
-      if (subscriber instanceof CoreSubscriber<?> core
-          && core.currentContext().getOrDefault(CURRENT, null) instanceof Observation parent) {
-        known.put(PARENT, parent);
-      }
-      return known;
+  /** The application's context, or one of ours, with the parent of the command. */
+  private static RequestContext with(@Nullable RequestContext asked, @Nullable Object parent) {
+    RequestContext context = asked == null ? new MapRequestContext() : asked;
+    if (parent instanceof Observation) {
+      context.put(PARENT, parent);
     }
-  }
-
-  private record ParentsOfThreads(ObservationRegistry registry, @Nullable ContextProvider asked)
-      implements SynchronousContextProvider {
-    @Override
-    public RequestContext getContext() {
-      RequestContext context =
-          asked instanceof SynchronousContextProvider synchronous ? synchronous.getContext() : null;
-      RequestContext known = context == null ? new MapRequestContext() : context;
-      Observation parent = registry.getCurrentObservation();
-      if (parent != null) {
-        known.put(PARENT, parent);
-      }
-      return known;
-    }
+    return context;
   }
 
   @Override

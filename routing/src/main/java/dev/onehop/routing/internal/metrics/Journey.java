@@ -14,7 +14,7 @@ import reactor.util.context.ContextView;
  *
  * <p>Thread-safe; complete when the command has ended.
  */
-public final class Journey implements CommandTrace {
+public class Journey implements CommandTrace {
   // Nearly always there is one.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
@@ -22,18 +22,9 @@ public final class Journey implements CommandTrace {
   private RouteDecision decision = RouteDecision.NO_TABLE;
   private int staleRetries;
   private boolean routerDown;
-  private @Nullable List<Part> parts;
+  private @Nullable List<Route> parts;
 
-  /**
-   * A part of a command that was split.
-   *
-   * @param shard null if it is for no one shard
-   */
-  public record Part(
-      RouteDecision decision,
-      @Nullable String shard,
-      ServerAddressName server,
-      boolean routerDown) {}
+  Journey() {}
 
   /** The journey that is under way in a context; one that is not looked at if there is none. */
   public static Journey in(ContextView context) {
@@ -64,22 +55,16 @@ public final class Journey implements CommandTrace {
     decision = RouteDecision.HANDED_OVER;
   }
 
-  /**
-   * It goes to a mongos.
-   *
-   * @param to the shard that owns what it touches, null if it is not one
-   * @param down whether another mongos stands in for those of that shard
-   */
-  public synchronized void targeted(
-      RouteDecision decided, @Nullable String to, ServerAddressName mongos, boolean down) {
-    add(mongos);
-    decision = decided;
-    shard = to;
-    routerDown = down;
+  /** It goes to a mongos. */
+  public synchronized void targeted(Route route) {
+    add(route.server());
+    decision = route.decision();
+    shard = route.shard();
+    routerDown = route.routerDown();
   }
 
   /** A part of it goes to a mongos. */
-  public synchronized void targeted(Part part) {
+  public synchronized void targetedPart(Route part) {
     add(part.server());
     if (parts == null) {
       parts = new ArrayList<>();
@@ -116,33 +101,33 @@ public final class Journey implements CommandTrace {
   }
 
   /** The parts that it was split into; empty if it was not. */
-  public synchronized List<Part> parts() {
+  synchronized List<Route> parts() {
     return parts == null ? List.of() : List.copyOf(parts);
   }
 
   /** Whether another mongos stood in for those of its shard. */
-  public synchronized boolean isRouterDown() {
+  synchronized boolean isRouterDown() {
     return routerDown;
   }
 
-  public synchronized RouteDecision decision() {
+  synchronized RouteDecision decision() {
     return decision;
   }
 
   /** The one shard that it went to; null if it was none or several. */
-  public synchronized @Nullable String shard() {
+  synchronized @Nullable String shard() {
     return shard;
   }
 
   /** The server that has answered; null if it was none or several at once. */
-  public synchronized @Nullable ServerAddressName server() {
+  synchronized @Nullable ServerAddressName server() {
     return decision == RouteDecision.SEVERAL_SHARDS || first == null
         ? null
         : others == null ? first : others.get(others.size() - 1);
   }
 
   /** The servers that it was sent to, in order. */
-  public synchronized List<ServerAddressName> servers() {
+  synchronized List<ServerAddressName> servers() {
     List<ServerAddressName> servers = new ArrayList<>();
     if (first != null) {
       servers.add(first);
@@ -154,7 +139,7 @@ public final class Journey implements CommandTrace {
   }
 
   /** How often a shard refused it, because the table was stale. */
-  public synchronized int staleRetries() {
+  synchronized int staleRetries() {
     return staleRetries;
   }
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /** A request context for applications that bring none. Thread-safe. */
-public final class MapRequestContext implements RequestContext {
+final class MapRequestContext implements RequestContext {
   private final Map<Object, Object> values = new ConcurrentHashMap<>();
 
   @Override

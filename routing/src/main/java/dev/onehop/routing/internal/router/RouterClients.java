@@ -172,7 +172,7 @@ public final class RouterClients implements AutoCloseable {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(asked))
             .transportSettings(Carrier.transport(loops, VirtualMongos.class));
-    meter.applyTo(builder, asked.getContextProvider());
+    meter.observations().applyTo(builder, asked.getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }
@@ -183,7 +183,7 @@ public final class RouterClients implements AutoCloseable {
         virtual(ProxiedChannels.withoutProxy(asked))
             .applyToSslSettings(
                 ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
-    meter.applyToSync(builder, asked.getContextProvider());
+    meter.observations().applyToSync(builder, asked.getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }

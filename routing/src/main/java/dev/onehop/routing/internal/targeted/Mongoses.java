@@ -11,6 +11,7 @@ import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.targeted;
 
+import dev.onehop.routing.internal.metrics.Route;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

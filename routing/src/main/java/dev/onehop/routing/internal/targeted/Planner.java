@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.command.TransactionPins;

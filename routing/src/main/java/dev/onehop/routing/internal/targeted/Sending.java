@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.targeted;
 
+import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.shards.command.ReplyHead;
 import dev.onehop.wire.connection.Exchange;
 import dev.onehop.wire.connection.ServerRefusedException;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.targeted;
 
+import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.WriteResult;
 import dev.onehop.wire.message.CommandFailure;

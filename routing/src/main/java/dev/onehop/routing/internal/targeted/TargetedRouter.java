@@ -6,6 +6,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.Journey;
+import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.catalog.RoutingCatalog;
@@ -15,6 +16,7 @@ import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.command.TransactionTurns;
 import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.shards.request.CommandTrace;
 import dev.onehop.shards.request.Forwarded;
 import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.NoAnswer;
@@ -39,6 +41,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -195,14 +198,10 @@ public final class TargetedRouter implements ExplainedRouter {
       TransactionTurns.Turn turn,
       Forwarded.Carrier carrier,
       Forwarded.Outcome outcome) {
-    outcome.targeting(
-        command.name(),
-        command.namespace(),
-        command.isOperation() && !command.isExplain()
-            ? trace ->
-                Journey.of(trace)
-                    .targeted(route.decision(), route.shard(), route.server(), route.routerDown())
-            : null);
+    CommandTrace trace =
+        outcome.targeting(
+            command.name(), command.namespace(), command.isOperation() && !command.isExplain());
+    Journey.of(trace).targeted(route);
     BooleanSupplier cancel =
         send(
             command,
@@ -281,7 +280,7 @@ public final class TargetedRouter implements ExplainedRouter {
               Route route = plan.route();
               return route == null
                   ? split(whole, command, plan.parts())
-                  : noted(route)
+                  : noted(journey -> journey.targeted(route))
                       .then(exchange(command, route))
                       .onErrorResume(
                           UnsentException.class,
@@ -311,7 +310,7 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   private Mono<BsonDocument> attemptPart(TargetedCommand part, Route route, int tries) {
-    return notedPart(route)
+    return noted(journey -> journey.targetedPart(route))
         .then(exchange(part, route))
         .onErrorResume(
             UnsentException.class,
@@ -323,22 +322,10 @@ public final class TargetedRouter implements ExplainedRouter {
                         .flatMap(other -> attemptPart(part, other, tries + 1)));
   }
 
-  private static Mono<Void> noted(Route route) {
+  private static Mono<Void> noted(Consumer<Journey> where) {
     return Mono.deferContextual(
         context -> {
-          Journey.in(context)
-              .targeted(route.decision(), route.shard(), route.server(), route.routerDown());
-          return Mono.empty();
-        });
-  }
-
-  private static Mono<Void> notedPart(Route route) {
-    return Mono.deferContextual(
-        context -> {
-          Journey.in(context)
-              .targeted(
-                  new Journey.Part(
-                      route.decision(), route.shard(), route.server(), route.routerDown()));
+          where.accept(Journey.in(context));
           return Mono.empty();
         });
   }
