@@ -25,7 +25,11 @@ class StructureTest {
     noClasses()
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("dev.onehop.core..", "dev.onehop.shards..", "dev.onehop.routing..")
+        .resideInAnyPackage(
+            "dev.onehop.core.table..",
+            "dev.onehop.core.targeting..",
+            "dev.onehop.shards..",
+            "dev.onehop.routing..")
         .check(CLASSES);
   }
 

@@ -34,9 +34,9 @@ public final class ReplyHead {
         case "writeErrors", "writeConcernError", "errorLabels" -> head.errors = true;
         case "cursor" -> {
           BsonFields cursor = fields.document();
-          head.cursorIdAt = cursor.find("id") && cursor.number() != 0 ? cursor.valueAt() : -1;
+          head.cursorIdAt = cursor.find("id") && cursor.number() != 0 ? cursor.valueOffset() : -1;
         }
-        case "$clusterTime" -> head.clusterTimeAt = fields.isDocument() ? fields.valueAt() : -1;
+        case "$clusterTime" -> head.clusterTimeAt = fields.isDocument() ? fields.valueOffset() : -1;
         default -> {}
       }
     }

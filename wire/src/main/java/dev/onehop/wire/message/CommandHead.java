@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -106,7 +107,7 @@ public final class CommandHead {
     operation = name;
     collection = fields.string();
     if (name.equals("getMore")) {
-      cursorIdAt = fields.isInt64() ? fields.valueAt() : 0;
+      cursorIdAt = fields.type() == BsonType.INT64 ? fields.valueOffset() : 0;
       collection = "";
     } else if (name.equals("explain") && fields.isDocument()) {
       readExplained(fields.document());
@@ -154,7 +155,7 @@ public final class CommandHead {
         case "stmtIds", "shardVersion", "databaseVersion" -> versioned = true;
         case "documents", "updates", "deletes" -> {
           if (write && fields.isDocument()) {
-            listAt = fields.valueAt();
+            listAt = fields.valueOffset();
             listInBody = true;
           }
         }
@@ -164,7 +165,7 @@ public final class CommandHead {
   }
 
   private static int documentAt(BsonFields field) {
-    return field.isDocument() ? field.valueAt() : 0;
+    return field.isDocument() ? field.valueOffset() : 0;
   }
 
   private void readPipeline(BsonFields field) {
@@ -429,7 +430,7 @@ public final class CommandHead {
     return fields != null
         && fields.find("_id")
         && !fields.isOperatorDocument()
-        && !fields.isRegularExpression();
+        && fields.type() != BsonType.REGULAR_EXPRESSION;
   }
 
   /** Whether a statement may touch many documents, or there are too many statements to look at. */
