@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * message. Nested values are read on demand, and documents are copied then. Valid as long as the
  * message is.
  */
-public final class CommandHead {
+public class CommandHead {
   /** Where an OP_MSG has its flags. */
   public static final int FLAGS_AT = 16;
 
@@ -64,9 +65,14 @@ public final class CommandHead {
   private long limit;
   private long maxTimeMillis;
 
-  private CommandHead(ByteBuf frame, int flags) {
+  /**
+   * Nothing is read yet.
+   *
+   * @param frame of an OP_MSG
+   */
+  protected CommandHead(ByteBuf frame) {
     this.frame = frame;
-    this.flags = flags;
+    this.flags = frame.getIntLE(frame.readerIndex() + FLAGS_AT);
     this.bytes = frame.readableBytes();
   }
 
@@ -79,6 +85,12 @@ public final class CommandHead {
    * @throws IndexOutOfBoundsException likewise
    */
   public static @Nullable CommandHead read(ByteBuf frame) {
+    return read(frame, CommandHead::new);
+  }
+
+  /** The same as a head of a kind of its own. */
+  protected static <H extends CommandHead> @Nullable H read(
+      ByteBuf frame, Function<ByteBuf, H> kind) {
     int start = frame.readerIndex();
     int end = frame.writerIndex();
     if (end - start < BODY_AT + 5
@@ -87,16 +99,20 @@ public final class CommandHead {
         || frame.getByte(start + BODY_AT - 1) != 0) {
       return null;
     }
-    CommandHead head = new CommandHead(frame, frame.getIntLE(start + FLAGS_AT));
-    head.readBody(new BsonFields(frame, start + BODY_AT, end));
-    head.bodyEnd = BsonFields.endOf(frame, start + BODY_AT);
-    for (int at = head.bodyEnd; at < end; ) {
+    H head = kind.apply(frame);
+    return ((CommandHead) head).readSections(start + BODY_AT, end) ? head : null;
+  }
+
+  private boolean readSections(int start, int end) {
+    readBody(new BsonFields(frame, start, end));
+    bodyEnd = BsonFields.endOf(frame, start);
+    for (int at = bodyEnd; at < end; ) {
       if (frame.getByte(at) != 1) {
-        return null;
+        return false;
       }
-      at = head.readSequence(at + 1, end);
+      at = readSequence(at + 1, end);
     }
-    return head;
+    return true;
   }
 
   private void readBody(BsonFields fields) {
@@ -202,135 +218,140 @@ public final class CommandHead {
   }
 
   /** The command's name as the client wrote it. */
-  public String name() {
+  public final String name() {
     return name;
   }
 
   /** The command's own name, or that of the command it explains. */
-  public String operation() {
+  public final String operation() {
     return operation;
   }
 
+  /** Database and collection. */
+  public final String namespace() {
+    return database + "." + collection;
+  }
+
   /** The value of the first field, "" if it is no string. */
-  public String collection() {
+  public final String collection() {
     return collection;
   }
 
-  public String database() {
+  public final String database() {
     return database;
   }
 
   /** The name of an aggregation's first stage, "" if there is none. */
-  public String firstStage() {
+  public final String firstStage() {
     return firstStage;
   }
 
   /** The size of the message. */
-  public int bytes() {
+  public final int bytes() {
     return bytes;
   }
 
   /** The size of the message up to the end of its body. */
-  public int bodyBytes() {
+  public final int bodyBytes() {
     return bodyEnd - frame.readerIndex();
   }
 
   /** The message. */
-  public ByteBuf frame() {
+  protected final ByteBuf frame() {
     return frame;
   }
 
-  public int flags() {
+  public final int flags() {
     return flags;
   }
 
   /** Whether an answer will come. */
-  public boolean expectsReply() {
+  public final boolean expectsReply() {
     return (flags & OpMsg.MORE_TO_COME) == 0;
   }
 
   /** Whether a stream of answers may come. */
-  public boolean allowsExhaust() {
+  public final boolean allowsExhaust() {
     return (flags & EXHAUST_ALLOWED) != 0;
   }
 
   /** Where a getMore has its cursor's id, an int64; 0 if it is none. */
-  public int cursorIdAt() {
+  public final int cursorIdAt() {
     return cursorIdAt;
   }
 
-  public boolean isInTransaction() {
+  public final boolean isInTransaction() {
     return transaction;
   }
 
-  public boolean startsTransaction() {
+  public final boolean startsTransaction() {
     return transaction && starts;
   }
 
   /** Whether it has a recovery token. */
-  public boolean isRecoverable() {
+  public final boolean isRecoverable() {
     return recoverable;
   }
 
   /** Whether it has a {@code txnNumber}. */
-  public boolean isNumbered() {
+  public final boolean isNumbered() {
     return numbered;
   }
 
   /** The {@code txnNumber}, 0 if there is none. */
-  public long number() {
+  public final long number() {
     return number;
   }
 
   /** Whether only the stable API is allowed. */
-  public boolean isStrict() {
+  public final boolean isStrict() {
     return strict;
   }
 
-  public boolean isOrdered() {
+  public final boolean isOrdered() {
     return ordered;
   }
 
   /** {@code maxTimeMS}, 0 if there is none. */
-  public long maxTimeMillis() {
+  public final long maxTimeMillis() {
     return maxTimeMillis;
   }
 
   /** Whether it numbers its statements or names the version of a routing table itself. */
-  public boolean isVersioned() {
+  public final boolean isVersioned() {
     return versioned;
   }
 
   /** Whether the cursor waits for more data. */
-  public boolean isTailable() {
+  public final boolean isTailable() {
     return tailable;
   }
 
   /** Whether it has a collation, or variables. */
-  public boolean hasCollationOrVariables() {
+  public final boolean hasCollationOrVariables() {
     return collationAt != 0 || letAt != 0;
   }
 
   /** The filter, query or pipeline; null if there is none. */
-  public @Nullable RawBsonDocument filter() {
+  public final @Nullable RawBsonDocument filter() {
     return documentOrNull(filterAt);
   }
 
-  public @Nullable RawBsonDocument collation() {
+  public final @Nullable RawBsonDocument collation() {
     return documentOrNull(collationAt);
   }
 
   /** The variables of {@code let}. */
-  public @Nullable RawBsonDocument variables() {
+  public final @Nullable RawBsonDocument variables() {
     return documentOrNull(letAt);
   }
 
   /** The session, {@code lsid}. */
-  public @Nullable RawBsonDocument session() {
+  public final @Nullable RawBsonDocument session() {
     return documentOrNull(sessionAt);
   }
 
-  public @Nullable RawBsonDocument readPreference() {
+  public final @Nullable RawBsonDocument readPreference() {
     return documentOrNull(readPreferenceAt);
   }
 
@@ -339,17 +360,17 @@ public final class CommandHead {
   }
 
   /** The elements of the read concern; null if there is none. */
-  public @Nullable BsonFields readConcern() {
+  public final @Nullable BsonFields readConcern() {
     return fieldsOrNull(readConcernAt);
   }
 
   /** The elements of the write concern; null if there is none. */
-  public @Nullable BsonFields writeConcern() {
+  public final @Nullable BsonFields writeConcern() {
     return fieldsOrNull(writeConcernAt);
   }
 
   /** The elements of the read preference; null if there is none. */
-  public @Nullable BsonFields readPreferenceFields() {
+  public final @Nullable BsonFields readPreferenceFields() {
     return fieldsOrNull(readPreferenceAt);
   }
 
@@ -358,12 +379,12 @@ public final class CommandHead {
   }
 
   /** Whether it is an insert, update or delete with its statements. */
-  public boolean isWriteList() {
+  public final boolean isWriteList() {
     return listAt != 0;
   }
 
   /** The only statement, if the message has that in a section and no further section, or null. */
-  public @Nullable BsonFields onlyStatement() {
+  public final @Nullable BsonFields onlyStatement() {
     return listAt != 0
             && !listInBody
             && !otherSequence
@@ -374,17 +395,17 @@ public final class CommandHead {
   }
 
   /** A copy of {@link #onlyStatement}. */
-  public RawBsonDocument onlyDocument() {
+  public final RawBsonDocument onlyDocument() {
     return BsonFields.rawDocument(frame, listAt, listEnd);
   }
 
   /** Whether there are sections beside the body. */
-  public boolean hasSequences() {
+  public final boolean hasSequences() {
     return bodyEnd < frame.writerIndex();
   }
 
   /** The statements of an insert, update or delete. */
-  public List<RawBsonDocument> statements() {
+  public final List<RawBsonDocument> statements() {
     List<RawBsonDocument> statements = new ArrayList<>();
     if (listInBody) {
       BsonFields elements = new BsonFields(frame, listAt, frame.writerIndex());
@@ -410,22 +431,22 @@ public final class CommandHead {
   }
 
   /** Whether a find has a limit, or asks for a single batch. */
-  public boolean hasLimit() {
+  public final boolean hasLimit() {
     return limit != 0 || singleBatch;
   }
 
   /** Whether the cursor has no idle timeout. */
-  public boolean isLasting() {
+  public final boolean isLasting() {
     return lasting;
   }
 
   /** Whether there is a query that is not empty. */
-  public boolean hasQuery() {
+  public final boolean hasQuery() {
     return filterAt != 0 && frame.getIntLE(filterAt) > 5;
   }
 
   /** Whether the filter names the {@code _id} by value, so that one document at most matches. */
-  public boolean isById() {
+  public final boolean isById() {
     BsonFields fields = fieldsOrNull(filterAt);
     return fields != null
         && fields.find("_id")
@@ -434,7 +455,7 @@ public final class CommandHead {
   }
 
   /** Whether a statement may touch many documents, or there are too many statements to look at. */
-  public boolean touchesMany() {
+  public final boolean touchesMany() {
     if (listAt == 0) {
       return false;
     }
@@ -473,7 +494,7 @@ public final class CommandHead {
    * Whether it waits for as many members as need not be there, not one and not the majority; or for
    * a majority to confirm a read.
    */
-  public boolean waitsForMembers() {
+  public final boolean waitsForMembers() {
     BsonFields write = writeConcern();
     BsonFields read = readConcern();
     return (write != null
@@ -483,7 +504,7 @@ public final class CommandHead {
   }
 
   /** Whether a read waits until the server has come to a time. */
-  public boolean waitsForTime() {
+  public final boolean waitsForTime() {
     BsonFields fields = readConcern();
     while (fields != null && fields.next()) {
       String field = fields.name();

@@ -165,7 +165,7 @@ public final class TargetedRouter implements ExplainedRouter {
       ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
     TargetedCommand command;
     try {
-      command = TargetedCommand.read(frame);
+      command = TargetedCommand.of(frame);
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
       // The long way says what is wrong with it.
       return null;
@@ -346,7 +346,7 @@ public final class TargetedRouter implements ExplainedRouter {
   private static TargetedCommand read(ByteBuf frame) {
     TargetedCommand command;
     try {
-      command = TargetedCommand.read(frame);
+      command = TargetedCommand.of(frame);
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
       throw new BsonSerializationException(String.valueOf(e.getMessage()));
     }
@@ -411,8 +411,7 @@ public final class TargetedRouter implements ExplainedRouter {
       command.setCursorId(cursor.id());
     }
     command.forbidExhaust();
-    BooleanSupplier cancel =
-        carrier.send(route.server(), command.message(), command.head(), sending);
+    BooleanSupplier cancel = carrier.send(route.server(), command.message(), command, sending);
     if (!command.endsTransaction() || !command.isRecoverable()) {
       return cancel;
     }
