@@ -11,6 +11,10 @@ import org.bson.RawBsonDocument;
  * every request is decided on these, so nothing but names is copied.
  */
 public final class BsonFields extends Elements {
+  // Commands and replies have the same few names over and over. A race loses a name, no more.
+  private static final String[] LAST_NAMES = new String[256];
+  private static final int LONGEST_KEPT = 32;
+
   private final ByteBuf buffer;
 
   /**
@@ -53,8 +57,33 @@ public final class BsonFields extends Elements {
     return start + buffer.getIntLE(start);
   }
 
+  /** The name of this element. */
   public String name() {
-    return buffer.toString(nameOffset(), nameLength(), StandardCharsets.UTF_8);
+    int length = nameLength();
+    int ends = buffer.getByte(nameOffset()) * 31 + buffer.getByte(nameOffset() + length - 1);
+    int at = (ends * 31 + length) & (LAST_NAMES.length - 1);
+    String last = LAST_NAMES[at];
+    if (last != null && isName(last)) {
+      return last;
+    }
+    String name = buffer.toString(nameOffset(), length, StandardCharsets.UTF_8);
+    if (length <= LONGEST_KEPT) {
+      LAST_NAMES[at] = name;
+    }
+    return name;
+  }
+
+  private boolean isName(String ascii) {
+    int length = ascii.length();
+    if (length != nameLength()) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (ascii.charAt(i) != buffer.getByte(nameOffset() + i)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   public boolean isDocument() {
@@ -85,10 +114,12 @@ public final class BsonFields extends Elements {
     return valueOffset() + valueLength();
   }
 
-  /** Moves to the element of that name; false, at the end, if there is none from here on. */
+  /**
+   * Moves to the element of that name, in ASCII; false, at the end, if there is none from here on.
+   */
   public boolean find(String wanted) {
     while (next()) {
-      if (name().equals(wanted)) {
+      if (isName(wanted)) {
         return true;
       }
     }
