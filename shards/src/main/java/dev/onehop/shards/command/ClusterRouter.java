@@ -86,12 +86,7 @@ public abstract class ClusterRouter implements CommandRouter {
     return startCheck.done();
   }
 
-  @Override
-  public Mono<Void> startedOrSilent() {
-    return started();
-  }
-
-  @Override
+  /** What the cluster's servers are, as of the start; null before. */
   public @Nullable ClusterFacts facts() {
     return startCheck.known();
   }

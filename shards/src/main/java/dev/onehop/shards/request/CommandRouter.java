@@ -57,10 +57,9 @@ public interface CommandRouter extends AutoCloseable {
    * The same, but completes also when the cluster's metadata can't be read yet and a server may
    * serve commands nevertheless.
    */
-  Mono<Void> startedOrSilent();
-
-  /** What the cluster's servers are, as of the start; null before. */
-  @Nullable ClusterFacts facts();
+  default Mono<Void> startedOrSilent() {
+    return started();
+  }
 
   /** Ends the connections to the servers. Commands under way fail. */
   @Override

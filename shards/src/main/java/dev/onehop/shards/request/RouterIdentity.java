@@ -10,13 +10,17 @@ public interface RouterIdentity {
   /** Where clients reach it, as far as they can. */
   ServerAddressName advertised();
 
-  /** The version of the cluster's servers, such as {@code 6.0.5}. */
-  String serverVersion();
+  /** The version of the cluster's servers, such as {@code 6.0.5}; "" if they say it themselves. */
+  default String serverVersion() {
+    return "";
+  }
 
   /** The highest wire version that all of the cluster's shards speak. */
   int maxWireVersion();
 
-  Duration uptime();
+  default Duration uptime() {
+    return Duration.ZERO;
+  }
 
   /** The fields of its {@code hello} that say what clients may take it for, if not a standalone. */
   default BsonDocument role() {

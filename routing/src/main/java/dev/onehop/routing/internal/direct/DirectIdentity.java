@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.shards.request.ClusterFacts;
-import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
@@ -15,9 +14,9 @@ final class DirectIdentity implements RouterIdentity {
   private static final ClusterFacts UNKNOWN = new ClusterFacts(false, "4.4.0", 9);
 
   private final long startedNanos = System.nanoTime();
-  private final CommandRouter router;
+  private final DirectRouter router;
 
-  DirectIdentity(CommandRouter router) {
+  DirectIdentity(DirectRouter router) {
     this.router = router;
   }
 

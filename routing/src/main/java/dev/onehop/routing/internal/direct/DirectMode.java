@@ -1,9 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ServerAddress;
 import dev.onehop.routing.internal.metrics.CommandMeter;
-import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.VirtualMongos;
@@ -27,9 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes the clients of direct mode. */
 public final class DirectMode {
-  /** As which the virtual mongos appears in errors and events. */
-  private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
-
   private DirectMode() {}
 
   /**
@@ -68,7 +63,7 @@ public final class DirectMode {
         ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);
     Losses losses = new Losses(connections);
-    ExplainedRouter router =
+    DirectRouter router =
         new DirectRouter(
             new ClusterState(
                 MonitoredServers.of(
@@ -82,7 +77,6 @@ public final class DirectMode {
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
         new RouterClients.Face(
-            VIRTUAL,
             new DirectIdentity(router),
             false,
             // More than that for real servers, whose failure to be found is to be told.

@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
@@ -16,6 +15,7 @@ import dev.onehop.wire.channel.CallerRunsEventLoops;
 import dev.onehop.wire.connection.BlockingPool;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.ProxiedChannels;
+import dev.onehop.wire.watch.SingleServer;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -137,12 +137,11 @@ public final class RouterClients implements AutoCloseable {
   /**
    * How a virtual mongos looks to the driver.
    *
-   * @param address as which it appears in errors and events
+   * @param identity whose address appears in errors and events
    * @param handshakeOnly whether it answers no more than the handshake by itself
    * @param change what is different in the driver's settings
    */
   public record Face(
-      ServerAddress address,
       RouterIdentity identity,
       boolean handshakeOnly,
       Consumer<MongoClientSettings.Builder> change) {}
@@ -263,7 +262,7 @@ public final class RouterClients implements AutoCloseable {
             cluster ->
                 cluster
                     .mode(ClusterConnectionMode.SINGLE)
-                    .hosts(List.of(face.address()))
+                    .hosts(List.of(SingleServer.address(face.identity().advertised())))
                     .serverSelectionTimeout(
                         settings
                             .getClusterSettings()

@@ -4,7 +4,6 @@ import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.ServerAddressName;
-import java.time.Duration;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -13,24 +12,18 @@ import org.bson.BsonString;
 
 /** The virtual mongos of targeted mode; speaks as the oldest of the mongoses does. */
 final class TargetedIdentity implements RouterIdentity {
-  private final long startedNanos = System.nanoTime();
-  private final ServerAddressName advertised;
+  private static final ServerAddressName ADVERTISED =
+      new ServerAddressName("onehop-targeted", 27017);
+
   private final Mongoses mongoses;
 
-  TargetedIdentity(ServerAddressName advertised, Mongoses mongoses) {
-    this.advertised = advertised;
+  TargetedIdentity(Mongoses mongoses) {
     this.mongoses = mongoses;
   }
 
   @Override
   public ServerAddressName advertised() {
-    return advertised;
-  }
-
-  /** Mongoses say it themselves. */
-  @Override
-  public String serverVersion() {
-    return "";
+    return ADVERTISED;
   }
 
   @Override
@@ -38,17 +31,12 @@ final class TargetedIdentity implements RouterIdentity {
     return mongoses.maxWireVersion();
   }
 
-  @Override
-  public Duration uptime() {
-    return Duration.ofNanos(System.nanoTime() - startedNanos);
-  }
-
   /** One member of a replica set stands for itself, so that the driver treats it as one. */
   @Override
   public BsonDocument role() {
     ServerDescription member = mongoses.onlyMember();
     if (member != null) {
-      BsonString me = new BsonString(advertised.toString());
+      BsonString me = new BsonString(ADVERTISED.toString());
       return new BsonDocument("setName", new BsonString(String.valueOf(member.getSetName())))
           .append("hosts", new BsonArray(List.of(me)))
           .append("me", me)

@@ -14,7 +14,6 @@ import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
-import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
@@ -33,8 +32,6 @@ import reactor.core.publisher.Mono;
 
 /** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
 public final class TargetedMode {
-  private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
-
   private TargetedMode() {}
 
   /**
@@ -133,8 +130,7 @@ public final class TargetedMode {
       Runnable release) {
     Face face =
         new Face(
-            SingleServer.address(VIRTUAL),
-            new TargetedIdentity(VIRTUAL, mongoses),
+            new TargetedIdentity(mongoses),
             true,
             virtual -> DriverObservations.copy(asked, virtual));
     return RouterClients.over(

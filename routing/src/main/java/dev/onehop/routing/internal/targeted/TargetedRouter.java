@@ -15,7 +15,6 @@ import dev.onehop.shards.command.SessionCommands;
 import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.command.TransactionTurns;
-import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.CommandTrace;
 import dev.onehop.shards.request.Forwarded;
 import dev.onehop.wire.LateErrors;
@@ -510,16 +509,6 @@ public final class TargetedRouter implements ExplainedRouter {
   @Override
   public Mono<Void> started() {
     return mongoses.heard();
-  }
-
-  @Override
-  public Mono<Void> startedOrSilent() {
-    return mongoses.heard();
-  }
-
-  @Override
-  public ClusterFacts facts() {
-    return new ClusterFacts(mongoses.type() == ClusterType.SHARDED, "", mongoses.maxWireVersion());
   }
 
   @Override
