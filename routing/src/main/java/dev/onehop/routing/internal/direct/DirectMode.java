@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.direct;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Base;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.VirtualMongos;
 import dev.onehop.shards.cluster.DriverRetries;
@@ -10,11 +11,7 @@ import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.Refreshes;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
-import dev.onehop.wire.driver.DriverSockets;
-import dev.onehop.wire.driver.ProxiedChannels;
 import dev.onehop.wire.watch.Losses;
 import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.PreferredZones;
@@ -58,19 +55,16 @@ public final class DirectMode {
       Versions versions,
       Options options,
       Runnable release) {
-    WireSettings wire = DriverSockets.of(settings, carrier, release);
-    ProxiedChannels.Watching watching =
-        ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
-    Connections connections = new Connections(carrier.group(), wire);
-    Losses losses = new Losses(connections);
+    Base base = Base.of(settings, carrier, release);
+    Losses losses = new Losses(base.connections());
     DirectRouter router =
         new DirectRouter(
             new ClusterState(
                 MonitoredServers.of(
-                    watching.settings(), options.hostMapping(), options.zones(), losses),
+                    base.watching(), options.hostMapping(), options.zones(), losses),
                 MonitoredServers.replicaSets(
-                    watching.settings(), options.hostMapping(), options.zones(), losses),
-                connections,
+                    base.watching(), options.hostMapping(), options.zones(), losses),
+                base.connections(),
                 new Refreshes(options.refreshInterval(), options.tables()),
                 versions,
                 new DriverRetries(settings.getRetryReads())));
@@ -85,17 +79,7 @@ public final class DirectMode {
                     cluster ->
                         cluster.serverSelectionTimeout(
                             selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
-    return RouterClients.over(
-        router,
-        connections.blocking(),
-        settings,
-        carrier,
-        face,
-        options.commands(),
-        () -> {
-          watching.release().run();
-          release.run();
-        });
+    return new RouterClients(router, base, face, options.commands());
   }
 
   private static long selectionTimeoutMillis(MongoClientSettings settings) {

@@ -12,7 +12,6 @@ import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.channel.CallerRunsEventLoops;
-import dev.onehop.wire.connection.BlockingPool;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.ProxiedChannels;
 import dev.onehop.wire.watch.SingleServer;
@@ -55,33 +54,28 @@ public final class RouterClients implements AutoCloseable {
   /** How soon it uses the virtual mongos again after a connection to a real server broke. */
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
-  private final MongoClientSettings asked;
+  private final Base base;
   private final EventLoopGroup loops;
   private final ExplainedRouter router;
   private final Face face;
   private final CommandMeter meter;
   private final InProcessSockets sockets;
-  private final Runnable release;
   private final Disposable reporting;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private RouterClients(
-      ExplainedRouter router,
-      BlockingPool blocking,
-      MongoClientSettings asked,
-      Carrier carrier,
-      Face face,
-      CommandMeter meter,
-      Runnable release) {
+  /**
+   * @param router stands behind the virtual mongos; closed with this
+   * @param meter measures commands
+   */
+  public RouterClients(ExplainedRouter router, Base base, Face face, CommandMeter meter) {
     this.router = router;
-    this.asked = asked;
-    this.loops = new CallerRunsEventLoops(carrier.group());
+    this.base = base;
+    this.loops = new CallerRunsEventLoops(base.carrier().group());
     this.face = face;
     this.meter = meter;
-    this.release = release;
     LocalCommands local = new LocalCommands(face.identity(), face.handshakeOnly());
     VirtualMongos.put(loops, router, local, meter);
-    this.sockets = new InProcessSockets(router, local, meter, blocking);
+    this.sockets = new InProcessSockets(router, local, meter, base.connections().blocking());
     this.reporting = StatusLog.start(router);
   }
 
@@ -146,32 +140,12 @@ public final class RouterClients implements AutoCloseable {
       boolean handshakeOnly,
       Consumer<MongoClientSettings.Builder> change) {}
 
-  /**
-   * What official clients use of a router.
-   *
-   * @param router stands behind the virtual mongos; closed with this
-   * @param blocking the router's connections for threads that send and wait themselves
-   * @param settings of the application
-   * @param commands measures commands
-   * @param release stops what was started for this router, once it is closed
-   */
-  public static RouterClients over(
-      ExplainedRouter router,
-      BlockingPool blocking,
-      MongoClientSettings settings,
-      Carrier carrier,
-      Face face,
-      CommandMeter commands,
-      Runnable release) {
-    return new RouterClients(router, blocking, settings, carrier, face, commands, release);
-  }
-
   /** The settings of reactive clients, whose threads decide and write themselves. */
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
-        virtual(ProxiedChannels.withoutProxy(asked))
+        virtual(ProxiedChannels.withoutProxy(base.asked()))
             .transportSettings(Carrier.transport(loops, VirtualMongos.class));
-    meter.observations().applyTo(builder, asked.getContextProvider());
+    meter.observations().applyTo(builder, base.asked().getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }
@@ -179,10 +153,10 @@ public final class RouterClients implements AutoCloseable {
   /** The settings of synchronous clients, whose threads do the work themselves. */
   public MongoClientSettings syncSettings() {
     MongoClientSettings.Builder builder =
-        virtual(ProxiedChannels.withoutProxy(asked))
+        virtual(ProxiedChannels.withoutProxy(base.asked()))
             .applyToSslSettings(
                 ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
-    meter.observations().applyToSync(builder, asked.getContextProvider());
+    meter.observations().applyToSync(builder, base.asked().getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }
@@ -190,7 +164,7 @@ public final class RouterClients implements AutoCloseable {
   /** Explains where operations go. */
   public Explanations explanations() {
     checkOpen();
-    return new Explanations(router, asked);
+    return new Explanations(router, base.asked());
   }
 
   /** These settings for a client that closes the router when it is closed. */
@@ -225,7 +199,7 @@ public final class RouterClients implements AutoCloseable {
       sockets.close();
       VirtualMongos.remove(loops);
       router.close();
-      release.run();
+      base.release().run();
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Thread-safe. Races between threads only blur the estimate.
  */
-public final class Latencies {
+final class Latencies {
   /** Slower than twice the usual and ten milliseconds is far. */
   private static final long MARGIN_NANOS = 10_000_000;
 
@@ -36,7 +36,7 @@ public final class Latencies {
    *
    * @return whether there is reason to suspect the routing table
    */
-  public boolean isSuspicious(String operation, String shard, long nanos, long nowNanos) {
+  boolean isSuspicious(String operation, String shard, long nanos, long nowNanos) {
     Map<String, Usual> byOperation = byShard.get(shard);
     if (byOperation == null) {
       byOperation = byShard.computeIfAbsent(shard, name -> new ConcurrentHashMap<>());

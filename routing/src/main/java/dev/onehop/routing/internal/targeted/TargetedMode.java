@@ -10,15 +10,13 @@ import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Base;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
-import dev.onehop.wire.driver.DriverSockets;
-import dev.onehop.wire.driver.ProxiedChannels;
 import dev.onehop.wire.watch.DriverObservations;
 import dev.onehop.wire.watch.InternalSettings;
 import dev.onehop.wire.watch.PreferredZones;
@@ -57,18 +55,15 @@ public final class TargetedMode {
    */
   public static RouterClients create(
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    WireSettings wire = DriverSockets.of(asked, carrier, release);
-    ProxiedChannels.Watching watch =
-        ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
-    MongoClientSettings settings = watch.settings();
+    Base base = Base.of(asked, carrier, release);
+    MongoClientSettings settings = base.watching();
     RouterProbe probe = new RouterProbe(settings);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    Connections connections = new Connections(carrier.group(), wire);
-    Mongoses mongoses =
-        new Mongoses(watching(watch.settings(), true), pin, options.zones(), connections);
+    Connections connections = base.connections();
+    Mongoses mongoses = new Mongoses(watching(settings, true), pin, options.zones(), connections);
     MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
@@ -89,8 +84,7 @@ public final class TargetedMode {
     TargetedRouter router =
         new TargetedRouter(
             mongoses, catalog, connections, clusterWatch.affinityReady(), clusterWatch::close);
-    return clients(
-        router, mongoses, connections, asked, carrier, options.commands(), watch, release);
+    return clients(router, base, options.commands());
   }
 
   /**
@@ -108,42 +102,26 @@ public final class TargetedMode {
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
-    WireSettings wire = DriverSockets.of(asked, carrier, release);
-    ProxiedChannels.Watching watch =
-        ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
-    Connections connections = new Connections(carrier.group(), wire);
+    Base base = Base.of(asked, carrier, release);
     Mongoses mongoses =
         new Mongoses(
-            watching(watch.settings(), !zones.isEmpty()), ClusterPin.none(), zones, connections);
-    TargetedRouter router = new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
-    return clients(router, mongoses, connections, asked, carrier, commands, watch, release);
+            watching(base.watching(), !zones.isEmpty()),
+            ClusterPin.none(),
+            zones,
+            base.connections());
+    return clients(
+        new TargetedRouter(mongoses, null, base.connections(), Mono.empty(), () -> {}),
+        base,
+        commands);
   }
 
-  private static RouterClients clients(
-      TargetedRouter router,
-      Mongoses mongoses,
-      Connections connections,
-      MongoClientSettings asked,
-      Carrier carrier,
-      CommandMeter commands,
-      ProxiedChannels.Watching watch,
-      Runnable release) {
+  private static RouterClients clients(TargetedRouter router, Base base, CommandMeter commands) {
     Face face =
         new Face(
-            new TargetedIdentity(mongoses),
+            new TargetedIdentity(router.mongoses()),
             true,
-            virtual -> DriverObservations.copy(asked, virtual));
-    return RouterClients.over(
-        router,
-        connections.blocking(),
-        asked,
-        carrier,
-        face,
-        commands,
-        () -> {
-          watch.release().run();
-          release.run();
-        });
+            virtual -> DriverObservations.copy(base.asked(), virtual));
+    return new RouterClients(router, base, face, commands);
   }
 
   /**

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
  *
  * <p>Thread-safe.
  */
-public final class UnroutedNotice {
+final class UnroutedNotice {
   private static final int MOST_COLLECTIONS = 1_000;
 
   private final Logger log;
@@ -33,12 +33,12 @@ public final class UnroutedNotice {
             }
           });
 
-  public UnroutedNotice(Logger log) {
+  UnroutedNotice(Logger log) {
     this.log = log;
   }
 
   /** A collection has no routing table for this reason. */
-  public void noTable(String namespace, Throwable reason) {
+  void noTable(String namespace, Throwable reason) {
     if (reason instanceof NotShardedException) {
       if (saidNotSharded.compareAndSet(false, true)) {
         log.warn("{}: nothing will be routed", reason.getMessage());
