@@ -1,6 +1,5 @@
 package dev.onehop.testbed.standin;
 
-import dev.onehop.shards.ClusterAccess;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.channel.EventLoops;
 import io.netty.channel.EventLoopGroup;

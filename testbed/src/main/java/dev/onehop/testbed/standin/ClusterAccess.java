@@ -1,4 +1,4 @@
-package dev.onehop.shards;
+package dev.onehop.testbed.standin;
 
 import com.mongodb.MongoClientSettings;
 import dev.onehop.shards.catalog.RoutingCatalog;
@@ -24,7 +24,7 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /** Connects routers that are part of a cluster, without credentials and without TLS. */
-public final class ClusterAccess {
+final class ClusterAccess {
   private static final int HEARTBEAT_MILLIS = 2_000;
 
   private ClusterAccess() {}
@@ -39,7 +39,7 @@ public final class ClusterAccess {
    * @param ways where to connect to for servers that are not to be reached by their own address
    * @param refreshInterval how often the shards and the default concerns are read again
    */
-  public static ClusterState connect(
+  static ClusterState connect(
       String configServer,
       EventLoopGroup group,
       String driver,
