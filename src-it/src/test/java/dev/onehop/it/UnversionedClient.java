@@ -4,11 +4,9 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.setup.RoutedSettings;
-import dev.onehop.shards.cluster.Versions;
+import dev.onehop.routing.setup.UnversionedRouter;
 import dev.onehop.wire.channel.EventLoops;
 import io.netty.channel.EventLoopGroup;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -22,15 +20,11 @@ final class UnversionedClient implements AutoCloseable {
   UnversionedClient(String uri) {
     client =
         MongoClients.create(
-            RoutedSettings.direct(
-                    MongoClientSettings.builder()
-                        .applyConnectionString(new ConnectionString(uri))
-                        .build(),
-                    group,
-                    EventLoops.socketChannelClass(),
-                    Versions.OMITTED,
-                    Duration.ofSeconds(10))
-                .closingSettings());
+            UnversionedRouter.settings(
+                MongoClientSettings.builder()
+                    .applyConnectionString(new ConnectionString(uri))
+                    .build(),
+                group));
   }
 
   MongoClient client() {

@@ -3,16 +3,13 @@ package dev.onehop.routing.setup;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.NettyTransportSettings;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
-import dev.onehop.routing.internal.direct.DirectMode;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
-import dev.onehop.shards.cluster.Versions;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.EventLoopGroup;
@@ -66,36 +63,6 @@ public final class RoutedSettings implements AutoCloseable {
                 new TableMetrics(meters),
                 affinity -> shardsWithRouter.accept(affinity.shardsWithRouter().size()),
                 new CommandMeter(meters, ObservationRegistry.NOOP, "targeted")),
-            () -> {}));
-  }
-
-  /**
-   * Direct mode with or without versions.
-   *
-   * @param settings of the application: the seeds are mongoses or config servers
-   * @param group event loops of all connections; stays the caller's
-   * @param channels of all connections; it fits the event loops
-   * @param versions what commands carry; without versions, data is lost while ranges move
-   * @param refreshInterval how often the shards are read again
-   */
-  public static RoutedSettings direct(
-      MongoClientSettings settings,
-      EventLoopGroup group,
-      Class<? extends SocketChannel> channels,
-      Versions versions,
-      Duration refreshInterval) {
-    MeterRegistry meters = new CompositeMeterRegistry();
-    return new RoutedSettings(
-        DirectMode.create(
-            settings,
-            new Carrier(group, channels, null),
-            versions,
-            new DirectMode.Options(
-                refreshInterval,
-                null,
-                PreferredZones.NONE,
-                new TableMetrics(meters),
-                CommandMeter.direct(meters, ObservationRegistry.NOOP)),
             () -> {}));
   }
 

@@ -1,4 +1,4 @@
-package dev.onehop.routing.setup;
+package dev.onehop.routing;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
