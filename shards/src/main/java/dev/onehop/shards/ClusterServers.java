@@ -18,10 +18,9 @@ import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.DriverSockets;
 import dev.onehop.wire.driver.ProxiedChannels;
 import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.watch.Losses;
-import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.PreferredZones;
 import dev.onehop.wire.watch.ServerSet;
+import dev.onehop.wire.watch.Servers;
 import io.netty.channel.EventLoopGroup;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,12 +56,11 @@ public final class ClusterServers implements AutoCloseable {
     this.group = group;
     this.watching = watching;
     this.connections = new Connections(group, wire);
-    Losses losses = new Losses(connections);
-    this.seeds = MonitoredServers.of(watching.settings(), mapping, PreferredZones.NONE, losses);
+    this.seeds = Servers.of(watching.settings(), mapping, PreferredZones.NONE, connections);
     this.seedServers = new ReplicaSet(seeds, connections.onEventLoops(), clock);
     this.config = new ConfigServer(seedServers, clock);
     this.watcher =
-        MonitoredServers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, losses);
+        Servers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, connections);
     this.shards = new ShardDirectory(config, watcher, connections.onEventLoops(), clock);
     this.catalog = RoutingCatalog.forShards(config, RoutingCatalog.RefreshListener.NONE);
   }

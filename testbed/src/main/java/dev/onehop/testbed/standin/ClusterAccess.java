@@ -10,9 +10,8 @@ import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.handshake.ClientMetadata;
-import dev.onehop.wire.watch.Losses;
-import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.PreferredZones;
+import dev.onehop.wire.watch.Servers;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -54,7 +53,6 @@ final class ClusterAccess {
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     Connections connections =
         new Connections(group, WireSettings.plain(localAddress, client, ways));
-    Losses losses = new Losses(connections);
     MongoClientSettings settings =
         MongoClientSettings.builder()
             .applyToServerSettings(
@@ -62,9 +60,8 @@ final class ClusterAccess {
             .transportSettings(new Carrier(group, null).transport())
             .build();
     return new ClusterState(
-        MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses)
-            .watch(configServer),
-        MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses),
+        Servers.replicaSets(settings, null, PreferredZones.NONE, connections).watch(configServer),
+        Servers.replicaSets(settings, null, PreferredZones.NONE, connections),
         connections,
         new Refreshes(refreshInterval, RoutingCatalog.RefreshListener.NONE),
         Versions.ATTACHED,

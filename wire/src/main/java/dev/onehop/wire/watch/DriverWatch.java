@@ -3,7 +3,6 @@ package dev.onehop.wire.watch;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
-import com.mongodb.event.ClusterListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +18,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Thread-safe.
  */
-public final class DriverWatch implements Watching {
+final class DriverWatch implements Watching {
   /** How long the servers are checked often. */
   private static final Duration FOR = Duration.ofSeconds(5);
 
@@ -32,15 +31,16 @@ public final class DriverWatch implements Watching {
   /**
    * Begins to watch the servers that the settings name.
    *
-   * @param listener called on the driver's threads, which hold its locks
+   * @param losses told on the driver's threads, which hold its locks
    */
-  public DriverWatch(MongoClientSettings settings, ClusterListener listener) {
+  DriverWatch(MongoClientSettings settings, Losses losses) {
     MongoClientSettings.Builder checking =
         MongoClientSettings.builder(settings)
+            .applyToServerSettings(server -> server.addServerMonitorListener(losses))
             .applyToClusterSettings(
                 cluster ->
                     cluster
-                        .addClusterListener(listener)
+                        .addClusterListener(losses)
                         .serverSelector(servers -> List.of())
                         .serverSelectionTimeout(FOR.toMillis(), TimeUnit.MILLISECONDS));
     DriverObservations.turnOff(checking);

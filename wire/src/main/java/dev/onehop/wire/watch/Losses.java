@@ -2,8 +2,9 @@ package dev.onehop.wire.watch;
 
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ServerAddress;
-import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ServerDescription;
+import com.mongodb.event.ClusterDescriptionChangedEvent;
+import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ServerHeartbeatFailedEvent;
 import com.mongodb.event.ServerMonitorListener;
 import dev.onehop.wire.connection.Connections;
@@ -19,30 +20,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class Losses implements ServerMonitorListener {
+final class Losses implements ClusterListener, ServerMonitorListener {
   private final Connections connections;
+  private final Runnable changed;
 
-  public Losses(Connections connections) {
+  /**
+   * @param changed told of every change afterwards
+   */
+  Losses(Connections connections, Runnable changed) {
     this.connections = connections;
+    this.changed = changed;
   }
 
   /**
-   * Takes in what has changed, when no request is sent to a lost server any more: what fails now
-   * may be sent again at once.
-   *
-   * @param before null at the beginning
+   * No request is sent to a lost server any more when this is told: what fails now may be sent
+   * again at once.
    */
-  public void changed(@Nullable ClusterDescription before, ClusterDescription now) {
+  @Override
+  public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
     Set<@Nullable Throwable> known = new HashSet<>();
-    if (before != null) {
-      before.getServerDescriptions().forEach(each -> known.add(each.getException()));
-    }
-    for (ServerDescription server : now.getServerDescriptions()) {
+    event
+        .getPreviousDescription()
+        .getServerDescriptions()
+        .forEach(each -> known.add(each.getException()));
+    for (ServerDescription server : event.getNewDescription().getServerDescriptions()) {
       Throwable failure = server.getException();
       if (!server.isOk() && failure != null && !known.contains(failure)) {
         reset(server.getAddress(), failure);
       }
     }
+    changed.run();
   }
 
   /**
@@ -65,6 +72,6 @@ public final class Losses implements ServerMonitorListener {
                 + ":"
                 + address.getPort()
                 + " is lost: "
-                + MonitoredServers.rootMessage(failure)));
+                + Servers.rootMessage(failure)));
   }
 }

@@ -3,24 +3,18 @@ package dev.onehop.wire.watch;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
-import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
-import com.mongodb.event.ClusterDescriptionChangedEvent;
-import com.mongodb.event.ClusterListener;
 import dev.onehop.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Schedulers;
@@ -41,128 +35,105 @@ final class MemberWatch implements Watching {
               ServerDescription::getSetVersion, Comparator.nullsFirst(Comparator.naturalOrder()));
 
   private final MongoClientSettings settings;
-  private final @Nullable String replicaSet;
   private final UnaryOperator<ServerAddressName> mapping;
-  private final Consumer<ClusterDescription> listener;
-  private final Map<ServerAddressName, DriverWatch> clients = new HashMap<>();
-  private final Map<ServerAddressName, ServerDescription> known = new HashMap<>();
-  private final AtomicInteger changes = new AtomicInteger();
+  private final Servers.Watcher watcher;
+  private final Runnable changed;
+  private volatile Map<ServerAddressName, Watching> members = Map.of();
   private boolean closed;
 
   /**
-   * Starts to watch.
+   * Begins to watch the members that the settings name.
    *
-   * @param seeds some of the members, as this application reaches them
-   * @param replicaSet the name that the set must have, null for any
    * @param mapping from the names that members call each other
-   * @param listener told of every change
+   * @param watcher watches one of them
+   * @param changed told of every change
    */
   MemberWatch(
       MongoClientSettings settings,
-      Collection<ServerAddressName> seeds,
-      @Nullable String replicaSet,
       UnaryOperator<ServerAddressName> mapping,
-      Consumer<ClusterDescription> listener) {
+      Servers.Watcher watcher,
+      Runnable changed) {
     this.settings = settings;
-    this.replicaSet = replicaSet;
     this.mapping = mapping;
-    this.listener = listener;
-    synchronized (this) {
-      seeds.forEach(this::watch);
-    }
+    this.watcher = watcher;
+    this.changed = changed;
+    watch(settings.getClusterSettings().getHosts().stream().map(SingleServer::name).toList());
   }
 
-  private void watch(ServerAddressName server) {
-    if (!closed && !clients.containsKey(server)) {
-      clients.put(server, connect(server));
-    }
-  }
-
-  private DriverWatch connect(ServerAddressName server) {
-    ClusterSettings asked = settings.getClusterSettings();
-    ClusterSettings.Builder one =
-        ClusterSettings.builder()
-            .mode(ClusterConnectionMode.SINGLE)
-            .hosts(List.of(SingleServer.address(server)))
-            .serverSelectionTimeout(
-                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
-    if (replicaSet != null) {
-      one.requiredReplicaSetName(replicaSet);
-    }
-    asked.getClusterListeners().forEach(one::addClusterListener);
-    return new DriverWatch(
-        MongoClientSettings.builder(settings)
-            .applyToClusterSettings(cluster -> cluster.applySettings(one.build()))
-            .build(),
-        new ClusterListener() {
-          @Override
-          public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
-            event
-                .getNewDescription()
-                .getServerDescriptions()
-                .forEach(description -> changed(server, description));
-          }
-        });
-  }
-
-  private void changed(ServerAddressName server, ServerDescription description) {
-    note(server, description);
-    // One at a time and the newest last, without the lock.
-    if (changes.getAndIncrement() == 0) {
-      int seen = 1;
-      do {
-        listener.accept(description());
-        seen = changes.addAndGet(-seen);
-      } while (seen != 0);
-    }
-  }
-
-  private synchronized void note(ServerAddressName server, ServerDescription description) {
+  private synchronized void watch(Collection<ServerAddressName> wanted) {
     if (closed) {
       return;
     }
-    known.put(server, description);
-    if (description.isOk() && description.isReplicaSetMember()) {
-      Set<ServerAddressName> members = members(description);
-      members.forEach(this::watch);
-      if (description.equals(newestPrimary())) {
-        Set.copyOf(clients.keySet()).stream()
-            .filter(each -> !members.contains(each))
-            .forEach(this::forget);
+    Map<ServerAddressName, Watching> next = new HashMap<>(members);
+    next.keySet().retainAll(wanted);
+    wanted.forEach(name -> next.computeIfAbsent(name, this::watchAlone));
+    members.forEach(
+        (name, member) -> {
+          if (!next.containsKey(name)) {
+            // Not on its own monitor's thread, which may be the caller's.
+            Schedulers.boundedElastic().schedule(member::close);
+          }
+        });
+    members = Map.copyOf(next);
+  }
+
+  private Watching watchAlone(ServerAddressName name) {
+    return watcher.watch(
+        SingleServer.alone(
+            settings,
+            SingleServer.address(name),
+            settings.getClusterSettings().getRequiredReplicaSetName()),
+        this::follow);
+  }
+
+  /** As the newest primary has it; without a primary, as all of them together have it. */
+  private void follow() {
+    // Not while one is added, whose watch tells of itself at once.
+    if (!Thread.holdsLock(this)) {
+      synchronized (this) {
+        Set<ServerAddressName> wanted = wanted();
+        if (!wanted.equals(members.keySet())) {
+          watch(wanted);
+        }
       }
     }
-    known.keySet().retainAll(clients.keySet());
+    changed.run();
   }
 
-  private Set<ServerAddressName> members(ServerDescription description) {
-    Set<ServerAddressName> members = new LinkedHashSet<>();
-    for (Set<String> some : List.of(description.getHosts(), description.getPassives())) {
-      some.forEach(name -> members.add(mapping.apply(ServerAddressName.parse(name))));
+  private Set<ServerAddressName> wanted() {
+    List<ServerDescription> known = known();
+    ServerDescription primary = newestPrimary(known);
+    Set<ServerAddressName> wanted = new HashSet<>(primary == null ? members.keySet() : Set.of());
+    for (ServerDescription each : primary == null ? known : List.of(primary)) {
+      if (each.isOk() && each.isReplicaSetMember()) {
+        for (Set<String> some : List.of(each.getHosts(), each.getPassives())) {
+          some.forEach(name -> wanted.add(mapping.apply(ServerAddressName.parse(name))));
+        }
+      }
     }
-    return members;
+    return wanted;
   }
 
-  private void forget(ServerAddressName server) {
-    DriverWatch gone = clients.remove(server);
-    if (gone != null) {
-      // Not on its own monitor's thread, which may be the caller's.
-      Schedulers.boundedElastic().schedule(gone::close);
-    }
+  private List<ServerDescription> known() {
+    List<ServerDescription> known = new ArrayList<>();
+    members.values().forEach(each -> known.addAll(each.description().getServerDescriptions()));
+    return known;
   }
 
-  private @Nullable ServerDescription newestPrimary() {
-    return known.values().stream()
+  private static @Nullable ServerDescription newestPrimary(List<ServerDescription> known) {
+    return known.stream()
         .filter(each -> each.isOk() && each.getType() == ServerType.REPLICA_SET_PRIMARY)
         .max(BY_ELECTION)
         .orElse(null);
   }
 
   @Override
-  public synchronized ClusterDescription description() {
-    ServerDescription primary = newestPrimary();
+  public ClusterDescription description() {
+    List<ServerDescription> known = known();
+    ServerDescription primary = newestPrimary(known);
     List<ServerDescription> servers = new ArrayList<>();
     ClusterType type = ClusterType.UNKNOWN;
-    for (ServerDescription each : known.values()) {
+    for (ServerDescription each : known) {
       boolean deposed = each.getType() == ServerType.REPLICA_SET_PRIMARY && !each.equals(primary);
       servers.add(
           deposed ? ServerDescription.builder(each).type(ServerType.UNKNOWN).build() : each);
@@ -175,21 +146,17 @@ final class MemberWatch implements Watching {
 
   @Override
   public void checkNow() {
-    List<DriverWatch> open;
-    synchronized (this) {
-      open = List.copyOf(clients.values());
-    }
-    open.forEach(DriverWatch::checkNow);
+    members.values().forEach(Watching::checkNow);
   }
 
   @Override
   public void close() {
-    List<DriverWatch> open;
+    Map<ServerAddressName, Watching> open;
     synchronized (this) {
       closed = true;
-      open = List.copyOf(clients.values());
-      clients.clear();
+      open = members;
+      members = Map.of();
     }
-    open.forEach(DriverWatch::close);
+    open.values().forEach(Watching::close);
   }
 }

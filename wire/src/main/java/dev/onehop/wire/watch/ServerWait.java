@@ -19,7 +19,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Thread-safe.
  */
-public final class ServerWait {
+final class ServerWait {
   private static final Duration CHECK_EVERY = Duration.ofMillis(500);
 
   private final Duration timeout;
@@ -28,12 +28,12 @@ public final class ServerWait {
   /**
    * @param timeout how long a choice is waited for; negative for ever, as the driver has it
    */
-  public ServerWait(Duration timeout) {
+  ServerWait(Duration timeout) {
     this.timeout = timeout;
   }
 
   /** Takes note that something has changed. May be called with the driver's locks held. */
-  public void changed() {
+  void changed() {
     changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
   }
 
@@ -44,8 +44,7 @@ public final class ServerWait {
    * @param checkNow checks the servers soon
    * @param none says why nothing could be chosen in time
    */
-  public <T> Mono<T> until(
-      Supplier<@Nullable T> choice, Runnable checkNow, Supplier<Throwable> none) {
+  <T> Mono<T> until(Supplier<@Nullable T> choice, Runnable checkNow, Supplier<Throwable> none) {
     return Mono.defer(
         () -> {
           T now = choice.get();
@@ -77,8 +76,7 @@ public final class ServerWait {
    * @param windowNanos how much farther
    * @return null if there is no server
    */
-  public static @Nullable ServerDescription choose(
-      List<ServerDescription> servers, long windowNanos) {
+  static @Nullable ServerDescription choose(List<ServerDescription> servers, long windowNanos) {
     if (servers.size() <= 1) {
       return servers.isEmpty() ? null : servers.get(0);
     }

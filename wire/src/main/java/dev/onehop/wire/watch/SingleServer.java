@@ -9,6 +9,7 @@ import com.mongodb.event.ServerListener;
 import dev.onehop.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Small clients of one server, with the {@linkplain InternalSettings settings} of our own. */
 public final class SingleServer {
@@ -50,6 +51,25 @@ public final class SingleServer {
                         .serverMonitorListenerList(List.of()))
             .applyToConnectionPoolSettings(builder -> builder.maxSize(1))
             .build());
+  }
+
+  /**
+   * The settings for one server alone, which is watched with the listeners of all.
+   *
+   * @param replicaSet of which it must be a member; null for any server
+   */
+  static MongoClientSettings alone(
+      MongoClientSettings all, ServerAddress server, @Nullable String replicaSet) {
+    ClusterSettings one =
+        ClusterSettings.builder()
+            .hosts(List.of(server))
+            .mode(ClusterConnectionMode.SINGLE)
+            .requiredReplicaSetName(replicaSet)
+            .clusterListenerList(all.getClusterSettings().getClusterListeners())
+            .build();
+    return MongoClientSettings.builder(all)
+        .applyToClusterSettings(cluster -> cluster.applySettings(one))
+        .build();
   }
 
   /** The same, but such that a server that comes back is noticed soon. */

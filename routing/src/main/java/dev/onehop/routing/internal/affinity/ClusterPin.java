@@ -6,7 +6,7 @@ import com.mongodb.connection.ServerType;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
 import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.watch.MonitoredServers;
+import dev.onehop.wire.watch.Servers;
 import dev.onehop.wire.watch.SingleServer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -167,7 +167,7 @@ public final class ClusterPin {
                       log.debug("{} does not tell its cluster: {}", name, failure.toString());
                       if (failure instanceof UnreachableException) {
                         unreachable.add(name);
-                        failures.put(name, MonitoredServers.rootMessage(failure));
+                        failures.put(name, Servers.rootMessage(failure));
                       } else {
                         if (failure instanceof TimeoutException) {
                           failures.put(name, "no answer");

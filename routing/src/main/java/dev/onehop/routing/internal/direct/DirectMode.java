@@ -12,9 +12,8 @@ import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.Refreshes;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.driver.Carrier;
-import dev.onehop.wire.watch.Losses;
-import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.PreferredZones;
+import dev.onehop.wire.watch.Servers;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -56,14 +55,13 @@ public final class DirectMode {
       Options options,
       Runnable release) {
     Base base = Base.of(settings, carrier, release);
-    Losses losses = new Losses(base.connections());
     DirectRouter router =
         new DirectRouter(
             new ClusterState(
-                MonitoredServers.of(
-                    base.watching(), options.hostMapping(), options.zones(), losses),
-                MonitoredServers.replicaSets(
-                    base.watching(), options.hostMapping(), options.zones(), losses),
+                Servers.of(
+                    base.watching(), options.hostMapping(), options.zones(), base.connections()),
+                Servers.replicaSets(
+                    base.watching(), options.hostMapping(), options.zones(), base.connections()),
                 base.connections(),
                 new Refreshes(options.refreshInterval(), options.tables()),
                 versions,

@@ -1,38 +1,30 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
-import com.mongodb.event.ClusterDescriptionChangedEvent;
-import com.mongodb.event.ClusterListener;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.metrics.Route;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
-import dev.onehop.wire.watch.DriverWatch;
-import dev.onehop.wire.watch.Losses;
-import dev.onehop.wire.watch.MonitoredServers;
 import dev.onehop.wire.watch.PreferredZones;
-import dev.onehop.wire.watch.ServerSet;
-import dev.onehop.wire.watch.ServerWait;
+import dev.onehop.wire.watch.Servers;
 import dev.onehop.wire.watch.SingleServer;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.types.ObjectId;
@@ -43,33 +35,30 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
- * Chooses the mongos for a command: one beside a shard, or the nearest. What a command finds out
- * comes sooner than what {@link WatchedMongoses} has, and counts until a server was looked at
- * again.
+ * Chooses the mongos for a command: one beside a shard, or the nearest. Those that the URI names
+ * are watched together, and every further one that stands beside a shard by itself.
  *
  * <p>Thread-safe.
  */
-final class Mongoses implements ServerSet {
+final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
-  /** How long a server that has failed is passed over if its monitor has noticed nothing. */
-  private static final Duration DISTRUST = Duration.ofSeconds(1);
+  /** As many are watched where there are so many, so that there is something to fall back on. */
+  private static final int LEAST = 3;
 
   /** A mongos that has not answered yet may be in another region. */
   private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
 
-  private final WatchedMongoses watched;
-  private final Duration selectionTimeout;
-  private final long localThresholdNanos;
-  private final PreferredZones zones;
-  private final long createdNanos = System.nanoTime();
+  private final ClusterPin pin;
   private final AtomicInteger servingZone = new AtomicInteger();
-  // When each server has failed last.
-  private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
-  private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
-  private final ServerWait wait;
   // The driver's first round trips include what a new connection takes.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
+  private volatile Known known = new Known(Affinity.EMPTY, Map.of());
+
+  /**
+   * @param beside per shard id its mongoses
+   */
+  private record Known(Affinity affinity, Map<String, List<ServerAddress>> beside) {}
 
   /**
    * Begins to watch.
@@ -81,56 +70,51 @@ final class Mongoses implements ServerSet {
    */
   Mongoses(
       MongoClientSettings settings, ClusterPin pin, PreferredZones zones, Connections connections) {
-    this.zones = zones;
-    this.selectionTimeout =
-        Duration.ofMillis(
-            settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
-    this.wait = new ServerWait(selectionTimeout);
-    this.localThresholdNanos =
-        settings.getClusterSettings().getLocalThreshold(TimeUnit.NANOSECONDS);
-    Losses losses = new Losses(connections);
-    this.watched =
-        new WatchedMongoses(
-            MongoClientSettings.builder(settings)
-                .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
-                .build(),
-            pin,
-            of -> new DriverWatch(of, changes(losses)),
-            System::nanoTime);
+    this(settings, pin, zones, byTheDriver(connections), System::nanoTime);
   }
 
-  private ClusterListener changes(Losses losses) {
-    return new ClusterListener() {
-      @Override
-      public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
-        losses.changed(event.getPreviousDescription(), event.getNewDescription());
-        wait.changed();
-      }
-    };
+  /**
+   * The same with other watchers.
+   *
+   * @param nanoTime a clock
+   */
+  Mongoses(
+      MongoClientSettings settings,
+      ClusterPin pin,
+      PreferredZones zones,
+      Watcher watcher,
+      LongSupplier nanoTime) {
+    super(settings, zones, pin::allows, watcher, nanoTime);
+    this.pin = pin;
   }
 
   /** Follows a new affinity: watches the mongoses beside the shards. */
   void update(Affinity next) {
-    watched.update(next);
-    wait.changed();
-  }
-
-  private ServerAddressName name(ServerAddress address) {
-    ServerAddressName name = names.get(address);
-    return name != null ? name : names.computeIfAbsent(address, SingleServer::name);
+    Map<String, List<ServerAddress>> beside = new HashMap<>();
+    Set<ServerAddress> seeds = seedNames();
+    Set<ServerAddress> wanted = new LinkedHashSet<>(seeds);
+    for (String shard : next.shardsWithRouter()) {
+      List<ServerAddress> names =
+          next.besideShard(shard).stream().map(SingleServer::address).toList();
+      beside.put(shard, names);
+      wanted.addAll(names);
+    }
+    for (ServerAddressName router : next.routers()) {
+      if (wanted.size() < LEAST) {
+        wanted.add(SingleServer.address(router));
+      }
+    }
+    wanted.removeAll(seeds);
+    watchAlone(wanted, () -> known = new Known(next, beside));
   }
 
   /**
-   * A connection to a server broke, or the server said that it goes away. The pools have seen to
-   * their connections. A command from before the server's last failure says nothing new: its
-   * connection was an older one. Source: the drivers' specification "Server Discovery and
-   * Monitoring", on errors of an earlier generation.
+   * The mongoses beside a shard that may be used now.
    *
-   * @param sentNanos when the command was sent, by {@link System#nanoTime}
+   * @return null if that can't be told yet
    */
-  void failed(ServerAddressName server, long sentNanos) {
-    failedNanos.compute(
-        server, (name, last) -> last != null && sentNanos - last < 0 ? last : System.nanoTime());
+  @Nullable List<ServerDescription> usableBeside(String shard) {
+    return usableOf(known.beside.getOrDefault(shard, List.of()));
   }
 
   /**
@@ -139,22 +123,20 @@ final class Mongoses implements ServerSet {
    * @return null if that has to be waited for
    */
   @Nullable Route toShard(String shard) {
-    List<ServerDescription> usable = watched.usableBeside(shard);
+    List<ServerDescription> usable = usableBeside(shard);
     if (usable == null) {
       return null;
     }
     RouteDecision decision = decision(shard);
-    ServerAddressName server = choose(zones.first(trusted(usable)));
+    ServerDescription server = nearest(zones().first(trusted(usable)));
     if (server != null) {
-      return new Route(decision, shard, server, false);
+      return new Route(decision, shard, name(server), false);
     }
-    ServerAddressName other = trusted(watched.usableSeeds()).isEmpty() ? another() : nearest(null);
-    return other == null ? null : new Route(decision, shard, other, true);
-  }
-
-  /** A mongos that the URI does not name. */
-  private @Nullable ServerAddressName another() {
-    return choose(inZone(trusted(watched.usableOthers()), watched.seeds(), null));
+    ServerDescription other =
+        trusted(usableSeeds()).isEmpty()
+            ? nearest(inZone(trusted(usableOthers()), null))
+            : chosen(null);
+    return other == null ? null : new Route(decision, shard, name(other), true);
   }
 
   /**
@@ -164,109 +146,39 @@ final class Mongoses implements ServerSet {
    * @return null if none is up
    */
   @Nullable ServerAddressName nearest(@Nullable BsonDocument readPreference) {
-    List<ServerDescription> usable = watched.usableSeeds();
-    ClusterDescription cluster = watched.seeds();
-    if (cluster.getType() == ClusterType.REPLICA_SET
-        && cluster.getConnectionMode() != ClusterConnectionMode.SINGLE) {
-      ReadPreference wanted =
-          readPreference == null
-              ? ReadPreference.primary()
-              : MonitoredServers.preference(readPreference);
-      usable = new ArrayList<>(usable);
-      usable.retainAll(wanted.choose(cluster));
-    }
-    return choose(inZone(trusted(usable), cluster, readPreference));
+    ServerDescription chosen = chosen(readPreference);
+    return chosen == null ? null : name(chosen);
   }
 
-  /** Those of the first preferred zone that lives; none while that can't be told. */
-  private List<ServerDescription> inZone(
-      List<ServerDescription> servers,
-      ClusterDescription cluster,
-      @Nullable BsonDocument readPreference) {
-    if (zones.isEmpty() || servers.isEmpty()) {
-      return servers;
-    }
-    boolean any =
-        cluster.getType() != ClusterType.REPLICA_SET
-            || PreferredZones.isOfAnyMember(readPreference);
-    List<ServerDescription> first =
-        any ? zones.first(servers, cluster, System.nanoTime() - createdNanos) : servers;
-    if (any && !first.isEmpty()) {
-      noteZone(zones.rank(first.get(0).getAddress()));
-    }
-    return first;
-  }
-
-  private void noteZone(int rank) {
+  @Override
+  protected void serves(int zone) {
     int before = servingZone.get();
-    if (rank != before && servingZone.compareAndSet(before, rank)) {
+    if (zone != before && servingZone.compareAndSet(before, zone)) {
       log.info(
           "{} serves, {} {}",
-          zones.name(rank),
-          zones.name(Math.min(rank, before)),
-          rank > before ? "has no server that lives" : "is back");
+          zones().name(zone),
+          zones().name(Math.min(zone, before)),
+          zone > before ? "has no server that lives" : "is back");
     }
   }
 
   boolean hasZones() {
-    return !zones.isEmpty();
-  }
-
-  @Override
-  public @Nullable String zoneReason(ServerAddressName server) {
-    return zones.reason(SingleServer.address(server));
-  }
-
-  /** Those that have not just failed. */
-  private List<ServerDescription> trusted(List<ServerDescription> usable) {
-    if (usable.size() == 1) {
-      return isTrusted(usable.get(0)) ? usable : List.of();
-    }
-    List<ServerDescription> trusted = new ArrayList<>(usable.size());
-    for (ServerDescription server : usable) {
-      if (isTrusted(server)) {
-        trusted.add(server);
-      }
-    }
-    return trusted;
-  }
-
-  private @Nullable ServerAddressName choose(List<ServerDescription> servers) {
-    ServerDescription chosen = ServerWait.choose(servers, localThresholdNanos);
-    return chosen == null ? null : name(chosen.getAddress());
-  }
-
-  private boolean isTrusted(ServerDescription server) {
-    if (failedNanos.isEmpty()) {
-      return true;
-    }
-    ServerAddressName name = name(server.getAddress());
-    Long failed = failedNanos.get(name);
-    if (failed == null) {
-      return true;
-    }
-    return server.getLastUpdateTime(TimeUnit.NANOSECONDS) - failed > 0
-        || System.nanoTime() - failed > DISTRUST.toNanos();
+    return !zones().isEmpty();
   }
 
   /** Whether a server is up, as its monitors say. */
   boolean isUp(ServerAddressName server) {
-    for (ServerDescription each : watched.all()) {
-      if (name(each.getAddress()).equals(server)) {
-        return each.isOk();
-      }
-    }
-    return false;
+    return all().stream().anyMatch(each -> each.isOk() && name(each).equals(server));
   }
 
   /** The mongoses that a shard's commands go to as long as one of them is up. */
   List<ServerAddressName> besideShard(String shard) {
-    return watched.affinity().besideShard(shard);
+    return known.affinity.besideShard(shard);
   }
 
   /** What is decided for an operation of one shard. */
   RouteDecision decision(String shard) {
-    Affinity affinity = watched.affinity();
+    Affinity affinity = known.affinity;
     return affinity.ofShard(shard).isBeside()
         ? RouteDecision.OWNER
         : affinity.shards().isEmpty()
@@ -276,24 +188,23 @@ final class Mongoses implements ServerSet {
 
   /** Which mongoses stand beside which shard. */
   Affinity affinity() {
-    return watched.affinity();
+    return known.affinity;
   }
 
   /** The cluster's id; null if no mongos has told it. */
   @Nullable ObjectId clusterId() {
-    return watched.clusterId();
+    return pin.clusterId();
   }
 
   /** How far the mongos of a shard is, if its route leads there. */
   long roundTripNanos(Route route) {
-    List<ServerDescription> beside =
-        route.shard() == null ? null : watched.usableBeside(route.shard());
+    List<ServerDescription> beside = route.shard() == null ? null : usableBeside(route.shard());
     return beside == null || beside.isEmpty() ? nearestRoundTripNanos() : roundTripNanos(beside);
   }
 
   /** How far the nearest mongos is. */
   long nearestRoundTripNanos() {
-    return Math.min(roundTripNanos(watched.seeds().getServerDescriptions()), quickestRead.get());
+    return Math.min(roundTripNanos(seeds().getServerDescriptions()), quickestRead.get());
   }
 
   /** Takes note of how long a read of ours over the nearest mongos took. */
@@ -332,45 +243,29 @@ final class Mongoses implements ServerSet {
         : awaited(choice);
   }
 
-  /** Waits for a choice, which is made again whenever something has changed. */
-  <T> Mono<T> awaited(Supplier<@Nullable T> choice) {
-    return wait.until(choice, this::check, this::noneInTime);
-  }
-
   /**
    * Checks servers soon if none can be reached, as the driver does while an operation waits for
-   * one. Never blocks.
+   * one.
    */
-  void check() {
-    boolean heard = watched.all().stream().anyMatch(each -> each.isOk() || hasFailed(each));
+  @Override
+  protected void check() {
+    boolean heard = all().stream().anyMatch(each -> each.isOk() || hasFailed(each));
     if (heard && outage() != null) {
-      watched.checkNow();
+      super.check();
     }
   }
 
-  private static boolean hasFailed(ServerDescription server) {
-    return server.getException() != null;
-  }
-
-  private Throwable noneInTime() {
+  @Override
+  protected Throwable notFound(@Nullable BsonDocument readPreference) {
     String outage = outage();
-    if (outage != null) {
-      return new IOException(outage);
-    }
-    return new CommandFailure(
-        ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
-        "FailedToSatisfyReadPreference",
-        "no mongos was found within " + selectionTimeout.toMillis() + " ms: " + listed());
+    return outage != null ? new IOException(outage) : noneInTime("mongos");
   }
 
   /** Why there is no server to send anything to; null if there is one. */
   @Nullable String outage() {
-    for (ServerDescription each : watched.all()) {
-      if (each.isOk() && isTrusted(each)) {
-        return null;
-      }
-    }
-    return "no mongos can be reached: " + listed();
+    return all().stream().anyMatch(each -> each.isOk() && isTrusted(each))
+        ? null
+        : "no mongos can be reached: " + listed(": ");
   }
 
   /** Completes when a server is up, or all of those that the URI names have failed. */
@@ -379,50 +274,28 @@ final class Mongoses implements ServerSet {
   }
 
   private boolean haveAllFailed() {
-    List<ServerDescription> seeds = watched.seeds().getServerDescriptions();
-    return watched.seeds().getSrvResolutionException() != null
-        || (!seeds.isEmpty() && seeds.stream().allMatch(Mongoses::hasFailed));
-  }
-
-  private String listed() {
-    List<String> servers = new ArrayList<>();
-    for (ServerDescription each : watched.all()) {
-      servers.add(name(each.getAddress()) + state(each));
-    }
-    Throwable unresolved = watched.seeds().getSrvResolutionException();
-    if (unresolved != null) {
-      servers.add(MonitoredServers.unresolved(unresolved));
-    }
-    return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
-  }
-
-  private String state(ServerDescription server) {
-    Throwable why = server.getException();
-    if (server.isOk()) {
-      return isTrusted(server) ? " is up" : ": a connection to it has just broken";
-    }
-    return why == null ? " has not answered yet" : ": " + MonitoredServers.rootMessage(why);
+    List<ServerDescription> seeds = seeds().getServerDescriptions();
+    return seeds().getSrvResolutionException() != null
+        || (!seeds.isEmpty() && seeds.stream().allMatch(Servers::hasFailed));
   }
 
   /** The lowest wire version that any mongos speaks that is up; 0 if none is. */
   int maxWireVersion() {
-    int lowest = Integer.MAX_VALUE;
-    for (ServerDescription each : watched.all()) {
-      if (each.isOk()) {
-        lowest = Math.min(lowest, each.getMaxWireVersion());
-      }
-    }
-    return lowest == Integer.MAX_VALUE ? 0 : lowest;
+    return all().stream()
+        .filter(ServerDescription::isOk)
+        .mapToInt(ServerDescription::getMaxWireVersion)
+        .min()
+        .orElse(0);
   }
 
   /** What the URI leads to. */
   ClusterType type() {
-    return watched.seeds().getType();
+    return seeds().getType();
   }
 
   /** The member of a replica set that the URI names alone; null if there is none. */
   @Nullable ServerDescription onlyMember() {
-    ClusterDescription cluster = watched.seeds();
+    ClusterDescription cluster = seeds();
     return cluster.getType() == ClusterType.REPLICA_SET
             && cluster.getConnectionMode() == ClusterConnectionMode.SINGLE
         ? cluster.getServerDescriptions().get(0)
@@ -430,22 +303,8 @@ final class Mongoses implements ServerSet {
   }
 
   @Override
-  public @Nullable Server primary() {
-    ServerAddressName nearest = nearest(null);
-    return nearest == null ? null : new Server(nearest, maxWireVersion());
-  }
-
-  @Override
-  public Mono<Server> select(@Nullable BsonDocument readPreference) {
-    return awaited(
-        () -> {
-          ServerAddressName nearest = nearest(readPreference);
-          return nearest == null ? null : new Server(nearest, maxWireVersion());
-        });
-  }
-
-  @Override
   public void close() {
-    watched.close();
+    super.close();
+    known = new Known(Affinity.EMPTY, Map.of());
   }
 }

@@ -18,6 +18,7 @@ import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.wire.CapturedLog;
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.PreferredZones;
 import dev.onehop.wire.watch.Watching;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
 /** Watching is scripted here: a test says what a server looks like. */
-class WatchedMongosesTest {
+class MongosesTest {
   private static final String FOREIGN = "foreign";
 
   @RegisterExtension
@@ -49,7 +50,7 @@ class WatchedMongosesTest {
   private final Map<String, Integer> open = new TreeMap<>();
   private final List<String> opened = new ArrayList<>();
   private final AtomicLong clock = new AtomicLong();
-  private final WatchedMongoses mongoses = mongoses(null);
+  private final Mongoses mongoses = mongoses(null);
   private String seen = "";
 
   @Test
@@ -132,7 +133,7 @@ class WatchedMongosesTest {
 
   @Test
   void theApplicationsSelectorDecides() {
-    WatchedMongoses selected = mongoses(cluster -> others("x", cluster.getServerDescriptions()));
+    Mongoses selected = mongoses(cluster -> others("x", cluster.getServerDescriptions()));
     up("x");
     up("y");
     selected.update(affinity("x,y", "a=x", "b=x,y"));
@@ -170,7 +171,7 @@ class WatchedMongosesTest {
     return all.stream().filter(server -> !server.getAddress().getHost().equals(host)).toList();
   }
 
-  private WatchedMongoses mongoses(@Nullable ServerSelector selector) {
+  private Mongoses mongoses(@Nullable ServerSelector selector) {
     MongoClientSettings.Builder settings = MongoClientSettings.builder();
     settings.applyToClusterSettings(
         cluster -> cluster.hosts(List.of(new ServerAddress("seed"))).serverSelector(selector));
@@ -182,7 +183,8 @@ class WatchedMongosesTest {
                         new ObjectId(router.host().equals(FOREIGN) ? 2 : 1, 0), null)),
             List.of(new ServerAddress("seed")));
     pin.check(names("seed,x,y,z," + FOREIGN)).block();
-    return new WatchedMongoses(settings.build(), pin, this::watch, clock::get);
+    return new Mongoses(
+        settings.build(), pin, PreferredZones.NONE, (of, changed) -> watch(of), clock::get);
   }
 
   private Watching watch(MongoClientSettings settings) {
