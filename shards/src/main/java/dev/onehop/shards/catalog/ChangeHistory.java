@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
@@ -19,16 +20,21 @@ import reactor.core.publisher.Mono;
 public final class ChangeHistory {
   private static final int NEWEST = 30;
 
+  /** It is a capped collection, whose natural order is that of its entries. */
+  private static final BsonDocument NEWEST_FIRST = new BsonDocument("$natural", new BsonInt32(-1));
+
+  private static final BsonDocument FIELDS = BsonDocument.parse("{what: 1, ns: 1}");
+
   /** What changes no ownership. */
   private static final Set<String> UNIMPORTANT =
       Set.of("split", "multi-split", "merge", "moveChunk.start", "moveChunk.error");
 
-  private final HistoryReader reader;
+  private final ConfigReader config;
   private Set<BsonValue> seen = Set.of();
   private boolean looked;
 
-  public ChangeHistory(HistoryReader reader) {
-    this.reader = reader;
+  public ChangeHistory(ConfigReader config) {
+    this.config = config;
   }
 
   /**
@@ -37,7 +43,13 @@ public final class ChangeHistory {
    * @param namespaces to be told of
    */
   public Mono<Set<String>> changed(Collection<String> namespaces) {
-    return reader.newest(NEWEST).map(entries -> changed(entries, Set.copyOf(namespaces)));
+    return config
+        .all(
+            ConfigReader.query("changelog", new BsonDocument())
+                .append("sort", NEWEST_FIRST)
+                .append("projection", FIELDS)
+                .append("limit", new BsonInt32(NEWEST)))
+        .map(entries -> changed(entries, Set.copyOf(namespaces)));
   }
 
   private Set<String> changed(List<BsonDocument> entries, Set<String> namespaces) {

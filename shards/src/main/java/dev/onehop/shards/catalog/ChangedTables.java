@@ -30,7 +30,6 @@ final class ChangedTables {
   /** So many tables in one query, which then has some 50 KiB. */
   private static final int MOST = 500;
 
-  private static final BsonDocument UNORDERED = new BsonDocument();
   private static final BsonDocument INCARNATION =
       BsonDocument.parse("{lastmodEpoch: 1, timestamp: 1, dropped: 1}");
   private static final BsonDocument PRIMARY = BsonDocument.parse("{primary: 1, version: 1}");
@@ -92,7 +91,9 @@ final class ChangedTables {
           itsChunks.append("lastmod", new BsonDocument("$gt", table.version().toTimestamp())));
     }
     return config
-        .batches("chunks", new BsonDocument("$or", newer), UNORDERED, WHOSE)
+        .batches(
+            ConfigReader.query("chunks", new BsonDocument("$or", newer))
+                .append("projection", WHOSE))
         .flatMapIterable(Function.identity())
         .doOnNext(
             chunk -> {
@@ -139,7 +140,8 @@ final class ChangedTables {
     BsonArray wanted = new BsonArray(ids.map(BsonString::new).toList());
     return config
         .batches(
-            collection, new BsonDocument("_id", new BsonDocument("$in", wanted)), UNORDERED, fields)
+            ConfigReader.query(collection, new BsonDocument("_id", new BsonDocument("$in", wanted)))
+                .append("projection", fields))
         .flatMapIterable(Function.identity())
         .collectMap(each -> each.getString("_id").getValue());
   }

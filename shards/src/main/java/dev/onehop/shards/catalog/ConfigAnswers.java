@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * A reader that fails a read when its server is silent for too long, and knows whether the servers
@@ -36,21 +35,13 @@ public final class ConfigAnswers implements ConfigReader {
   }
 
   @Override
-  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
-    return observed(reader.find(collection, filter, sort).flux()).next();
-  }
-
-  @Override
-  public Flux<List<BsonDocument>> batches(
-      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
-    return observed(reader.batches(collection, filter, sort, fields));
-  }
-
-  private Flux<List<BsonDocument>> observed(Flux<List<BsonDocument>> read) {
+  public Flux<List<BsonDocument>> batches(BsonDocument find) {
     return Flux.defer(
         () -> {
           unansweredSinceNanos.compareAndSet(null, System.nanoTime());
-          return read.timeout(LONGEST_SILENCE, NoAnswer.within(LONGEST_SILENCE))
+          return reader
+              .batches(find)
+              .timeout(LONGEST_SILENCE, NoAnswer.within(LONGEST_SILENCE))
               .doOnNext(batch -> unansweredSinceNanos.set(null))
               .doOnComplete(() -> unansweredSinceNanos.set(null))
               .doOnError(

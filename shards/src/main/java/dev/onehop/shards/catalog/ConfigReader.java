@@ -1,7 +1,9 @@
 package dev.onehop.shards.catalog;
 
 import java.util.List;
+import java.util.function.Function;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -14,22 +16,34 @@ import reactor.core.publisher.Mono;
 public interface ConfigReader {
 
   /**
-   * All documents of a collection that match.
+   * Documents as they come, batch by batch and raw, so that they need not all be at hand at once. A
+   * batch is read on request.
    *
-   * @param collection name within {@code config}
-   * @param filter what to match; empty for everything
-   * @param sort order of the answer; empty for none
+   * @param find the command: what of which collection, in which order. Who sends it adds the rest
    */
-  Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort);
+  Flux<List<BsonDocument>> batches(BsonDocument find);
+
+  /** The same, all at once. */
+  default Mono<List<BsonDocument>> all(BsonDocument find) {
+    return batches(find).flatMapIterable(Function.identity()).collectList();
+  }
 
   /**
-   * The same for what may be much: batch by batch as it comes, raw, so that it need not be at hand
-   * all at once. A batch is read on request.
+   * All documents of a collection that match.
    *
-   * @param fields what is wanted of the documents, as a projection
+   * @param filter what to match; empty for everything
    */
-  default Flux<List<BsonDocument>> batches(
-      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
-    return find(collection, filter, sort).flux();
+  default Mono<List<BsonDocument>> find(String collection, BsonDocument filter) {
+    return all(query(collection, filter));
+  }
+
+  /** The one with that id, or none. */
+  default Mono<List<BsonDocument>> find(String collection, String id) {
+    return find(collection, new BsonDocument("_id", new BsonString(id)));
+  }
+
+  /** The command that reads what matches. */
+  static BsonDocument query(String collection, BsonDocument filter) {
+    return new BsonDocument("find", new BsonString(collection)).append("filter", filter);
   }
 }

@@ -34,7 +34,6 @@ import reactor.util.retry.Retry;
  */
 final class RoutingTableLoader {
   private static final int ATTEMPTS = 3;
-  private static final BsonDocument UNORDERED = new BsonDocument();
   private static final BsonDocument BY_VERSION = new BsonDocument("lastmod", new BsonInt32(1));
   private static final BsonDocument CHUNK_FIELDS =
       BsonDocument.parse(
@@ -75,7 +74,7 @@ final class RoutingTableLoader {
   /** Shards are referred to by UUIDs whose names this has not read yet. */
   private Mono<Void> readShardNames() {
     return config
-        .find("shards", UNORDERED, UNORDERED)
+        .find("shards", new BsonDocument())
         .doOnNext(shards -> shardNames = ShardId.names(shards))
         .then();
   }
@@ -93,7 +92,7 @@ final class RoutingTableLoader {
 
   private Mono<RoutingTable> attempt(String namespace, @Nullable RoutingTable known) {
     return config
-        .find("collections", new BsonDocument("_id", new BsonString(namespace)), UNORDERED)
+        .find("collections", namespace)
         .flatMap(
             found -> {
               if (found.isEmpty()
@@ -113,7 +112,7 @@ final class RoutingTableLoader {
   private Mono<Void> refuseTimeSeries(String namespace) {
     String buckets = namespace.replaceFirst("\\.", ".system.buckets.");
     return config
-        .find("collections", new BsonDocument("_id", new BsonString(buckets)), UNORDERED)
+        .find("collections", buckets)
         .flatMap(
             found ->
                 found.isEmpty()
@@ -124,7 +123,7 @@ final class RoutingTableLoader {
   private Mono<RoutingTable> onPrimary(String namespace) {
     String database = namespace.substring(0, namespace.indexOf('.'));
     return config
-        .find("databases", new BsonDocument("_id", new BsonString(database)), UNORDERED)
+        .find("databases", database)
         .flatMap(
             found ->
                 found.isEmpty()
@@ -175,7 +174,10 @@ final class RoutingTableLoader {
             rest.put("lastmod", new BsonDocument("$gt", before));
           }
           return config
-              .batches("chunks", rest, BY_VERSION, CHUNK_FIELDS)
+              .batches(
+                  ConfigReader.query("chunks", rest)
+                      .append("sort", BY_VERSION)
+                      .append("projection", CHUNK_FIELDS))
               .map(batch -> survived(() -> add(batch, table)))
               .then()
               .onErrorResume(

@@ -10,7 +10,6 @@ import dev.onehop.wire.message.OpMsg;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -31,7 +30,6 @@ public final class ConfigServer implements ConfigReader {
   /** Chunks are some 200 bytes each: two megabytes. */
   private static final int BATCH = 10_000;
 
-  private static final BsonDocument EVERY_FIELD = new BsonDocument();
   private static final BsonDocument PRIMARY_PREFERRED =
       new BsonDocument("mode", new BsonString("primaryPreferred"));
 
@@ -87,25 +85,18 @@ public final class ConfigServer implements ConfigReader {
   }
 
   @Override
-  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
-    return batches(collection, filter, sort, EVERY_FIELD)
-        .flatMapIterable(Function.identity())
-        .collectList();
-  }
-
-  @Override
-  public Flux<List<BsonDocument>> batches(
-      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
+  public Flux<List<BsonDocument>> batches(BsonDocument find) {
+    String collection = find.getString("find").getValue();
     return Flux.defer(
         () -> {
           AtomicReference<@Nullable Batch> read = new AtomicReference<>();
-          BsonDocument find = findCommand(collection, filter, sort, fields, clock.clusterTime());
-          return first(find)
+          BsonDocument timed = command(find, clock.clusterTime());
+          return first(timed)
               .onErrorResume(
-                  e -> isTimeRefused(e, find),
+                  e -> isTimeRefused(e, timed),
                   e -> {
-                    clock.forget(find.getDocument("$clusterTime"));
-                    return first(findCommand(collection, filter, sort, fields, null));
+                    clock.forget(timed.getDocument("$clusterTime"));
+                    return first(command(find, null));
                   })
               .expand(batch -> next(collection, batch))
               .doOnNext(read::set)
@@ -131,31 +122,20 @@ public final class ConfigServer implements ConfigReader {
     }
   }
 
-  private static BsonDocument findCommand(
-      String collection,
-      BsonDocument filter,
-      BsonDocument sort,
-      BsonDocument fields,
-      @Nullable BsonDocument clusterTime) {
+  private static BsonDocument command(BsonDocument find, @Nullable BsonDocument clusterTime) {
     BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
-    BsonDocument find =
-        new BsonDocument("find", new BsonString(collection))
-            .append("filter", filter)
-            .append("batchSize", new BsonInt32(BATCH))
-            .append("readConcern", readConcern)
-            .append("$readPreference", PRIMARY_PREFERRED)
-            .append("$db", new BsonString("config"));
-    if (!sort.isEmpty()) {
-      find.append("sort", sort);
-    }
-    if (!fields.isEmpty()) {
-      find.append("projection", fields);
-    }
+    BsonDocument command = new BsonDocument();
+    command.putAll(find);
+    command
+        .append("batchSize", new BsonInt32(BATCH))
+        .append("readConcern", readConcern)
+        .append("$readPreference", PRIMARY_PREFERRED)
+        .append("$db", new BsonString("config"));
     if (clusterTime != null) {
       readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
-      find.append("$clusterTime", clusterTime);
+      command.append("$clusterTime", clusterTime);
     }
-    return find;
+    return command;
   }
 
   private Mono<Batch> first(BsonDocument find) {

@@ -104,7 +104,7 @@ public final class ShardDirectory implements AutoCloseable {
 
   /** All shards of the cluster as it is now, by id. */
   public Mono<Map<String, ReplicaSet>> all() {
-    return config.find("shards", new BsonDocument(), new BsonDocument()).map(this::replace);
+    return config.find("shards", new BsonDocument()).map(this::replace);
   }
 
   private synchronized Map<String, ReplicaSet> replace(List<BsonDocument> documents) {

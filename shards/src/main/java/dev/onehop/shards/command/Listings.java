@@ -19,7 +19,6 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
-import org.bson.BsonString;
 import org.bson.BsonValue;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -56,7 +55,7 @@ final class Listings {
   /** The collections that the primary shard of a database lists. */
   Mono<BsonDocument> collections(OpMsg command, String database) {
     return config
-        .find("databases", new BsonDocument("_id", new BsonString(database)), new BsonDocument())
+        .find("databases", database)
         .flatMap(
             found ->
                 found.isEmpty()

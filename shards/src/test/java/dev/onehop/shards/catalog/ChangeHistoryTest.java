@@ -7,14 +7,13 @@ import java.util.List;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
+import reactor.core.publisher.Flux;
 
 class ChangeHistoryTest {
   private final List<BsonDocument> entries = new ArrayList<>();
   private final ChangeHistory history =
       new ChangeHistory(
-          limit ->
-              Mono.just(entries.subList(0, Math.min(limit, entries.size())).stream().toList()));
+          find -> Flux.just(entries.stream().limit(find.getInt32("limit").getValue()).toList()));
 
   @Test
   void whatHappenedBeforeTheFirstLookIsNoNews() {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -36,7 +37,9 @@ final class FakeConfig implements ConfigReader {
   }
 
   @Override
-  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
+  public Flux<List<BsonDocument>> batches(BsonDocument find) {
+    String collection = find.getString("find").getValue();
+    BsonDocument filter = find.getDocument("filter");
     reads.incrementAndGet();
     if (collection.equals("collections")) {
       collectionReads.incrementAndGet();
@@ -44,7 +47,7 @@ final class FakeConfig implements ConfigReader {
     if (collection.equals("chunks")) {
       chunkFilters.add(filter);
     }
-    return gate.then(Mono.fromCallable(() -> matching(collection, filter)));
+    return gate.then(Mono.fromCallable(() -> matching(collection, filter))).flux();
   }
 
   private List<BsonDocument> matching(String collection, BsonDocument filter) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMaxKey;
@@ -198,24 +199,15 @@ class LongLoadTest {
   private RoutingCatalog catalog(
       BiFunction<BsonDocument, Flux<List<BsonDocument>>, Flux<List<BsonDocument>>> chunkReads) {
     return new RoutingCatalog(
-        new ConfigReader() {
-          @Override
-          public Mono<List<BsonDocument>> find(
-              String collection, BsonDocument filter, BsonDocument sort) {
-            return config.find(collection, filter, sort);
+        find -> {
+          Flux<List<BsonDocument>> batches =
+              config.batches(find).flatMapIterable(Function.identity()).buffer(BATCH);
+          if (!find.getString("find").getValue().equals("chunks")) {
+            return batches;
           }
-
-          @Override
-          public Flux<List<BsonDocument>> batches(
-              String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
-            Flux<List<BsonDocument>> batches =
-                config.find(collection, filter, sort).flatMapMany(Flux::fromIterable).buffer(BATCH);
-            if (!collection.equals("chunks")) {
-              return batches;
-            }
-            reads.add(filter);
-            return chunkReads.apply(filter, batches);
-          }
+          BsonDocument filter = find.getDocument("filter");
+          reads.add(filter);
+          return chunkReads.apply(filter, batches);
         },
         RoutingCatalog.RefreshListener.NONE);
   }

@@ -131,7 +131,7 @@ final class Ddl {
   private Mono<BsonDocument> onPrimary(
       String database, BsonDocument command, @Nullable CommandFailure unknown) {
     return config
-        .find("databases", new BsonDocument("_id", new BsonString(database)), new BsonDocument())
+        .find("databases", database)
         .flatMap(
             found -> {
               if (found.isEmpty()) {

@@ -36,7 +36,7 @@ final class MovedRanges {
     }
     String namespace = command.database() + "." + collection.getValue();
     return config
-        .find("collections", new BsonDocument("_id", new BsonString(namespace)), new BsonDocument())
+        .find("collections", namespace)
         .flatMap(found -> found.isEmpty() ? Mono.just(found) : moved(found.get(0), time))
         .flatMap(
             moved ->
@@ -55,7 +55,6 @@ final class MovedRanges {
         "chunks",
         new BsonDocument("uuid", entry.get("uuid"))
             // The first is the latest.
-            .append("history.0.validAfter", new BsonDocument("$gt", time)),
-        new BsonDocument());
+            .append("history.0.validAfter", new BsonDocument("$gt", time)));
   }
 }

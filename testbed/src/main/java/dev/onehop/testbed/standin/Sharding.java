@@ -114,11 +114,7 @@ final class Sharding {
   }
 
   private Mono<BsonDocument> databaseEntry(String database) {
-    return cluster
-        .config()
-        .find("databases", new BsonDocument("_id", new BsonString(database)), new BsonDocument())
-        .flatMapIterable(found -> found)
-        .next();
+    return cluster.config().find("databases", database).flatMapIterable(found -> found).next();
   }
 
   private Mono<BsonDocument> onShard(String shard, BsonDocument command) {

@@ -178,8 +178,7 @@ public final class ClusterEnd implements AutoCloseable {
   public List<BsonDocument> metadata(String collection, BsonDocument filter)
       throws InterruptedException {
     return Waits.persistently(
-        "the " + role + "'s metadata",
-        () -> Waits.one(servers.config().find(collection, filter, new BsonDocument())));
+        "the " + role + "'s metadata", () -> Waits.one(servers.config().find(collection, filter)));
   }
 
   /** The servers of each shard by its id; of a replica set its own, as {@link #ALONE}. */

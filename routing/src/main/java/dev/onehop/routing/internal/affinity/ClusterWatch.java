@@ -5,7 +5,6 @@ import dev.onehop.routing.internal.affinity.Affinity.Beside;
 import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
 import dev.onehop.shards.catalog.ChangeHistory;
 import dev.onehop.shards.catalog.ConfigReader;
-import dev.onehop.shards.catalog.HistoryReader;
 import dev.onehop.shards.catalog.Jitter;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.wire.ServerAddressName;
@@ -98,7 +97,6 @@ public final class ClusterWatch implements AutoCloseable {
    * @param listener gets each affinity that is read
    */
   public ClusterWatch(
-      HistoryReader history,
       RoutingCatalog catalog,
       Consumer<Affinity> listener,
       Settings settings,
@@ -113,7 +111,7 @@ public final class ClusterWatch implements AutoCloseable {
     this.pin = pin;
     this.probe = probe;
     this.primaries = primaryWatch.create(() -> readAffinityNow());
-    this.history = new ChangeHistory(history);
+    this.history = new ChangeHistory(config);
     this.ready = readAffinity().cache();
     watching.add(
         Mono.defer(() -> Mono.delay(Jitter.spread(settings.refreshInterval(), 0.25)))
@@ -197,7 +195,7 @@ public final class ClusterWatch implements AutoCloseable {
   }
 
   private Mono<Void> readAffinity() {
-    return Mono.zip(config.find("shards", ALL, ALL), config.find("mongos", ALL, ALL))
+    return Mono.zip(config.find("shards", ALL), config.find("mongos", ALL))
         // The listener makes clients, which the event loops should not have to do.
         .publishOn(Schedulers.boundedElastic())
         .map(read -> ClusterMembers.of(read.getT1(), read.getT2(), settings.hostMapping()))

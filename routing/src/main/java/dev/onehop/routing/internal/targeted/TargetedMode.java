@@ -64,13 +64,14 @@ public final class TargetedMode {
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
     Connections connections = base.connections();
     Mongoses mongoses = new Mongoses(watching(settings, true), pin, options.zones(), connections);
-    MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
-    RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
+    RoutingCatalog catalog =
+        new RoutingCatalog(
+            new MongosConfig(mongoses, connections.onEventLoops()),
+            refreshes(options.tables(), known));
     options.tables().agesFrom(catalog::age);
     ClusterWatch clusterWatch =
         new ClusterWatch(
-            config,
             catalog,
             affinity -> {
               options.affinity().accept(affinity);
