@@ -289,7 +289,7 @@ public final class ScriptedCluster implements AutoCloseable {
   private BsonDocument behaved(String server, BsonDocument command) {
     BsonDocument ok = BsonDocument.parse("{ok: 1}");
     return switch (command.getFirstKey()) {
-      case "hello" -> hello(server);
+      case "hello", "isMaster" -> hello(server);
       case "buildInfo" -> ok.append("version", new BsonString("6.0.5"));
       case "listDatabases" -> BsonDocument.parse("{databases: [], totalSize: 0, ok: 1}");
       case "insert" -> ok.append("n", new BsonInt32(command.getArray("documents").size()));

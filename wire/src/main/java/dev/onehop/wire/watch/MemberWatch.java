@@ -1,23 +1,22 @@
 package dev.onehop.wire.watch;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.ServerWatches.Watched;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Watches the members of a replica set one by one, each under the name by which this application
@@ -34,12 +33,9 @@ final class MemberWatch implements Watching {
           .thenComparing(
               ServerDescription::getSetVersion, Comparator.nullsFirst(Comparator.naturalOrder()));
 
-  private final MongoClientSettings settings;
   private final UnaryOperator<ServerAddressName> mapping;
-  private final Servers.Watcher watcher;
   private final Runnable changed;
-  private volatile Map<ServerAddressName, Watching> members = Map.of();
-  private boolean closed;
+  private final ServerWatches members;
 
   /**
    * Begins to watch the members that the settings name.
@@ -53,37 +49,15 @@ final class MemberWatch implements Watching {
       UnaryOperator<ServerAddressName> mapping,
       Servers.Watcher watcher,
       Runnable changed) {
-    this.settings = settings;
     this.mapping = mapping;
-    this.watcher = watcher;
     this.changed = changed;
-    watch(settings.getClusterSettings().getHosts().stream().map(SingleServer::name).toList());
-  }
-
-  private synchronized void watch(Collection<ServerAddressName> wanted) {
-    if (closed) {
-      return;
+    this.members =
+        new ServerWatches(
+            server ->
+                new Watched(watcher.watch(SingleServer.alone(settings, server), this::follow), 0));
+    synchronized (this) {
+      members.follow(settings.getClusterSettings().getHosts(), () -> {});
     }
-    Map<ServerAddressName, Watching> next = new HashMap<>(members);
-    next.keySet().retainAll(wanted);
-    wanted.forEach(name -> next.computeIfAbsent(name, this::watchAlone));
-    members.forEach(
-        (name, member) -> {
-          if (!next.containsKey(name)) {
-            // Not on its own monitor's thread, which may be the caller's.
-            Schedulers.boundedElastic().schedule(member::close);
-          }
-        });
-    members = Map.copyOf(next);
-  }
-
-  private Watching watchAlone(ServerAddressName name) {
-    return watcher.watch(
-        SingleServer.alone(
-            settings,
-            SingleServer.address(name),
-            settings.getClusterSettings().getRequiredReplicaSetName()),
-        this::follow);
   }
 
   /** As the newest primary has it; without a primary, as all of them together have it. */
@@ -91,33 +65,24 @@ final class MemberWatch implements Watching {
     // Not while one is added, whose watch tells of itself at once.
     if (!Thread.holdsLock(this)) {
       synchronized (this) {
-        Set<ServerAddressName> wanted = wanted();
-        if (!wanted.equals(members.keySet())) {
-          watch(wanted);
-        }
+        members.follow(wanted(), () -> {});
       }
     }
     changed.run();
   }
 
-  private Set<ServerAddressName> wanted() {
-    List<ServerDescription> known = known();
+  private Set<ServerAddress> wanted() {
+    List<ServerDescription> known = members.servers().toList();
     ServerDescription primary = newestPrimary(known);
-    Set<ServerAddressName> wanted = new HashSet<>(primary == null ? members.keySet() : Set.of());
+    Set<ServerAddress> wanted = new HashSet<>(primary == null ? members.open().keySet() : Set.of());
     for (ServerDescription each : primary == null ? known : List.of(primary)) {
       if (each.isOk() && each.isReplicaSetMember()) {
-        for (Set<String> some : List.of(each.getHosts(), each.getPassives())) {
-          some.forEach(name -> wanted.add(mapping.apply(ServerAddressName.parse(name))));
-        }
+        Stream.concat(each.getHosts().stream(), each.getPassives().stream())
+            .map(name -> mapping.apply(ServerAddressName.parse(name)))
+            .forEach(name -> wanted.add(SingleServer.address(name)));
       }
     }
     return wanted;
-  }
-
-  private List<ServerDescription> known() {
-    List<ServerDescription> known = new ArrayList<>();
-    members.values().forEach(each -> known.addAll(each.description().getServerDescriptions()));
-    return known;
   }
 
   private static @Nullable ServerDescription newestPrimary(List<ServerDescription> known) {
@@ -129,7 +94,7 @@ final class MemberWatch implements Watching {
 
   @Override
   public ClusterDescription description() {
-    List<ServerDescription> known = known();
+    List<ServerDescription> known = members.servers().toList();
     ServerDescription primary = newestPrimary(known);
     List<ServerDescription> servers = new ArrayList<>();
     ClusterType type = ClusterType.UNKNOWN;
@@ -146,17 +111,11 @@ final class MemberWatch implements Watching {
 
   @Override
   public void checkNow() {
-    members.values().forEach(Watching::checkNow);
+    members.checkNow();
   }
 
   @Override
   public void close() {
-    Map<ServerAddressName, Watching> open;
-    synchronized (this) {
-      closed = true;
-      open = members;
-      members = Map.of();
-    }
-    open.values().forEach(Watching::close);
+    members.close();
   }
 }

@@ -13,11 +13,11 @@ import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.watch.ServerWatches.Watched;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,11 +55,10 @@ public class Servers implements ServerSet {
   private final long localThresholdNanos;
   private final ServerWait wait;
   private final Watched seeds;
-  private volatile Map<ServerAddress, Watched> others = Map.of();
+  private final ServerWatches others;
   // When each server has failed last.
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
   private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
-  private boolean closed;
 
   /** Starts to watch. */
   public interface Watcher {
@@ -69,12 +68,6 @@ public class Servers implements ServerSet {
      * @param changed called after something has changed, on threads that hold the driver's locks
      */
     Watching watch(MongoClientSettings settings, Runnable changed);
-  }
-
-  private record Watched(Watching watch, long sinceNanos) {
-    List<ServerDescription> servers() {
-      return watch.description().getServerDescriptions();
-    }
   }
 
   /**
@@ -102,6 +95,7 @@ public class Servers implements ServerSet {
     this.localThresholdNanos = cluster.getLocalThreshold(TimeUnit.NANOSECONDS);
     this.wait = new ServerWait(selectionTimeout);
     this.seeds = watched(settings);
+    this.others = new ServerWatches(server -> watched(SingleServer.alone(settings, server)));
   }
 
   /**
@@ -178,14 +172,8 @@ public class Servers implements ServerSet {
 
   /** Where zones are preferred, a server that comes back is noticed soon. */
   private static MongoClientSettings watching(MongoClientSettings asked, PreferredZones zones) {
-    return MongoClientSettings.builder(asked)
+    return MongoClientSettings.builder(zones.isEmpty() ? asked : SingleServer.soonHeard(asked))
         .applyToClusterSettings(cluster -> cluster.serverSelector(null))
-        .applyToServerSettings(
-            servers ->
-                servers.applySettings(
-                    zones.isEmpty()
-                        ? asked.getServerSettings()
-                        : SingleServer.soonHeard(asked.getServerSettings())))
         .applyToConnectionPoolSettings(pool -> pool.minSize(0))
         .build();
   }
@@ -196,7 +184,7 @@ public class Servers implements ServerSet {
 
   /** What is known of the seeds. */
   public final ClusterDescription seeds() {
-    return seeds.watch.description();
+    return seeds.watch().description();
   }
 
   /** As the URI or, as far as that was read, a DNS record names them. */
@@ -213,29 +201,14 @@ public class Servers implements ServerSet {
    * @param then done when all of them are watched, and those of before still are
    */
   protected final void watchAlone(Set<ServerAddress> wanted, Runnable then) {
-    Map<ServerAddress, Watched> gone = new HashMap<>();
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      Map<ServerAddress, Watched> all = new HashMap<>(others);
-      wanted.forEach(
-          name -> all.computeIfAbsent(name, it -> watched(SingleServer.alone(settings, it, null))));
-      others = Map.copyOf(all);
-      then.run();
-      gone.putAll(all);
-      gone.keySet().removeAll(wanted);
-      all.keySet().retainAll(wanted);
-      others = Map.copyOf(all);
-    }
-    gone.values().forEach(each -> each.watch.close());
+    others.follow(wanted, then);
     wait.changed();
   }
 
   /** All servers, each once. */
   public final List<ServerDescription> all() {
     List<ServerDescription> all = new ArrayList<>(seeds.servers());
-    for (Watched other : others.values()) {
+    for (Watched other : others.open().values()) {
       for (ServerDescription server : servers(other)) {
         if (find(server.getAddress(), all) == null) {
           all.add(server);
@@ -266,7 +239,7 @@ public class Servers implements ServerSet {
    * @return null if that can't be told yet: near servers answer before far ones
    */
   protected final @Nullable List<ServerDescription> usableOf(List<ServerAddress> wanted) {
-    Map<ServerAddress, Watched> alone = others;
+    Map<ServerAddress, Watched> alone = others.open();
     List<ServerDescription> servers = List.of();
     boolean undecided = false;
     for (ServerAddress name : wanted) {
@@ -275,7 +248,7 @@ public class Servers implements ServerSet {
       if (server != null && server.isOk()) {
         servers = with(server, servers);
       } else if (server == null || !hasFailed(server)) {
-        undecided |= nanoTime.getAsLong() - watched.sinceNanos < FIRST_ANSWER.toNanos();
+        undecided |= nanoTime.getAsLong() - watched.sinceNanos() < FIRST_ANSWER.toNanos();
       }
     }
     return servers.isEmpty() && undecided ? null : usable(selected(servers));
@@ -410,8 +383,8 @@ public class Servers implements ServerSet {
 
   /** Checks all servers soon. Never blocks. */
   protected void check() {
-    seeds.watch.checkNow();
-    others.values().forEach(each -> each.watch.checkNow());
+    seeds.watch().checkNow();
+    others.checkNow();
   }
 
   /**
@@ -443,7 +416,7 @@ public class Servers implements ServerSet {
       return zones.first(servers);
     }
     List<ServerDescription> first =
-        zones.first(servers, cluster, nanoTime.getAsLong() - seeds.sinceNanos);
+        zones.first(servers, cluster, nanoTime.getAsLong() - seeds.sinceNanos());
     if (!first.isEmpty()) {
       serves(zones.rank(first.get(0).getAddress()));
     }
@@ -534,11 +507,7 @@ public class Servers implements ServerSet {
 
   @Override
   public void close() {
-    synchronized (this) {
-      closed = true;
-    }
-    others.values().forEach(each -> each.watch.close());
-    seeds.watch.close();
-    others = Map.of();
+    others.close();
+    seeds.watch().close();
   }
 }

@@ -3,19 +3,19 @@ package dev.onehop.routing.internal.affinity;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ServerDescription;
-import com.mongodb.event.ServerDescriptionChangedEvent;
-import com.mongodb.event.ServerListener;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.watch.DriverClient;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.watch.ServerWatches;
 import dev.onehop.wire.watch.SingleServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -32,18 +32,20 @@ public final class PrimaryWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PrimaryWatch.class);
   private static final Duration BEFORE_NEXT_MEMBER = Duration.ofMillis(500);
 
-  private final MongoClientSettings settings;
   private final Runnable changed;
+  private final ServerWatches watches;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
-  private final Map<String, Watched> watched = new HashMap<>();
-  private boolean closed;
+
+  /** By shard id its members, of which the first is asked. */
+  private volatile Map<String, List<ServerAddress>> shards = Map.of();
 
   /**
+   * @param connections of the client that watches
    * @param changed called on another thread after a primary moved
    */
-  public PrimaryWatch(MongoClientSettings settings, Runnable changed) {
-    this.settings = settings;
+  public PrimaryWatch(MongoClientSettings settings, Connections connections, Runnable changed) {
     this.changed = changed;
+    this.watches = ServerWatches.of(settings, connections, this::look);
   }
 
   /**
@@ -54,87 +56,65 @@ public final class PrimaryWatch implements AutoCloseable {
   }
 
   /** Watches these shards from now on, by their members, and no others. */
-  public synchronized void watch(Map<String, List<ServerAddressName>> shards) {
-    List<String> gone = new ArrayList<>();
-    watched.forEach(
-        (shard, watch) -> {
-          if (!watch.members.equals(shards.get(shard))) {
-            gone.add(shard);
+  public synchronized void watch(Map<String, List<ServerAddressName>> wanted) {
+    Map<String, List<ServerAddress>> next = new HashMap<>();
+    wanted.forEach(
+        (shard, names) -> {
+          List<ServerAddress> members = names.stream().map(SingleServer::address).toList();
+          List<ServerAddress> known = shards.getOrDefault(shard, List.of());
+          boolean same = Set.copyOf(known).equals(Set.copyOf(members));
+          next.put(shard, same ? known : members);
+          if (!same) {
+            primaries.remove(shard);
           }
         });
-    gone.forEach(this::forget);
-    if (!closed) {
-      shards.forEach(
-          (shard, members) ->
-              watched.computeIfAbsent(shard, id -> new Watched(id, members)).connect());
-    }
+    primaries.keySet().retainAll(next.keySet());
+    follow(next);
+  }
+
+  private void follow(Map<String, List<ServerAddress>> next) {
+    Set<ServerAddress> asked =
+        next.values().stream().map(members -> members.get(0)).collect(Collectors.toSet());
+    watches.follow(asked, () -> shards = Map.copyOf(next));
+    look();
   }
 
   @Override
-  public synchronized void close() {
-    closed = true;
-    Set.copyOf(watched.keySet()).forEach(this::forget);
+  public void close() {
+    watches.close();
   }
 
-  private void forget(String shard) {
-    Watched gone = watched.remove(shard);
-    if (gone != null) {
-      gone.disconnect();
-    }
-    primaries.remove(shard);
+  private void look() {
+    Map<ServerAddress, ServerDescription> known =
+        watches.servers().collect(Collectors.toMap(ServerDescription::getAddress, each -> each));
+    shards.forEach(
+        (shard, members) -> {
+          ServerDescription now = known.get(members.get(0));
+          if (now != null && now.isOk() && now.getPrimary() != null) {
+            ServerAddressName primary = ServerAddressName.parse(now.getPrimary());
+            if (!primary.equals(primaries.put(shard, primary))) {
+              log.debug("{}: the primary is {}", shard, primary);
+              changed.run();
+            }
+          } else if (now != null && !now.isOk() && now.getException() != null) {
+            // Another member knows better.
+            Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
+                .subscribe(later -> tryNext(shard, members));
+          }
+        });
   }
 
-  private synchronized void tryNext(Watched watch, ServerAddress failed) {
-    if (watched.get(watch.shard) == watch && watch.isAsking(failed)) {
-      watch.disconnect();
-      watch.asked = (watch.asked + 1) % watch.members.size();
-      watch.connect();
-    }
-  }
-
-  private final class Watched implements ServerListener {
-    private final String shard;
-    private final List<ServerAddressName> members;
-    private int asked;
-    private @Nullable DriverClient client;
-
-    Watched(String shard, List<ServerAddressName> members) {
-      this.shard = shard;
-      this.members = List.copyOf(members);
-    }
-
-    private boolean isAsking(ServerAddress member) {
-      return SingleServer.address(members.get(asked)).equals(member);
-    }
-
-    void connect() {
-      if (client == null) {
-        client = SingleServer.connect(settings, members.get(asked), this, 0);
-      }
-    }
-
-    void disconnect() {
-      if (client != null) {
-        client.close();
-        client = null;
-      }
-    }
-
-    @Override
-    public void serverDescriptionChanged(ServerDescriptionChangedEvent event) {
-      ServerDescription now = event.getNewDescription();
-      String name = now.getPrimary();
-      if (now.isOk() && name != null) {
-        ServerAddressName primary = ServerAddressName.parse(name);
-        if (!primary.equals(primaries.put(shard, primary))) {
-          log.debug("{}: the primary is {}", shard, primary);
-          changed.run();
-        }
-      } else if (!now.isOk() && now.getException() != null) {
-        // Another member knows better.
-        Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
-            .subscribe(later -> tryNext(this, now.getAddress()));
-      }
+  private synchronized void tryNext(String shard, List<ServerAddress> failed) {
+    if (failed.equals(shards.get(shard))) {
+      Map<String, List<ServerAddress>> next = new HashMap<>(shards);
+      next.computeIfPresent(
+          shard,
+          (id, members) -> {
+            List<ServerAddress> others = new ArrayList<>(members);
+            Collections.rotate(others, -1);
+            return others;
+          });
+      follow(next);
     }
   }
 }

@@ -1,23 +1,20 @@
 package dev.onehop.routing.internal.affinity;
 
-import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.TopologyVersion;
-import com.mongodb.event.ServerDescriptionChangedEvent;
-import com.mongodb.event.ServerListener;
 import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.watch.DriverClient;
-import dev.onehop.wire.watch.SingleServer;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.NotSentException;
+import dev.onehop.wire.message.OpMsg;
+import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -28,29 +25,23 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Schedulers;
 
 /**
- * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Each
- * question has a client of its own that lives for that question only.
+ * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Its
+ * connections are its own, and closed when nothing more is asked.
  *
  * <p>Thread-safe.
  */
 public final class RouterProbe implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration LONGEST = TIMEOUT.multipliedBy(2);
 
   /** So many that on a busy machine, too, one of them comes close to what the network takes. */
   private static final int ROUNDS = 7;
 
-  private static final BsonDocument VERSION =
-      find("version").append("readConcern", new BsonDocument("level", new BsonString("local")));
+  private static final Duration IDLE = Duration.ofSeconds(1);
 
-  private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
-
-  private final MongoClientSettings settings;
-  private final Set<DriverClient> open = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
+  private final WirePool pool;
 
   /**
    * What a mongos says of itself.
@@ -67,13 +58,6 @@ public final class RouterProbe implements AutoCloseable {
    */
   public record ShardRead(String database, String collection, BsonDocument filter) {}
 
-  /**
-   * @param settings of the application
-   */
-  public RouterProbe(MongoClientSettings settings) {
-    this.settings = settings;
-  }
-
   /** A mongos that could not be reached; it was not waited for. */
   static final class UnreachableException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -84,35 +68,41 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
+   * @param group event loops of the connections; stays the caller's
+   * @param wire how the application's connections are made
+   */
+  public RouterProbe(EventLoopGroup group, WireSettings wire) {
+    this.pool =
+        new WirePool(
+            group,
+            new WireSettings(
+                wire.sockets(),
+                new WireSettings.PoolLimits(0, 0, 0, TIMEOUT, IDLE, Duration.ZERO),
+                wire.tls(),
+                wire.handshake(),
+                wire.compressors(),
+                wire.addresses(),
+                null));
+  }
+
+  /**
    * Which cluster and process is behind that name; an error if it does not answer, at once if it
    * can't be reached.
    */
   public Mono<Identity> identify(ServerAddressName router) {
-    return Mono.defer(
-        () -> {
-          Sinks.One<Identity> unreachable = Sinks.one();
-          ServerListener watching =
-              new ServerListener() {
-                @Override
-                public void serverDescriptionChanged(ServerDescriptionChangedEvent event) {
-                  Throwable failure = event.getNewDescription().getException();
-                  if (failure != null) {
-                    var unused = unreachable.tryEmitError(new UnreachableException(failure));
-                  }
-                }
-              };
-          return Mono.firstWithSignal(unreachable.asMono(), identify(router, watching));
-        });
+    return run(router, "admin", new BsonDocument("isMaster", new BsonInt32(1)))
+        .flatMap(
+            hello ->
+                run(router, "config", version())
+                    .map(reply -> new Identity(clusterId(reply), process(hello))))
+        .onErrorMap(NotSentException.class, UnreachableException::new)
+        .timeout(LONGEST, NoAnswer.within(LONGEST));
   }
 
-  private Mono<Identity> identify(ServerAddressName router, ServerListener watching) {
-    return with(
-        router,
-        watching,
-        client ->
-            client
-                .run("config", VERSION, ReadPreference.primaryPreferred())
-                .map(reply -> new Identity(clusterId(reply), process(client))));
+  private static BsonDocument version() {
+    return find("version")
+        .append("readConcern", new BsonDocument("level", new BsonString("local")))
+        .append("$readPreference", new BsonDocument("mode", new BsonString("primaryPreferred")));
   }
 
   /**
@@ -123,34 +113,38 @@ public final class RouterProbe implements AutoCloseable {
    */
   public Mono<Map<String, Distance>> measure(
       ServerAddressName router, Map<String, ShardRead> reads) {
-    return with(
-        router,
-        new ServerListener() {},
-        client ->
-            shortest(client.run("admin", PING, ReadPreference.primary()))
-                .flatMap(
-                    toRouter ->
-                        Flux.fromIterable(reads.entrySet())
-                            .concatMap(
-                                read ->
-                                    shortest(read(client, read.getValue()))
-                                        .map(
-                                            whole ->
-                                                Map.entry(
-                                                    read.getKey(), Distance.of(toRouter, whole)))
-                                        .onErrorComplete())
-                            .collect(
-                                HashMap<String, Distance>::new,
-                                (found, each) -> found.put(each.getKey(), each.getValue()))));
+    return shortest(() -> run(router, "admin", new BsonDocument("ping", new BsonInt32(1))))
+        .flatMap(
+            toRouter ->
+                Flux.fromIterable(reads.entrySet())
+                    .concatMap(
+                        read ->
+                            shortest(() -> read(router, read.getValue()))
+                                .map(
+                                    whole -> Map.entry(read.getKey(), Distance.of(toRouter, whole)))
+                                .onErrorComplete())
+                    .collectMap(Map.Entry::getKey, Map.Entry::getValue))
+        .timeout(LONGEST, NoAnswer.within(LONGEST));
   }
 
-  private static Mono<BsonDocument> read(DriverClient client, ShardRead read) {
-    return client.run(
+  private Mono<BsonDocument> read(ServerAddressName router, ShardRead read) {
+    return run(
+        router,
         read.database(),
         find(read.collection())
             .append("filter", read.filter())
-            .append("projection", new BsonDocument("_id", new BsonInt32(1))),
-        ReadPreference.primary());
+            .append("projection", new BsonDocument("_id", new BsonInt32(1))));
+  }
+
+  private Mono<BsonDocument> run(ServerAddressName router, String database, BsonDocument command) {
+    command.append("$db", new BsonString(database));
+    return pool.send(router, OpMsg.command(command))
+        .map(OpMsg::body)
+        .flatMap(
+            reply ->
+                ErrorCodes.ok(reply)
+                    ? Mono.just(reply)
+                    : Mono.error(CommandFailure.of(reply, router)));
   }
 
   private static BsonDocument find(String collection) {
@@ -161,50 +155,24 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /** The first time opens the connection, or finds code that was never run. */
-  private static Mono<Duration> shortest(Mono<?> question) {
-    return question.then(
-        Mono.defer(
-                () -> {
-                  long start = System.nanoTime();
-                  return question.then(
-                      Mono.fromSupplier(() -> Duration.ofNanos(System.nanoTime() - start)));
-                })
-            .repeat(ROUNDS - 1L)
-            .reduce((a, b) -> a.compareTo(b) < 0 ? a : b));
-  }
-
-  /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
-  private <T> Mono<T> with(
-      ServerAddressName router, ServerListener listener, Function<DriverClient, Mono<T>> question) {
-    return Mono.usingWhen(
-            Mono.fromCallable(() -> connect(router, listener))
-                .subscribeOn(Schedulers.boundedElastic()),
-            question,
-            // The answer does not wait for it: a mongos may take its time to end a session.
-            client ->
-                Mono.fromRunnable(() -> Schedulers.boundedElastic().schedule(() -> close(client))))
-        .timeout(TIMEOUT.multipliedBy(2), NoAnswer.within(TIMEOUT.multipliedBy(2)));
-  }
-
-  private DriverClient connect(ServerAddressName router, ServerListener listener) {
-    DriverClient client = SingleServer.connect(settings, router, listener, TIMEOUT.toMillis());
-    open.add(client);
-    if (closed) {
-      close(client);
-    }
-    return client;
-  }
-
-  private void close(DriverClient client) {
-    open.remove(client);
-    client.close();
+  private static Mono<Duration> shortest(Supplier<Mono<BsonDocument>> question) {
+    return Mono.defer(question)
+        .then(
+            Mono.defer(
+                    () -> {
+                      long start = System.nanoTime();
+                      return question
+                          .get()
+                          .map(reply -> Duration.ofNanos(System.nanoTime() - start));
+                    })
+                .repeat(ROUNDS - 1L)
+                .reduce((a, b) -> a.compareTo(b) < 0 ? a : b));
   }
 
   /** Ends the questions that were not answered yet. */
   @Override
   public void close() {
-    closed = true;
-    Set.copyOf(open).forEach(this::close);
+    pool.close();
   }
 
   private static @Nullable ObjectId clusterId(BsonDocument reply) {
@@ -216,9 +184,10 @@ public final class RouterProbe implements AutoCloseable {
         : null;
   }
 
-  private static @Nullable ObjectId process(DriverClient client) {
-    List<ServerDescription> servers = client.description().getServerDescriptions();
-    return servers.isEmpty() ? null : process(servers.get(0));
+  private static @Nullable ObjectId process(BsonDocument hello) {
+    return hello.get("topologyVersion") instanceof BsonDocument version
+        ? version.getObjectId("processId").getValue()
+        : null;
   }
 
   /** The process that a server's description is of; null before 4.4. */

@@ -11,12 +11,14 @@ import dev.onehop.wire.driver.ProxiedChannels;
  * What a router of any mode stands on.
  *
  * @param asked settings of the application
+ * @param wire what the connections are made of
  * @param watching the same for clients that watch servers
  * @param release stops what was started for the router, once it is closed
  */
 public record Base(
     MongoClientSettings asked,
     Carrier carrier,
+    WireSettings wire,
     Connections connections,
     MongoClientSettings watching,
     Runnable release) {
@@ -29,6 +31,7 @@ public record Base(
     return new Base(
         asked,
         carrier,
+        wire,
         new Connections(carrier.group(), wire),
         watching.settings(),
         () -> {

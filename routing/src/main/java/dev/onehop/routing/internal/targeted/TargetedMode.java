@@ -57,13 +57,14 @@ public final class TargetedMode {
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
     Base base = Base.of(asked, carrier, release);
     MongoClientSettings settings = base.watching();
-    RouterProbe probe = new RouterProbe(settings);
+    RouterProbe probe = new RouterProbe(carrier.group(), base.wire());
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
     Connections connections = base.connections();
-    Mongoses mongoses = new Mongoses(watching(settings, true), pin, options.zones(), connections);
+    Mongoses mongoses =
+        new Mongoses(SingleServer.soonHeard(watching(settings)), pin, options.zones(), connections);
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog =
         new RoutingCatalog(
@@ -80,7 +81,7 @@ public final class TargetedMode {
             options.watching(),
             pin,
             probe,
-            changed -> new PrimaryWatch(settings, changed));
+            changed -> new PrimaryWatch(settings, connections, changed));
     known.set(clusterWatch);
     TargetedRouter router =
         new TargetedRouter(
@@ -106,7 +107,9 @@ public final class TargetedMode {
     Base base = Base.of(asked, carrier, release);
     Mongoses mongoses =
         new Mongoses(
-            watching(base.watching(), !zones.isEmpty()),
+            zones.isEmpty()
+                ? watching(base.watching())
+                : SingleServer.soonHeard(watching(base.watching())),
             ClusterPin.none(),
             zones,
             base.connections());
@@ -125,25 +128,14 @@ public final class TargetedMode {
     return new RouterClients(router, base, face, commands);
   }
 
-  /**
-   * The application's listeners get what happens to the real servers, too.
-   *
-   * @param soonHeard whether a server that comes back is noticed soon
-   */
-  private static MongoClientSettings watching(MongoClientSettings asked, boolean soonHeard) {
+  /** The application's listeners get what happens to the real servers, too. */
+  private static MongoClientSettings watching(MongoClientSettings asked) {
     return MongoClientSettings.builder(InternalSettings.of(asked))
         .applyToClusterSettings(
             cluster ->
                 cluster.clusterListenerList(asked.getClusterSettings().getClusterListeners()))
         .applyToServerSettings(
-            servers ->
-                servers
-                    .applySettings(
-                        soonHeard
-                            ? SingleServer.soonHeard(asked.getServerSettings())
-                            : asked.getServerSettings())
-                    .serverMonitorListenerList(List.of())
-                    .serverListenerList(asked.getServerSettings().getServerListeners()))
+            servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
         .build();
   }
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.targeted;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
@@ -27,8 +28,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -47,7 +48,7 @@ class MongosesTest {
       new CapturedLog(ClusterPin.class.getName(), "is a mongos of another cluster");
 
   private final Map<String, ServerDescription> servers = new HashMap<>();
-  private final Map<String, Integer> open = new TreeMap<>();
+  private final Map<String, Integer> open = new ConcurrentSkipListMap<>();
   private final List<String> opened = new ArrayList<>();
   private final AtomicLong clock = new AtomicLong();
   private final Mongoses mongoses = mongoses(null);
@@ -72,7 +73,7 @@ class MongosesTest {
     mongoses.update(affinity("x,y,z", "a=x", "b=y"));
     mongoses.update(affinity("x,y,z", "a=x", "b=z"));
 
-    assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "z", 1));
+    await().untilAsserted(() -> assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "z", 1)));
     assertThat(opened).containsExactlyInAnyOrder("seed", "x", "y", "z");
 
     mongoses.close();
