@@ -1,10 +1,9 @@
 package dev.onehop.wire.watch;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
 import dev.onehop.wire.Artifact;
-import org.bson.BsonDocument;
+import org.bson.Document;
 import org.slf4j.MDC;
 import reactor.core.publisher.Mono;
 
@@ -15,18 +14,19 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public abstract class DriverClient implements AutoCloseable {
+abstract class DriverClient implements AutoCloseable {
+  static final Document PING = new Document("ping", 1);
+
   private static final String MARK = "onehop";
   private static final boolean REACTIVE = isReactive(DriverClient.class.getClassLoader());
 
   DriverClient() {}
 
   /** What the monitors know of the servers now. */
-  public abstract ClusterDescription description();
+  abstract ClusterDescription description();
 
-  /** Sends a command; a cold publisher of the reply, or of the driver's exception. */
-  public abstract Mono<BsonDocument> run(
-      String database, BsonDocument command, ReadPreference preference);
+  /** An operation, which waits for a server; a cold publisher of the driver's answer. */
+  abstract Mono<Document> ping();
 
   /** Closes the client. May block. */
   @Override

@@ -1,14 +1,11 @@
 package dev.onehop.wire.watch;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -21,8 +18,6 @@ import reactor.core.scheduler.Schedulers;
 final class DriverWatch implements Watching {
   /** How long the servers are checked often. */
   private static final Duration FOR = Duration.ofSeconds(5);
-
-  private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final DriverClient client;
   private final AtomicBoolean asked = new AtomicBoolean();
@@ -65,10 +60,7 @@ final class DriverWatch implements Watching {
   private synchronized void check() {
     // The driver answers an operation twice, into its log, whose client is closed under it.
     if (!closed) {
-      client
-          .run("admin", PING, ReadPreference.primary())
-          .doFinally(end -> asked.set(false))
-          .subscribe(null, noServer -> {});
+      client.ping().doFinally(end -> asked.set(false)).subscribe(null, noServer -> {});
     }
   }
 

@@ -1,11 +1,10 @@
 package dev.onehop.wire.watch;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import org.bson.BsonDocument;
+import org.bson.Document;
 import reactor.core.publisher.Mono;
 
 /** On the reactive client. The class is loaded only if that is on the class path. */
@@ -17,16 +16,13 @@ final class ReactiveDriverClient extends DriverClient {
   }
 
   @Override
-  public ClusterDescription description() {
+  ClusterDescription description() {
     return client.getClusterDescription();
   }
 
   @Override
-  public Mono<BsonDocument> run(String database, BsonDocument command, ReadPreference preference) {
-    return Mono.defer(
-        () ->
-            Mono.from(
-                client.getDatabase(database).runCommand(command, preference, BsonDocument.class)));
+  Mono<Document> ping() {
+    return Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING)));
   }
 
   @Override
