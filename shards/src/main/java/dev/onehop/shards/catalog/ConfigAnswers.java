@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
  *
  * <p>Thread-safe.
  */
-public final class ConfigAnswers implements ConfigReader {
+final class ConfigAnswers implements ConfigReader {
   /** For one answer, so one batch; then its server is lost, and the next attempt finds another. */
   private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
 
@@ -24,12 +24,12 @@ public final class ConfigAnswers implements ConfigReader {
   /** When the first read began since the last answer; null if all are answered. */
   private final AtomicReference<@Nullable Long> unansweredSinceNanos = new AtomicReference<>();
 
-  public ConfigAnswers(ConfigReader reader) {
+  ConfigAnswers(ConfigReader reader) {
     this.reader = reader;
   }
 
   /** Whether no read is answered that began so long ago, nor any since. */
-  public boolean areMissingFor(Duration time) {
+  boolean areMissingFor(Duration time) {
     Long since = unansweredSinceNanos.get();
     return since != null && System.nanoTime() - since >= time.toNanos();
   }

@@ -30,6 +30,8 @@ public final class ConfigServer implements ConfigReader {
   /** Chunks are some 200 bytes each: two megabytes. */
   private static final int BATCH = 10_000;
 
+  private static final BsonDocument MAJORITY =
+      new BsonDocument("level", new BsonString("majority"));
   private static final BsonDocument PRIMARY_PREFERRED =
       new BsonDocument("mode", new BsonString("primaryPreferred"));
 
@@ -51,28 +53,48 @@ public final class ConfigServer implements ConfigReader {
    * @return the reply; a {@link CommandFailure} if it is not ok
    */
   public Mono<BsonDocument> run(String database, BsonDocument command) {
-    return send(message(database, command))
-        .flatMap(Answer::orFailure)
-        .map(Answer::document)
-        .onErrorResume(
-            e -> isTimeRefused(e, command),
-            e -> {
-              clock.forget(command.getDocument("$clusterTime"));
-              command.remove("$clusterTime");
-              return send(OpMsg.command(command)).flatMap(Answer::orFailure).map(Answer::document);
-            });
+    return timed(command.append("$db", new BsonString(database)), null).map(Answer::document);
+  }
+
+  /**
+   * Sends a command with the latest cluster time, and without it if that is refused: a server whose
+   * clock jumped must not keep us from the metadata.
+   *
+   * @param readConcern of a read that is to be no older; null for any other command
+   */
+  private Mono<Answer> timed(BsonDocument command, @Nullable BsonDocument readConcern) {
+    return Mono.defer(
+        () -> {
+          BsonDocument time = clock.clusterTime();
+          if (time == null) {
+            return send(command);
+          }
+          BsonDocument timed = new BsonDocument();
+          timed.putAll(command);
+          timed.append("$clusterTime", time);
+          if (readConcern != null) {
+            BsonDocument after = new BsonDocument("afterClusterTime", ClusterClock.time(time));
+            after.putAll(readConcern);
+            timed.append("readConcern", after);
+          }
+          return send(timed)
+              .onErrorResume(
+                  e ->
+                      e instanceof CommandFailure refused
+                          && ErrorCodes.isClusterTimeRefused(refused.code()),
+                  e -> {
+                    clock.forget(time);
+                    return send(command);
+                  });
+        });
   }
 
   /** What is needed for one command of the driver's serves others, too: it has tries of its own. */
-  private Mono<Answer> send(OpMsg command) {
-    return replicaSet.send(command).contextWrite(DriverRetries::none);
-  }
-
-  /** A server whose clock jumped must not keep us from the metadata. */
-  private static boolean isTimeRefused(Throwable failure, BsonDocument command) {
-    return command.containsKey("$clusterTime")
-        && failure instanceof CommandFailure refused
-        && ErrorCodes.isClusterTimeRefused(refused.code());
+  private Mono<Answer> send(BsonDocument command) {
+    return replicaSet
+        .send(OpMsg.command(command))
+        .contextWrite(DriverRetries::none)
+        .flatMap(Answer::orFailure);
   }
 
   private OpMsg message(String database, BsonDocument command) {
@@ -90,14 +112,8 @@ public final class ConfigServer implements ConfigReader {
     return Flux.defer(
         () -> {
           AtomicReference<@Nullable Batch> read = new AtomicReference<>();
-          BsonDocument timed = command(find, clock.clusterTime());
-          return first(timed)
-              .onErrorResume(
-                  e -> isTimeRefused(e, timed),
-                  e -> {
-                    clock.forget(timed.getDocument("$clusterTime"));
-                    return first(command(find, null));
-                  })
+          return timed(command(find), MAJORITY)
+              .map(answer -> batch(answer, "firstBatch"))
               .expand(batch -> next(collection, batch))
               .doOnNext(read::set)
               .map(Batch::documents)
@@ -122,26 +138,14 @@ public final class ConfigServer implements ConfigReader {
     }
   }
 
-  private static BsonDocument command(BsonDocument find, @Nullable BsonDocument clusterTime) {
-    BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
+  private static BsonDocument command(BsonDocument find) {
     BsonDocument command = new BsonDocument();
     command.putAll(find);
-    command
+    return command
         .append("batchSize", new BsonInt32(BATCH))
-        .append("readConcern", readConcern)
+        .append("readConcern", MAJORITY)
         .append("$readPreference", PRIMARY_PREFERRED)
         .append("$db", new BsonString("config"));
-    if (clusterTime != null) {
-      readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
-      command.append("$clusterTime", clusterTime);
-    }
-    return command;
-  }
-
-  private Mono<Batch> first(BsonDocument find) {
-    return send(OpMsg.command(find))
-        .flatMap(Answer::orFailure)
-        .map(answer -> batch(answer, "firstBatch"));
   }
 
   /** Reads on request, as {@code expand} requests one after the other. */
