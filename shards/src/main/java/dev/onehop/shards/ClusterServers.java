@@ -6,24 +6,16 @@ import com.mongodb.connection.ClusterConnectionMode;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
-import dev.onehop.shards.cluster.ClusterClock;
-import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cluster.Cluster;
 import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.shards.cluster.ShardDirectory;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.channel.EventLoops;
-import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
-import dev.onehop.wire.driver.DriverSockets;
-import dev.onehop.wire.driver.ProxiedChannels;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.watch.PreferredZones;
-import dev.onehop.wire.watch.ServerSet;
 import dev.onehop.wire.watch.Servers;
 import io.netty.channel.EventLoopGroup;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -34,35 +26,19 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class ClusterServers implements AutoCloseable {
+public final class ClusterServers extends Cluster {
   private final EventLoopGroup group;
-  private final ProxiedChannels.Watching watching;
-  private final Connections connections;
-  private final ServerSet seeds;
-  private final ServerSet.Factory watcher;
-  private final List<ServerSet> others = new ArrayList<>(); // guarded by itself
-  private boolean closed; // guarded by others
-  private final ClusterClock clock = new ClusterClock();
-  private final ReplicaSet seedServers;
-  private final ConfigServer config;
-  private final ShardDirectory shards;
-  private final RoutingCatalog catalog;
+  private final Reach reach;
 
   private ClusterServers(
-      EventLoopGroup group,
-      WireSettings wire,
-      ProxiedChannels.Watching watching,
-      @Nullable UnaryOperator<ServerAddressName> mapping) {
+      EventLoopGroup group, Reach reach, @Nullable UnaryOperator<ServerAddressName> mapping) {
+    super(
+        Servers.of(reach.watching(), mapping, PreferredZones.NONE, reach.connections()),
+        Servers.replicaSets(reach.watching(), mapping, PreferredZones.NONE, reach.connections()),
+        reach.connections(),
+        RoutingCatalog.RefreshListener.NONE);
     this.group = group;
-    this.watching = watching;
-    this.connections = new Connections(group, wire);
-    this.seeds = Servers.of(watching.settings(), mapping, PreferredZones.NONE, connections);
-    this.seedServers = new ReplicaSet(seeds, connections.onEventLoops(), clock);
-    this.config = new ConfigServer(seedServers, clock);
-    this.watcher =
-        Servers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, connections);
-    this.shards = new ShardDirectory(config, watcher, connections.onEventLoops(), clock);
-    this.catalog = RoutingCatalog.forShards(config, RoutingCatalog.RefreshListener.NONE);
+    this.reach = reach;
   }
 
   /**
@@ -91,32 +67,14 @@ public final class ClusterServers implements AutoCloseable {
     }
     EventLoopGroup group = EventLoops.newGroup("onehop-shards", threads);
     try {
-      Carrier carrier = new Carrier(group, null);
-      WireSettings wire = DriverSockets.of(settings, carrier);
       return new ClusterServers(
           group,
-          wire,
-          ProxiedChannels.watching(settings, wire.sockets(), carrier.transport()),
+          Reach.of(settings, new Carrier(group, null), () -> {}),
           mapping == null ? null : name -> ServerAddressName.parse(mapping.apply(name.toString())));
     } catch (RuntimeException | Error failure) {
       EventLoops.shutDown(group);
       throw failure;
     }
-  }
-
-  /** The servers that the settings name: mongoses, config servers or a replica set. */
-  public ReplicaSet seeds() {
-    return seedServers;
-  }
-
-  /** Reads the metadata over the seeds. */
-  public ConfigServer config() {
-    return config;
-  }
-
-  /** The shards. */
-  public ShardDirectory shards() {
-    return shards;
   }
 
   /**
@@ -128,7 +86,7 @@ public final class ClusterServers implements AutoCloseable {
    */
   public Mono<RoutingTable> table(String namespace, @Nullable RoutingTable refused) {
     Mono<RoutingTable> table =
-        refused == null ? catalog.table(namespace) : catalog.refresh(namespace, refused);
+        refused == null ? catalog().table(namespace) : catalog().refresh(namespace, refused);
     return table.onErrorMap(
         UnknownNamespaceException.class, e -> CommandFailure.notFound(namespace));
   }
@@ -139,33 +97,14 @@ public final class ClusterServers implements AutoCloseable {
    * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
    */
   public ReplicaSet replicaSet(String connectionString) {
-    synchronized (others) {
-      if (closed) {
-        // Its watching would never end.
-        throw new IllegalStateException("the client is closed");
-      }
-      ServerSet servers = watcher.watch(connectionString);
-      others.add(servers);
-      return new ReplicaSet(servers, connections.onEventLoops(), clock);
-    }
-  }
-
-  /** The latest cluster time that a server has said. */
-  public ClusterClock clock() {
-    return clock;
+    return directory().further(connectionString);
   }
 
   /** Ends all connections. Commands that are under way are still answered. */
   @Override
   public void close() {
-    shards.close();
-    synchronized (others) {
-      closed = true;
-      others.forEach(ServerSet::close);
-    }
-    seeds.close();
-    connections.close();
-    watching.release().run();
+    super.close();
+    reach.release().run();
     EventLoops.shutDown(group);
   }
 }

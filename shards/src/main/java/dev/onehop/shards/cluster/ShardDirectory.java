@@ -7,6 +7,7 @@ import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.watch.ServerSet;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -29,6 +30,7 @@ public final class ShardDirectory implements AutoCloseable {
   private final ClusterClock clock;
   private volatile Map<String, Entry> shards = Map.of();
   private volatile Map<ShardId, String> names = Map.of();
+  private final List<ReplicaSet> others = new ArrayList<>();
   private boolean closed;
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
@@ -107,11 +109,26 @@ public final class ShardDirectory implements AutoCloseable {
     return config.find("shards", new BsonDocument()).map(this::replace);
   }
 
-  private synchronized Map<String, ReplicaSet> replace(List<BsonDocument> documents) {
+  /**
+   * A replica set that is no shard, watched until this is closed.
+   *
+   * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
+   */
+  public synchronized ReplicaSet further(String connectionString) {
+    ReplicaSet set = begin(connectionString);
+    others.add(set);
+    return set;
+  }
+
+  private ReplicaSet begin(String connectionString) {
     if (closed) {
-      // Their watching would never end.
+      // Its watching would never end.
       throw new IllegalStateException("the client is closed");
     }
+    return new ReplicaSet(watcher.watch(connectionString), pool, clock);
+  }
+
+  private synchronized Map<String, ReplicaSet> replace(List<BsonDocument> documents) {
     Map<String, Entry> before = shards;
     Map<String, Entry> now = new TreeMap<>();
     Map<String, ReplicaSet> sets = new TreeMap<>();
@@ -119,10 +136,7 @@ public final class ShardDirectory implements AutoCloseable {
       String id = document.getString("_id").getValue();
       String host = document.getString("host").getValue();
       Entry old = before.get(id);
-      Entry entry =
-          old != null && old.isSame(host)
-              ? old
-              : new Entry(host, new ReplicaSet(watcher.watch(host), pool, clock));
+      Entry entry = old != null && old.isSame(host) ? old : new Entry(host, begin(host));
       now.put(id, entry);
       sets.put(id, entry.replicaSet());
     }
@@ -143,6 +157,7 @@ public final class ShardDirectory implements AutoCloseable {
   public synchronized void close() {
     closed = true;
     shards.values().forEach(entry -> entry.replicaSet().servers().close());
+    others.forEach(each -> each.servers().close());
     shards = Map.of();
   }
 }

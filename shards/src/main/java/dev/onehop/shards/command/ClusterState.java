@@ -1,17 +1,11 @@
 package dev.onehop.shards.command;
 
-import dev.onehop.core.table.RoutingTable;
-import dev.onehop.shards.catalog.RoutingCatalog;
-import dev.onehop.shards.cluster.ClusterClock;
-import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cluster.Cluster;
 import dev.onehop.shards.cluster.DriverRetries;
-import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.shards.cluster.ShardDirectory;
 import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.cursor.Cursors;
 import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.watch.ServerSet;
 import java.time.Duration;
 import java.util.Collection;
@@ -26,21 +20,14 @@ import reactor.util.retry.Retry;
  *
  * <p>Thread-safe.
  */
-public final class ClusterState implements AutoCloseable {
+public final class ClusterState extends Cluster {
   private static final Duration REREAD_TIMEOUT = Duration.ofSeconds(10);
 
   /** A collection that is not used is forgotten after this many rounds. */
   private static final int ROUNDS_UNUSED = 30;
 
-  private final ServerSet seeds;
-  private final Connections connections;
-  private final ClusterClock clock = new ClusterClock();
   private final Cursors cursors = new Cursors();
   private final DefaultConcerns concerns = new DefaultConcerns();
-  private final ReplicaSet seedServers;
-  private final ConfigServer config;
-  private final RoutingCatalog catalog;
-  private final ShardDirectory directory;
   private final Transactions transactions;
   private final ShardClient shards;
   private final StartCheck startCheck;
@@ -63,64 +50,48 @@ public final class ClusterState implements AutoCloseable {
       Refreshes refreshes,
       Versions versions,
       @Nullable DriverRetries driver) {
-    this.seeds = seeds;
+    super(seeds, watcher, connections, refreshes.listener());
     this.driver = driver;
-    this.connections = connections;
-    WirePool pool = connections.onEventLoops();
-    this.seedServers = new ReplicaSet(seeds, pool, clock);
-    this.config = new ConfigServer(seedServers, clock);
-    this.catalog = RoutingCatalog.forShards(config, forgetting(refreshes.listener()));
-    this.directory = new ShardDirectory(config, watcher, pool, clock);
-    this.transactions = new Transactions(directory, clock);
-    this.startCheck = new StartCheck(seedServers, directory);
-    this.shards = new ShardClient(catalog, directory, startCheck, concerns, versions, transactions);
+    this.transactions = new Transactions(directory(), clock());
+    this.startCheck = new StartCheck(seeds(), directory());
+    this.shards =
+        new ShardClient(catalog(), directory(), startCheck, concerns, versions, transactions);
     this.forwarding =
         new OneShardForwarding(
-            catalog, directory, startCheck, concerns, cursors, pool, clock, versions, driver);
+            catalog(),
+            directory(),
+            startCheck,
+            concerns,
+            cursors,
+            connections.onEventLoops(),
+            clock(),
+            versions,
+            driver);
     this.refreshing =
         startCheck
             .done()
             .thenMany(Flux.interval(Duration.ZERO, refreshes.every()))
             .onBackpressureDrop()
             .doOnNext(this::forgetUnused)
-            .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
+            .concatMap(tick -> concerns.refresh(config()).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
             .subscribe(null, null, null, LateErrors.LOGGED);
   }
 
-  private RoutingCatalog.RefreshListener forgetting(RoutingCatalog.RefreshListener listener) {
-    return new RoutingCatalog.RefreshListener() {
-      @Override
-      public void refreshed(
-          String namespace,
-          @Nullable RoutingTable table,
-          Duration took,
-          @Nullable Throwable failure) {
-        listener.refreshed(namespace, table, took, failure);
-      }
-
-      @Override
-      public void forgotten(String namespace) {
-        forwarding.forget(namespace);
-        listener.forgotten(namespace);
-      }
-    };
+  @Override
+  protected void forgotten(String namespace) {
+    forwarding.forget(namespace);
   }
 
   private void forgetUnused(long tick) {
     if (tick % ROUNDS_UNUSED == ROUNDS_UNUSED - 1) {
-      catalog.forgetUnused();
+      catalog().forgetUnused();
     }
   }
 
   // Shards come and go.
   private Mono<Void> rereadShards() {
-    return directory.all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
-  }
-
-  /** The latest cluster time that a server or a client has said. */
-  public ClusterClock clock() {
-    return clock;
+    return directory().all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
   }
 
   /** The clients' open cursors. */
@@ -128,28 +99,14 @@ public final class ClusterState implements AutoCloseable {
     return cursors;
   }
 
-  /** Reads the metadata. */
-  public ConfigServer config() {
-    return config;
-  }
-
   /** Forgets a collection's routing table. It is read again for the next command. */
   public void forget(String namespace) {
-    catalog.forget(namespace);
+    catalog().forget(namespace);
   }
 
   /** The collections whose routing tables are known. */
   public Collection<String> namespaces() {
-    return catalog.namespaces();
-  }
-
-  public RoutingCatalog catalog() {
-    return catalog;
-  }
-
-  /** The shards. */
-  public ShardDirectory directory() {
-    return directory;
+    return catalog().namespaces();
   }
 
   /** The transactions at the shards. */
@@ -167,14 +124,6 @@ public final class ClusterState implements AutoCloseable {
     return driver;
   }
 
-  public ReplicaSet seedServers() {
-    return seedServers;
-  }
-
-  Connections connections() {
-    return connections;
-  }
-
   public StartCheck startCheck() {
     return startCheck;
   }
@@ -186,8 +135,6 @@ public final class ClusterState implements AutoCloseable {
   @Override
   public void close() {
     refreshing.dispose();
-    directory.close();
-    seeds.close();
-    connections.close();
+    super.close();
   }
 }

@@ -2,7 +2,6 @@ package dev.onehop.wire.driver;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.SocketSettings;
-import com.mongodb.connection.TransportSettings;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.connection.WireSettings;
@@ -36,35 +35,12 @@ public final class ProxiedChannels implements AutoCloseable {
   /**
    * @param sockets with a proxy
    */
-  private ProxiedChannels(WireSettings.Sockets sockets) {
+  ProxiedChannels(WireSettings.Sockets sockets) {
     SOCKETS.put(group, sockets);
   }
 
-  /**
-   * What clients that watch servers are made with.
-   *
-   * @param settings of the clients
-   * @param release ends what they need, after they are closed
-   */
-  public record Watching(MongoClientSettings settings, Runnable release) {}
-
-  /**
-   * The settings for clients that watch servers, through the proxy if the sockets have one.
-   *
-   * @param asked the application's settings
-   * @param transport for where there is no proxy
-   */
-  public static Watching watching(
-      MongoClientSettings asked, WireSettings.Sockets sockets, TransportSettings transport) {
-    if (sockets.proxy() == null) {
-      return new Watching(
-          MongoClientSettings.builder(asked).transportSettings(transport).build(), () -> {});
-    }
-    ProxiedChannels channels = new ProxiedChannels(sockets);
-    return new Watching(channels.applyTo(asked), channels::close);
-  }
-
-  private MongoClientSettings applyTo(MongoClientSettings settings) {
+  /** The settings for clients that watch servers, through the proxy. */
+  MongoClientSettings applyTo(MongoClientSettings settings) {
     return MongoClientSettings.builder(withoutProxy(settings))
         // The proxy looks names up: the address only carries the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))

@@ -184,13 +184,14 @@ public final class ClusterEnd implements AutoCloseable {
   /** The servers of each shard by its id; of a replica set its own, as {@link #ALONE}. */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
-        ? Waits.persistently("the " + role + "'s shards", () -> Waits.one(servers.shards().all()))
+        ? Waits.persistently(
+            "the " + role + "'s shards", () -> Waits.one(servers.directory().all()))
         : new TreeMap<>(Map.of(ALONE, servers.seeds()));
   }
 
   /** The servers of a shard as {@link #shards} names it. */
   public Mono<ReplicaSet> shard(String id) {
-    return isSharded() ? servers.shards().shard(id) : Mono.just(servers.seeds());
+    return isSharded() ? servers.directory().shard(id) : Mono.just(servers.seeds());
   }
 
   /**

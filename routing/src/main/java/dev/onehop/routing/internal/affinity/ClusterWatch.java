@@ -7,6 +7,7 @@ import dev.onehop.shards.catalog.ChangeHistory;
 import dev.onehop.shards.catalog.ConfigReader;
 import dev.onehop.shards.catalog.Jitter;
 import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -35,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
  * follows primaries; measures round trips where names don't tell which mongos is beside a shard.
  * What can't be read stays as it was.
  */
-public final class ClusterWatch implements AutoCloseable {
+public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
 
@@ -45,10 +47,11 @@ public final class ClusterWatch implements AutoCloseable {
   /** A collection that is not used is forgotten after this many rounds. */
   private static final int ROUNDS_UNUSED = 30;
 
-  /** As many measuring clients at once, each with three sockets. */
+  /** So many mongoses are measured at once. */
   private static final int PROBES = 4;
 
   private final ConfigReader config;
+  private final RefreshListener tables;
   private final RoutingCatalog catalog;
   private final Consumer<Affinity> listener;
   private final Settings settings;
@@ -94,17 +97,21 @@ public final class ClusterWatch implements AutoCloseable {
   /**
    * Begins.
    *
+   * @param config reads the metadata
+   * @param tables told of every refresh of a routing table
    * @param listener gets each affinity that is read
    */
   public ClusterWatch(
-      RoutingCatalog catalog,
+      ConfigReader config,
+      RefreshListener tables,
       Consumer<Affinity> listener,
       Settings settings,
       ClusterPin pin,
       RouterProbe probe,
       PrimaryWatchFactory primaryWatch) {
+    this.tables = tables;
+    this.catalog = new RoutingCatalog(config, this);
     this.config = catalog.config();
-    this.catalog = catalog;
     this.listener = listener;
     this.settings = settings;
     this.rules = new AffinityRules(settings.routers());
@@ -142,15 +149,28 @@ public final class ClusterWatch implements AutoCloseable {
     return ready;
   }
 
-  /** A routing table came: its shards may be ones whose distances could not be measured so far. */
-  public void tableLoaded(RoutingTable table) {
-    for (String shard : table.shards()) {
+  /** The routing tables in use. */
+  public RoutingCatalog catalog() {
+    return catalog;
+  }
+
+  /** The shards of a new table may be ones whose distances could not be measured so far. */
+  @Override
+  public void refreshed(
+      String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
+    tables.refreshed(namespace, table, took, failure);
+    for (String shard : table == null ? Set.<String>of() : table.shards()) {
       if (affinity.ofShard(shard).source() == Affinity.Source.NONE
           && !measuredNanos.containsKey(shard)) {
         measureInBackground();
         return;
       }
     }
+  }
+
+  @Override
+  public void forgotten(String namespace) {
+    tables.forgotten(namespace);
   }
 
   @Override

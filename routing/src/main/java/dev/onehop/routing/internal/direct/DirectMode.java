@@ -3,7 +3,6 @@ package dev.onehop.routing.internal.direct;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.Base;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.VirtualMongos;
 import dev.onehop.shards.cluster.DriverRetries;
@@ -12,6 +11,7 @@ import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.Refreshes;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.PreferredZones;
 import dev.onehop.wire.watch.Servers;
 import java.time.Duration;
@@ -54,15 +54,15 @@ public final class DirectMode {
       Versions versions,
       Options options,
       Runnable release) {
-    Base base = Base.of(settings, carrier, release);
+    Reach reach = Reach.of(settings, carrier, release);
     DirectRouter router =
         new DirectRouter(
             new ClusterState(
                 Servers.of(
-                    base.watching(), options.hostMapping(), options.zones(), base.connections()),
+                    reach.watching(), options.hostMapping(), options.zones(), reach.connections()),
                 Servers.replicaSets(
-                    base.watching(), options.hostMapping(), options.zones(), base.connections()),
-                base.connections(),
+                    reach.watching(), options.hostMapping(), options.zones(), reach.connections()),
+                reach.connections(),
                 new Refreshes(options.refreshInterval(), options.tables()),
                 versions,
                 new DriverRetries(settings.getRetryReads())));
@@ -77,7 +77,7 @@ public final class DirectMode {
                     cluster ->
                         cluster.serverSelectionTimeout(
                             selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
-    return new RouterClients(router, base, face, options.commands());
+    return new RouterClients(router, reach, face, options.commands());
   }
 
   private static long selectionTimeoutMillis(MongoClientSettings settings) {

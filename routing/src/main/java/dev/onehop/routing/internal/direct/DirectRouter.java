@@ -52,9 +52,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
    * @param cluster taken over
    */
   public DirectRouter(ClusterState cluster) {
-    this(
-        cluster,
-        new MongosHandOver(cluster.seedServers(), cluster.startCheck(), cluster.cursors()));
+    this(cluster, new MongosHandOver(cluster.seeds(), cluster.startCheck(), cluster.cursors()));
   }
 
   private DirectRouter(ClusterState cluster, MongosHandOver handOver) {

@@ -14,6 +14,7 @@ import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.channel.CallerRunsEventLoops;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.ProxiedChannels;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.SingleServer;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
@@ -54,7 +55,7 @@ public final class RouterClients implements AutoCloseable {
   /** How soon it uses the virtual mongos again after a connection to a real server broke. */
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
-  private final Base base;
+  private final Reach reach;
   private final EventLoopGroup loops;
   private final ExplainedRouter router;
   private final Face face;
@@ -67,15 +68,15 @@ public final class RouterClients implements AutoCloseable {
    * @param router stands behind the virtual mongos; closed with this
    * @param meter measures commands
    */
-  public RouterClients(ExplainedRouter router, Base base, Face face, CommandMeter meter) {
+  public RouterClients(ExplainedRouter router, Reach reach, Face face, CommandMeter meter) {
     this.router = router;
-    this.base = base;
-    this.loops = new CallerRunsEventLoops(base.carrier().group());
+    this.reach = reach;
+    this.loops = new CallerRunsEventLoops(reach.carrier().group());
     this.face = face;
     this.meter = meter;
     LocalCommands local = new LocalCommands(face.identity(), face.handshakeOnly());
     VirtualMongos.put(loops, router, local, meter);
-    this.sockets = new InProcessSockets(router, local, meter, base.connections().blocking());
+    this.sockets = new InProcessSockets(router, local, meter, reach.connections().blocking());
     this.reporting = StatusLog.start(router);
   }
 
@@ -143,9 +144,9 @@ public final class RouterClients implements AutoCloseable {
   /** The settings of reactive clients, whose threads decide and write themselves. */
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
-        virtual(ProxiedChannels.withoutProxy(base.asked()))
+        virtual(ProxiedChannels.withoutProxy(reach.asked()))
             .transportSettings(Carrier.transport(loops, VirtualMongos.class));
-    meter.observations().applyTo(builder, base.asked().getContextProvider());
+    meter.observations().applyTo(builder, reach.asked().getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }
@@ -153,10 +154,10 @@ public final class RouterClients implements AutoCloseable {
   /** The settings of synchronous clients, whose threads do the work themselves. */
   public MongoClientSettings syncSettings() {
     MongoClientSettings.Builder builder =
-        virtual(ProxiedChannels.withoutProxy(base.asked()))
+        virtual(ProxiedChannels.withoutProxy(reach.asked()))
             .applyToSslSettings(
                 ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
-    meter.observations().applyToSync(builder, base.asked().getContextProvider());
+    meter.observations().applyToSync(builder, reach.asked().getContextProvider());
     face.change().accept(builder);
     return builder.build();
   }
@@ -164,7 +165,7 @@ public final class RouterClients implements AutoCloseable {
   /** Explains where operations go. */
   public Explanations explanations() {
     checkOpen();
-    return new Explanations(router, base.asked());
+    return new Explanations(router, reach.asked());
   }
 
   /** These settings for a client that closes the router when it is closed. */
@@ -199,7 +200,7 @@ public final class RouterClients implements AutoCloseable {
       sockets.close();
       VirtualMongos.remove(loops);
       router.close();
-      base.release().run();
+      reach.release().run();
     }
   }
 

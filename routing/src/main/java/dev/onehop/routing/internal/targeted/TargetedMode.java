@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.ClusterSettings;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
@@ -10,22 +9,18 @@ import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.Base;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.shards.catalog.RoutingCatalog;
-import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.DriverObservations;
 import dev.onehop.wire.watch.InternalSettings;
 import dev.onehop.wire.watch.PreferredZones;
 import dev.onehop.wire.watch.SingleServer;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
@@ -55,25 +50,20 @@ public final class TargetedMode {
    */
   public static RouterClients create(
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    Base base = Base.of(asked, carrier, release);
-    MongoClientSettings settings = base.watching();
-    RouterProbe probe = new RouterProbe(carrier.group(), base.wire());
+    Reach reach = Reach.of(asked, carrier, release);
+    Connections connections = reach.connections();
+    MongoClientSettings settings = reach.watching();
+    RouterProbe probe = new RouterProbe(carrier.group(), reach.wire());
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    Connections connections = base.connections();
     Mongoses mongoses =
         new Mongoses(SingleServer.soonHeard(watching(settings)), pin, options.zones(), connections);
-    AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
-    RoutingCatalog catalog =
-        new RoutingCatalog(
-            new MongosConfig(mongoses, connections.onEventLoops()),
-            refreshes(options.tables(), known));
-    options.tables().agesFrom(catalog::age);
     ClusterWatch clusterWatch =
         new ClusterWatch(
-            catalog,
+            new MongosConfig(mongoses, connections.onEventLoops()),
+            options.tables(),
             affinity -> {
               options.affinity().accept(affinity);
               mongoses.update(affinity);
@@ -82,11 +72,12 @@ public final class TargetedMode {
             pin,
             probe,
             changed -> new PrimaryWatch(settings, connections, changed));
-    known.set(clusterWatch);
+    RoutingCatalog catalog = clusterWatch.catalog();
+    options.tables().agesFrom(catalog::age);
     TargetedRouter router =
         new TargetedRouter(
             mongoses, catalog, connections, clusterWatch.affinityReady(), clusterWatch::close);
-    return clients(router, base, options.commands());
+    return clients(router, reach, options.commands());
   }
 
   /**
@@ -104,28 +95,27 @@ public final class TargetedMode {
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
-    Base base = Base.of(asked, carrier, release);
+    Reach reach = Reach.of(asked, carrier, release);
+    MongoClientSettings watching = watching(reach.watching());
     Mongoses mongoses =
         new Mongoses(
-            zones.isEmpty()
-                ? watching(base.watching())
-                : SingleServer.soonHeard(watching(base.watching())),
+            zones.isEmpty() ? watching : SingleServer.soonHeard(watching),
             ClusterPin.none(),
             zones,
-            base.connections());
+            reach.connections());
     return clients(
-        new TargetedRouter(mongoses, null, base.connections(), Mono.empty(), () -> {}),
-        base,
+        new TargetedRouter(mongoses, null, reach.connections(), Mono.empty(), () -> {}),
+        reach,
         commands);
   }
 
-  private static RouterClients clients(TargetedRouter router, Base base, CommandMeter commands) {
+  private static RouterClients clients(TargetedRouter router, Reach reach, CommandMeter commands) {
     Face face =
         new Face(
             new TargetedIdentity(router.mongoses()),
             true,
-            virtual -> DriverObservations.copy(base.asked(), virtual));
-    return new RouterClients(router, base, face, commands);
+            virtual -> DriverObservations.copy(reach.asked(), virtual));
+    return new RouterClients(router, reach, face, commands);
   }
 
   /** The application's listeners get what happens to the real servers, too. */
@@ -137,28 +127,5 @@ public final class TargetedMode {
         .applyToServerSettings(
             servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
         .build();
-  }
-
-  private static RefreshListener refreshes(
-      TableMetrics tables, AtomicReference<@Nullable ClusterWatch> known) {
-    return new RefreshListener() {
-      @Override
-      public void refreshed(
-          String namespace,
-          @Nullable RoutingTable table,
-          Duration took,
-          @Nullable Throwable failure) {
-        tables.refreshed(namespace, table, took, failure);
-        ClusterWatch watch = known.get();
-        if (table != null && watch != null) {
-          watch.tableLoaded(table);
-        }
-      }
-
-      @Override
-      public void forgotten(String namespace) {
-        tables.forgotten(namespace);
-      }
-    };
   }
 }

@@ -129,7 +129,7 @@ public final class RoutedCluster implements Cluster {
     return status(servers.seeds())
         .doOnNext(status -> rights.atConfigServers(status, lookups))
         .doOnNext(status -> rights.check())
-        .flatMap(status -> servers.shards().all())
+        .flatMap(status -> servers.directory().all())
         .flatMap(
             all ->
                 Flux.fromIterable(all.entrySet())
@@ -218,7 +218,7 @@ public final class RoutedCluster implements Cluster {
           }
           Checkpoint now = Checkpoint.before(Tokens.next(ClusterClock.time(time)));
           return Flux.fromIterable(shards)
-              .flatMap(shard -> servers.shards().shard(shard).flatMap(this::ping))
+              .flatMap(shard -> servers.directory().shard(shard).flatMap(this::ping))
               .then(Mono.just(now));
         });
   }
@@ -256,10 +256,10 @@ public final class RoutedCluster implements Cluster {
         .read()
         .flatMap(
             found ->
-                servers.shards().known().containsAll(found.shards())
+                servers.directory().known().containsAll(found.shards())
                     ? Mono.just(found)
                     : servers
-                        .shards()
+                        .directory()
                         .all()
                         .flatMap(
                             all ->
@@ -275,7 +275,7 @@ public final class RoutedCluster implements Cluster {
   @Override
   public ShardStream stream(String shard) {
     boolean alone = shard.equals(ALONE);
-    ReplicaSet replicaSet = alone ? servers.seeds() : servers.shards().known(shard);
+    ReplicaSet replicaSet = alone ? servers.seeds() : servers.directory().known(shard);
     if (replicaSet == null) {
       throw new IllegalStateException("shard " + shard + " is not known");
     }
