@@ -1,5 +1,8 @@
 package dev.onehop.wire;
 
+import java.util.Arrays;
+import java.util.List;
+
 /**
  * The name of a server as the cluster's metadata writes it: {@code host:port}. It is compared as
  * text; nothing is resolved.
@@ -35,6 +38,13 @@ public record ServerAddressName(String host, int port) {
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("not a server address: " + text, e);
     }
+  }
+
+  /** The members that the name of a replica set, {@code name/host:port,...}, lists. */
+  public static List<ServerAddressName> members(String replicaSet) {
+    return Arrays.stream(replicaSet.substring(replicaSet.indexOf('/') + 1).split(",", -1))
+        .map(member -> parse(member.trim()))
+        .toList();
   }
 
   @Override

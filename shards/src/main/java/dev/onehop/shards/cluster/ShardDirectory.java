@@ -3,12 +3,12 @@ package dev.onehop.shards.cluster;
 import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.ShardId;
 import dev.onehop.shards.catalog.ConfigReader;
+import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.watch.ServerSet;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +29,6 @@ public final class ShardDirectory implements AutoCloseable {
   private final WirePool pool;
   private final ClusterClock clock;
   private volatile Map<String, Entry> shards = Map.of();
-  private volatile Map<ShardId, String> names = Map.of();
   private final List<ReplicaSet> others = new ArrayList<>();
   private boolean closed;
 
@@ -37,16 +36,12 @@ public final class ShardDirectory implements AutoCloseable {
     /** Whether it is the same replica set; who belongs to it now, it knows itself. */
     boolean isSame(String other) {
       return name(connectionString).equals(name(other))
-          && !Collections.disjoint(members(connectionString), members(other));
+          && !Collections.disjoint(
+              ServerAddressName.members(connectionString), ServerAddressName.members(other));
     }
 
     private static String name(String connectionString) {
       return connectionString.substring(0, Math.max(0, connectionString.indexOf('/')));
-    }
-
-    private static List<String> members(String connectionString) {
-      return Arrays.asList(
-          connectionString.substring(connectionString.indexOf('/') + 1).split(",", -1));
     }
   }
 
@@ -94,9 +89,9 @@ public final class ShardDirectory implements AutoCloseable {
    * InconsistentRoutingTableException} if there is no such shard.
    */
   public Mono<String> name(ShardId id) {
-    return id.value().isString() || names.containsKey(id)
-        ? Mono.fromCallable(() -> id.name(names))
-        : all().map(current -> id.name(names));
+    return id.value().isString()
+        ? Mono.fromCallable(() -> id.name(Map.of()))
+        : config.find("shards", new BsonDocument()).map(all -> id.name(ShardId.names(all)));
   }
 
   public static boolean isNotFound(Throwable failure) {
@@ -141,7 +136,6 @@ public final class ShardDirectory implements AutoCloseable {
       sets.put(id, entry.replicaSet());
     }
     shards = Map.copyOf(now);
-    names = ShardId.names(documents);
     before.forEach(
         (id, entry) -> {
           ReplicaSet kept = sets.get(id);

@@ -17,7 +17,6 @@ import dev.onehop.wire.watch.ServerWatches.Watched;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,7 +50,6 @@ public class Servers implements ServerSet {
   private final Predicate<ServerDescription> allowed;
   private final Watcher watcher;
   private final LongSupplier nanoTime;
-  private final Duration selectionTimeout;
   private final long localThresholdNanos;
   private final ServerWait wait;
   private final Watched seeds;
@@ -90,10 +88,9 @@ public class Servers implements ServerSet {
     this.allowed = allowed;
     this.watcher = watcher;
     this.nanoTime = nanoTime;
-    this.selectionTimeout =
-        Duration.ofMillis(cluster.getServerSelectionTimeout(TimeUnit.MILLISECONDS));
     this.localThresholdNanos = cluster.getLocalThreshold(TimeUnit.NANOSECONDS);
-    this.wait = new ServerWait(selectionTimeout);
+    this.wait =
+        new ServerWait(Duration.ofMillis(cluster.getServerSelectionTimeout(TimeUnit.MILLISECONDS)));
     this.seeds = watched(settings);
     this.others = new ServerWatches(server -> watched(SingleServer.alone(settings, server)));
   }
@@ -127,7 +124,7 @@ public class Servers implements ServerSet {
 
   /** Watches by a client of the driver's, and resets the connections to servers that it loses. */
   protected static Watcher byTheDriver(Connections connections) {
-    return (settings, changed) -> new DriverWatch(settings, new Losses(connections, changed));
+    return (settings, changed) -> new DriverWatch(settings, connections, changed);
   }
 
   /**
@@ -154,8 +151,7 @@ public class Servers implements ServerSet {
         ClusterSettings.builder()
             .mode(ClusterConnectionMode.MULTIPLE)
             .hosts(
-                Arrays.stream(connectionString.substring(slash + 1).split(",", -1))
-                    .map(member -> ServerAddressName.parse(member.trim()))
+                ServerAddressName.members(connectionString).stream()
                     .map(name -> mapping == null ? name : mapping.apply(name))
                     .map(SingleServer::address)
                     .toList())
@@ -460,7 +456,7 @@ public class Servers implements ServerSet {
         "no "
             + what
             + " was found within "
-            + selectionTimeout.toMillis()
+            + settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS)
             + " ms: "
             + listed(" is unreachable: "));
   }

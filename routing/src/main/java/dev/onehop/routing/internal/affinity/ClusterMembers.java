@@ -3,7 +3,6 @@ package dev.onehop.routing.internal.affinity;
 import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -52,12 +51,9 @@ public record ClusterMembers(
       UnaryOperator<ServerAddressName> mapping) {
     Map<String, List<ServerAddressName>> shards = new TreeMap<>();
     for (BsonDocument shard : shardEntries) {
-      String members = shard.getString("host").getValue();
-      List<ServerAddressName> names = new ArrayList<>();
-      for (String member : members.substring(members.indexOf('/') + 1).split(",", -1)) {
-        names.add(ServerAddressName.parse(member.trim()));
-      }
-      shards.put(shard.getString("_id").getValue(), List.copyOf(names));
+      shards.put(
+          shard.getString("_id").getValue(),
+          ServerAddressName.members(shard.getString("host").getValue()));
     }
     return new ClusterMembers(live(mongosEntries), shards, mapping);
   }
