@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,8 @@ class PartlyFailedBatchTest {
   private static final String FAILED =
       "{ok: 0, code: 987654, codeName: 'Location987654', errmsg: 'never heard of'}";
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final AtomicInteger tries = new AtomicInteger();
 
   @AfterEach

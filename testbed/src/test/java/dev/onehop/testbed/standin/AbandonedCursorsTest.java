@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -20,7 +20,8 @@ class AbandonedCursorsTest {
       "{ok: 1, cursor: {firstBatch: [], id: {$numberLong: '7'}, ns: 'it.c'}}";
   private static final String FAILED = "{ok: 0, code: 987654, errmsg: 'no'}";
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final CountDownLatch release = new CountDownLatch(1);
 
   @AfterEach

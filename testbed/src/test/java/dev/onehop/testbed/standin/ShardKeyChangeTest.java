@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,7 +26,8 @@ class ShardKeyChangeTest {
       {update: 'c', updates: [{q: {_id: -1}, u: {$set: {_id: 1}}}],
        lsid: {id: {$uuid: '00000000-0000-4000-8000-000000000009'}}, txnNumber: {$numberLong: '7'}, $db: 'it'}""";
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final AtomicInteger tries = new AtomicInteger();
 
   @BeforeEach

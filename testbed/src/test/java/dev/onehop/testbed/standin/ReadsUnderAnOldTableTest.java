@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands that a table refuses, whose collection is not sharded any more. */
 class ReadsUnderAnOldTableTest {
-  private final ScriptedCluster cluster = new ScriptedCluster(17).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(17).routedBy(cluster -> new MongosRouter(cluster, false));
 
   @AfterEach
   void close() {

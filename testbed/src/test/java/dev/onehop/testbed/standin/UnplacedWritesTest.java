@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UnplacedWritesTest {
   private static final int WIRE_6_0 = 17;
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
 
   @AfterEach
   void close() {

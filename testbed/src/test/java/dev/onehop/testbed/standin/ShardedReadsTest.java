@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,7 +30,8 @@ class ShardedReadsTest {
   private static final int ON_EACH = 1_000;
   private static final int DOCUMENT_BYTES = 1_000;
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final Shard s0 = new Shard(0);
   private final Shard s1 = new Shard(1);
 
@@ -295,34 +296,6 @@ class ShardedReadsTest {
 
     assertThat(cluster.execute("{find: 'c', allowPartialResults: true, $db: 'it'}"))
         .containsEntry("code", new BsonInt32(13));
-  }
-
-  /** What a client says of its sessions goes where they were used, and no server holds it up. */
-  @Test
-  void sessionsEndWhereTheyWereUsed() {
-    cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");
-
-    assertThat(cluster.execute("{endSessions: [{id: 'a'}], $db: 'admin'}").getNumber("ok"))
-        .isEqualTo(new BsonDouble(1));
-    cluster.execute("{refreshSessions: [{id: 'a'}], $db: 'admin'}");
-
-    for (String server : List.of("s1", "config")) {
-      assertThat(cluster.seen(server, "endSessions")).hasSize(1);
-      assertThat(cluster.seen(server, "refreshSessions")).hasSize(1);
-    }
-    assertThat(cluster.seen("m0", "endSessions")).isEmpty();
-  }
-
-  @Test
-  void aServerThatIsDownDoesNotHoldUpTheEndOfASession() {
-    cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");
-    cluster.execute("{find: 'c', filter: {_id: -5}, lsid: {id: 'a'}, $db: 'it'}");
-    cluster.stop("s0");
-
-    assertThat(cluster.execute("{endSessions: [{id: 'a'}], $db: 'admin'}").getNumber("ok"))
-        .isEqualTo(new BsonDouble(1));
-
-    assertThat(cluster.seen("s1", "endSessions")).hasSize(1);
   }
 
   @Test

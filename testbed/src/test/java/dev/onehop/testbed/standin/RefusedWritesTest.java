@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,7 +28,8 @@ class RefusedWritesTest {
   private static final String DELETE_MANY =
       "{delete: 'c', deletes: [{q: {x: 1}, limit: 0}], $db: 'it'}";
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final AtomicInteger tries = new AtomicInteger();
 
   @AfterEach
