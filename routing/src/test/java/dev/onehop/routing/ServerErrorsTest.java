@@ -23,8 +23,6 @@ import com.mongodb.event.CommandListener;
 import com.mongodb.event.ConnectionPoolClearedEvent;
 import com.mongodb.event.ConnectionPoolListener;
 import dev.onehop.shards.command.ScriptedCluster;
-import dev.onehop.wire.RealTime;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -46,7 +44,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The errors of servers that an application receives. */
 class ServerErrorsTest {
   private static final int WIRE_8_0 = 25;
-  private static final BsonString RETRYABLE = new BsonString("RetryableError");
   private static final String OVERLOADED =
       "{ok: 0, code: %d, codeName: 'Overloaded', errmsg: 'too much', baseBackoffMS: 7,"
           + " errorLabels: ['SystemOverloadedError', 'RetryableError', 'NoWritesPerformed']}";
@@ -81,7 +78,7 @@ class ServerErrorsTest {
     OneHop.Builder builder =
         mode == Mode.DIRECT
             ? OneHop.builder(
-                    "mongodb://%s%s/?%s".formatted(credential, cluster.address("config"), options))
+                    "mongodb://%s%s/?%s".formatted(credential, cluster.address("m0"), options))
                 .routing(RoutingMode.DIRECT)
             : OneHop.builder(
                     "mongodb://%s%s/?%s".formatted(credential, cluster.address("m0"), options))
@@ -135,6 +132,7 @@ class ServerErrorsTest {
       for (int code : new int[] {462, 463, 473}) {
         fail(mode.of("s1"), OVERLOADED.formatted(code));
         fail(mode.of("s0"), OVERLOADED.formatted(code));
+        fail("m0", OVERLOADED.formatted(code));
         List<Runnable> operations =
             List.of(
                 () -> collection(client).find(Filters.eq(5)).first(),
@@ -320,18 +318,17 @@ class ServerErrorsTest {
         List.of(
             ClientNamespacedWriteModel.insertOne(
                 new MongoNamespace("it.c"), new Document("_id", 5)));
-    try (MongoClient client = client(Mode.DIRECT, "", "")) {
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("config") + "/")
+            .routing(RoutingMode.DIRECT)
+            .client(MongoClient.class)) {
       assertThatThrownBy(() -> client.bulkWrite(writes))
           .isInstanceOf(MongoException.class)
           .hasMessageContaining(
               "the command bulkWrite on admin, which direct mode hands to a mongos if the URI names"
                   + " one");
     }
-    cluster.seed("m0");
-    try (MongoClient client =
-        OneHop.builder("mongodb://" + cluster.address("m0") + "/")
-            .routing(RoutingMode.DIRECT)
-            .client(MongoClient.class)) {
+    try (MongoClient client = client(Mode.DIRECT, "", "")) {
       cluster.script(
           "m0",
           command ->
@@ -360,45 +357,7 @@ class ServerErrorsTest {
                     .containsKey("client"));
   }
 
-  /** s0 has changed documents, refuses the rest to the end; s1 can't be reached. */
-  @Test
-  void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() throws InterruptedException {
-    try (MongoClient client = client(Mode.DIRECT, "", "retryReads=false&maxIdleTimeMS=50")) {
-      collection(client).find(Filters.eq(-5)).first();
-      cluster.script(
-          "s0",
-          command ->
-              command.containsKey("update")
-                  ? BsonDocument.parse(
-                      "{ok: 1, n: 3, nModified: 3, writeErrors: [{index: 0, code: 13388, codeName:"
-                          + " 'StaleConfig', errmsg: 'moves'}]}")
-                  : null);
-      // Connections that are opened from now on break at once.
-      cluster.script(
-          "s1",
-          command ->
-              command.getFirstKey().equals("hello") && command.containsKey("backpressure")
-                  ? ScriptedCluster.HANG_UP
-                  : null);
-      // The connection of the start has been idle for too long then.
-      RealTime.pass(Duration.ofMillis(500));
-      failures.clear();
-
-      var unused =
-          catchThrowable(
-              () -> collection(client).updateMany(Filters.gt("n", 5), Updates.inc("n", 1)));
-
-      assertThat(cluster.seen("s0", "update")).isNotEmpty();
-      assertThat(cluster.seen("s1", "update")).isEmpty();
-      assertThat(failures)
-          .allSatisfy(
-              reply ->
-                  assertThat(reply.getArray("errorLabels", new BsonArray()))
-                      .doesNotContain(RETRYABLE));
-    }
-  }
-
-  /** The transaction that moves a document meets an overloaded shard: nothing was written. */
+  /** The mongos that moves a document meets an overloaded shard: nothing was written. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void anOverloadedShardThatAMovedDocumentGoesTo(boolean find) {
@@ -413,9 +372,9 @@ class ServerErrorsTest {
                           + " preImage: {_id: 5}, postImage: {_id: -5}, shouldUpsert: false}")
                   : null);
       cluster.script(
-          "s0",
+          "m0",
           command ->
-              command.containsKey("insert")
+              command.containsKey("update") || command.containsKey("findAndModify")
                   ? BsonDocument.parse(
                       "{ok: 0, code: 462, codeName: 'IngressRequestRateLimitExceeded', errmsg: 'too"
                           + " much', baseBackoffMS: 7, errorLabels: ['SystemOverloadedError',"

@@ -18,6 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -37,6 +38,10 @@ import reactor.core.publisher.Mono;
 class DirectAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int HALF = 100;
+
+  /** The documents of the shard one, and of the shard two. */
+  private static final List<Bson> SHARDS =
+      List.of(Filters.lt("_id", HALF), Filters.gte("_id", HALF));
 
   private static TestCertificates certificates;
   private static SecuredCluster cluster;
@@ -162,11 +167,11 @@ class DirectAuthenticationIT {
         builder.client(com.mongodb.client.MongoClient.class)) {
       com.mongodb.client.MongoCollection<Document> collection =
           client.getDatabase("it").getCollection("everything");
-      collection.deleteMany(new Document());
+      SHARDS.forEach(collection::deleteMany);
       IntStream.range(0, 2 * HALF)
           .parallel()
           .forEach(n -> collection.insertOne(new Document("_id", n)));
-      assertThat(collection.countDocuments()).isEqualTo(2 * HALF);
+      SHARDS.forEach(shard -> assertThat(collection.countDocuments(shard)).isEqualTo(HALF));
       for (int n = 0; n < 2 * HALF; n++) {
         assertThat(collection.find(new Document("_id", n)).first()).isNotNull();
       }
@@ -311,7 +316,7 @@ class DirectAuthenticationIT {
   private static void assertRefused(MongoClient client, String... parts) {
     try (client) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
-      assertThatThrownBy(() -> run(collection.find().first())).hasMessageContainingAll(parts);
+      assertThatThrownBy(() -> onBothShards(collection)).hasMessageContainingAll(parts);
     }
   }
 
@@ -319,21 +324,17 @@ class DirectAuthenticationIT {
   private static void everythingWorks(MongoClient client) {
     try (client) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
-      run(collection.deleteMany(new Document()));
+      for (Bson shard : SHARDS) {
+        run(collection.deleteMany(shard));
+      }
       Flux.range(0, 2 * HALF)
           .flatMap(n -> collection.insertOne(new Document("_id", n)), 32)
           .blockLast(TIMEOUT);
-      assertThat(
-              Flux.from(collection.find().sort(Sorts.ascending("_id")).batchSize(30))
-                  .map(found -> found.getInteger("_id"))
-                  .collectList()
-                  .block(TIMEOUT))
-          .hasSize(2 * HALF)
-          .isSorted();
-      assertThat(
-              run(collection.updateMany(Filters.gte("_id", 50), Updates.set("x", 1)))
-                  .getModifiedCount())
-          .isEqualTo(150);
+      assertThat(onBothShards(collection)).hasSize(2 * HALF).isSorted();
+      for (Bson shard : SHARDS) {
+        assertThat(run(collection.updateMany(shard, Updates.set("x", 1))).getModifiedCount())
+            .isEqualTo(HALF);
+      }
     }
     try (var one = cluster.administrator("one");
         var two = cluster.administrator("two")) {
@@ -342,6 +343,15 @@ class DirectAuthenticationIT {
       assertThat(two.getDatabase("it").getCollection("everything").countDocuments())
           .isEqualTo(HALF);
     }
+  }
+
+  /** What one shard finds and then the other, in batches. */
+  private static List<Integer> onBothShards(MongoCollection<Document> collection) {
+    return Flux.fromIterable(SHARDS)
+        .concatMap(shard -> collection.find(shard).sort(Sorts.ascending("_id")).batchSize(30))
+        .map(found -> found.getInteger("_id"))
+        .collectList()
+        .block(TIMEOUT);
   }
 
   private static <T> T run(Publisher<T> operation) {

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -64,8 +65,7 @@ class DirectFailureIT {
 
   @BeforeEach
   void start() {
-    testbed =
-        Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
+    testbed = Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).start();
     testbed.shardCollection("it.failures", Numbered.KEY, Numbered.splitAt(KEYS / 2));
     String configServers = testbed.configServers();
     url =
@@ -165,23 +165,36 @@ class DirectFailureIT {
   /** A new primary does not know at first which part of the collection it has. */
   @Test
   void aWriteToManyReachesANewPrimarysDocumentsToo() {
-    TestCluster.kill("direct-failures", "127.31.0.1:27018");
+    try (MongoClient withMongos =
+        OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
+      MongoCollection<Document> same =
+          withMongos
+              .getDatabase("it")
+              .getCollection("failures")
+              .withWriteConcern(WriteConcern.MAJORITY);
+      assertThat(run(same.countDocuments())).isEqualTo(KEYS);
+      TestCluster.kill("direct-failures", "127.31.0.1:27018");
 
+      assertThat(updated(same, Filters.lt("_id", KEYS / 2), 5)).isEqualTo(KEYS / 2);
+      assertThat(run(same.countDocuments(Filters.eq("n", 5L)))).isEqualTo(KEYS / 2);
+      assertThat(updated(same, Filters.exists("n"), 7)).isEqualTo(KEYS);
+      assertThat(run(same.countDocuments(Filters.eq("n", 7L)))).isEqualTo(KEYS);
+    }
+  }
+
+  /** How many documents the first write has matched that is acknowledged. */
+  private static long updated(MongoCollection<Document> collection, Bson filter, long n) {
     AtomicLong matched = new AtomicLong();
     await()
         .atMost(TIMEOUT)
         .ignoreExceptionsInstanceOf(MongoException.class)
         .until(
             () -> {
-              // The first that is acknowledged.
               matched.set(
-                  run(collection.updateMany(Filters.exists("n"), Updates.set("n", 5L)))
-                      .getMatchedCount());
+                  run(collection.updateMany(filter, Updates.set("n", n))).getMatchedCount());
               return true;
             });
-
-    assertThat(matched).hasValue(KEYS);
-    assertThat(run(collection.countDocuments(Filters.eq("n", 5L)))).isEqualTo(KEYS);
+    return matched.get();
   }
 
   @Test
@@ -198,7 +211,9 @@ class DirectFailureIT {
     String impatient = url + "&serverSelectionTimeoutMS=2000";
     try (MongoClient late =
         OneHop.builder(impatient).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
-      assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
+      assertThatThrownBy(
+              () ->
+                  run(late.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first()))
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");
     }

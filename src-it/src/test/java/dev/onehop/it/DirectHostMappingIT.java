@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,6 +35,9 @@ import reactor.core.publisher.Mono;
 @Tag("full")
 class DirectHostMappingIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  /** The documents of the shard one, and of the shard two. */
+  private static final List<Bson> SHARDS = List.of(Filters.lt("_id", 100), Filters.gte("_id", 100));
 
   private static SecuredCluster cluster;
   private final Map<String, CuttingLink> links = new LinkedHashMap<>();
@@ -123,11 +127,15 @@ class DirectHostMappingIT {
 
   private void everythingGoesOverTheLinks(OneHop router, MongoClient client) {
     MongoCollection<Document> collection = collection(client);
-    run(collection.deleteMany(new Document()));
+    for (Bson shard : SHARDS) {
+      run(collection.deleteMany(shard));
+    }
     Flux.range(0, 200)
         .flatMap(n -> collection.insertOne(new Document("_id", n)), 16)
         .blockLast(TIMEOUT);
-    assertThat(run(collection.countDocuments())).isEqualTo(200);
+    for (Bson shard : SHARDS) {
+      assertThat(run(collection.countDocuments(shard))).isEqualTo(100);
+    }
     assertThat(router.explain(collection.getNamespace().getFullName(), Filters.eq(5)).routers())
         .containsExactly(new ServerAddress(mapped("one")));
     assertThat(router.explain(collection.getNamespace().getFullName(), Filters.eq(150)).routers())

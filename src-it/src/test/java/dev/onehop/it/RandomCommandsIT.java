@@ -144,11 +144,7 @@ class RandomCommandsIT {
     Map<Integer, Integer> codes = new TreeMap<>();
     List<String> faults = new ArrayList<>();
     ExecutorService asking = Executors.newCachedThreadPool();
-    try (MongoClient client =
-        mode.client(
-            mode.isDirect()
-                ? "mongodb://" + cluster.testbed().configServers().replaceFirst(".*/", "")
-                : cluster.url())) {
+    try (MongoClient client = mode.client(cluster.url())) {
       for (int i = 0; i < COMMANDS; i++) {
         BsonDocument command = changed(new Random(i));
         int code = code(asking.submit(() -> code(client, command)), command);

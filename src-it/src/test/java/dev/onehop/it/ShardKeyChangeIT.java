@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
 import com.mongodb.MongoWriteException;
 import com.mongodb.bulk.BulkWriteError;
 import com.mongodb.client.model.BulkWriteOptions;
@@ -43,6 +44,7 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,8 +53,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Updates of a shard key that move the document to another shard: over direct mode, with a mongos
- * in the URI and without, and over the stand-in router.
+ * Updates of a shard key that move the document to another shard: over direct mode, which hands
+ * them to the mongos of the URI, and over the stand-in router.
  */
 @ShardedCluster
 @Tag("full")
@@ -67,7 +69,6 @@ class ShardKeyChangeIT {
   /** How the collection is reached. */
   enum Way {
     DIRECT,
-    DIRECT_WITHOUT_MONGOS,
     STAND_IN
   }
 
@@ -78,11 +79,6 @@ class ShardKeyChangeIT {
     clients.put(
         Way.DIRECT,
         OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).client(MongoClient.class));
-    clients.put(
-        Way.DIRECT_WITHOUT_MONGOS,
-        OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
-            .routing(RoutingMode.DIRECT)
-            .client(MongoClient.class));
     clients.put(Way.STAND_IN, MongoClients.create(testbed.url()));
   }
 
@@ -278,6 +274,26 @@ class ShardKeyChangeIT {
         .containsExactly(new Document("_id", 5).append("k", 250).append("n", 1005));
   }
 
+  @Test
+  void withoutAMongosItIsRefused() {
+    MongoCollection<Document> loaded = loaded(Way.STAND_IN);
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
+            .routing(RoutingMode.DIRECT)
+            .client(MongoClient.class)) {
+      MongoCollection<Document> collection =
+          client
+              .getDatabase(cluster.database())
+              .getCollection(loaded.getNamespace().getCollectionName());
+
+      assertThatThrownBy(() -> run(collection.updateOne(Filters.eq("k", 5), Updates.set("k", 250))))
+          .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
+          .hasMessageContaining("an update that moves its document to another shard")
+          .hasMessageContaining("direct mode hands to a mongos if the URI names one");
+    }
+    assertThat(run(loaded.find(Filters.eq("k", 5)).first())).isNotNull();
+  }
+
   @ParameterizedTest
   @EnumSource
   void withoutRetryableWritesItIsRefused(Way way) {
@@ -345,7 +361,7 @@ class ShardKeyChangeIT {
 
   /** Ranges move all the while, and other clients change the same documents. */
   @ParameterizedTest
-  @EnumSource(names = {"DIRECT_WITHOUT_MONGOS", "STAND_IN"})
+  @EnumSource
   void nothingIsLostOrDoubledWhileRangesMove(Way way) throws InterruptedException {
     MongoCollection<Document> collection = loaded(way);
     String namespace = collection.getNamespace().getFullName();

@@ -51,6 +51,10 @@ public final class RoutingCatalog {
   private static final Duration FIRST_EVIDENCE_GAP = Duration.ofMillis(200);
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
+  /** Shards refuse most tables that are stale: hints are about what went to several of them. */
+  private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
+
+  private final Duration longestEvidenceGap;
   private final ConfigAnswers config;
   private final RoutingTableLoader loader;
   private final ChangedTables changes;
@@ -97,6 +101,7 @@ public final class RoutingCatalog {
   }
 
   private RoutingCatalog(ConfigReader config, boolean forShards, RefreshListener listener) {
+    this.longestEvidenceGap = forShards ? LONGEST_EVIDENCE_GAP_FOR_SHARDS : LONGEST_EVIDENCE_GAP;
     this.config = new ConfigAnswers(config);
     this.loader = new RoutingTableLoader(this.config, forShards);
     this.changes = new ChangedTables(this.config, loader::shardNames);
@@ -306,7 +311,8 @@ public final class RoutingCatalog {
 
   /**
    * Follows a hint that the table at hand is stale by reading again in the background. Hints that
-   * lead to nothing new are followed less and less often, five seconds apart at the most.
+   * lead to nothing new are followed less and less often: five seconds apart at the most, for who
+   * talks to shards a minute.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);
@@ -328,9 +334,7 @@ public final class RoutingCatalog {
               entry.evidenceGap =
                   isNewer(table, before)
                       ? FIRST_EVIDENCE_GAP
-                      : doubled.compareTo(LONGEST_EVIDENCE_GAP) < 0
-                          ? doubled
-                          : LONGEST_EVIDENCE_GAP;
+                      : doubled.compareTo(longestEvidenceGap) < 0 ? doubled : longestEvidenceGap;
             },
             failure -> log.debug("{}: not refreshed: {}", namespace, failure.toString()),
             null,

@@ -78,7 +78,7 @@ public enum VersionFormat {
   }
 
   /** The version that a multi-document write to every shard carries, as from mongos. */
-  BsonDocument ignored() {
+  public BsonDocument ignored() {
     return new BsonDocument("shardVersion", encode(IGNORED_EPOCH, HIGHEST, ZERO));
   }
 }

@@ -11,11 +11,6 @@ public enum Versions {
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
       return format.attach(table, shard);
     }
-
-    @Override
-    public BsonDocument ignored(VersionFormat format) {
-      return format.ignored();
-    }
   },
   /** Nothing, which loses and misreads data: for the test that shows it. */
   OMITTED {
@@ -23,14 +18,7 @@ public enum Versions {
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
       return new BsonDocument();
     }
-
-    @Override
-    public BsonDocument ignored(VersionFormat format) {
-      return new BsonDocument();
-    }
   };
 
   public abstract BsonDocument of(VersionFormat format, RoutingTable table, String shard);
-
-  public abstract BsonDocument ignored(VersionFormat format);
 }

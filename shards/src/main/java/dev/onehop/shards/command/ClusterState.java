@@ -28,7 +28,6 @@ public final class ClusterState extends Cluster {
 
   private final Cursors cursors = new Cursors();
   private final DefaultConcerns concerns = new DefaultConcerns();
-  private final Transactions transactions;
   private final ShardClient shards;
   private final StartCheck startCheck;
   private final OneShardForwarding forwarding;
@@ -52,10 +51,8 @@ public final class ClusterState extends Cluster {
       @Nullable DriverRetries driver) {
     super(seeds, watcher, connections, refreshes.listener());
     this.driver = driver;
-    this.transactions = new Transactions(directory(), clock());
     this.startCheck = new StartCheck(seeds(), directory());
-    this.shards =
-        new ShardClient(catalog(), directory(), startCheck, concerns, versions, transactions);
+    this.shards = new ShardClient(catalog(), directory(), startCheck, concerns, versions, null);
     this.forwarding =
         new OneShardForwarding(
             catalog(),
@@ -107,11 +104,6 @@ public final class ClusterState extends Cluster {
   /** The collections whose routing tables are known. */
   public Collection<String> namespaces() {
     return catalog().namespaces();
-  }
-
-  /** The transactions at the shards. */
-  public Transactions transactions() {
-    return transactions;
   }
 
   /** Sends versioned commands to the shards. */

@@ -176,11 +176,11 @@ public final class CommandTypes {
    *
    * @throws CommandFailure if a server would refuse it for the type or the value of a field
    */
-  static void check(OpMsg command) {
+  public static void check(OpMsg command) {
     BsonDocument body = command.body();
     String name = command.commandName();
     check(name, OF_ALL, body);
-    if ((Transactions.isPart(command) || Transactions.isEnd(command))
+    if ((TransactionCommands.isPart(command) || TransactionCommands.isEnd(command))
         && !(body.containsKey("txnNumber") && body.containsKey("lsid"))) {
       throw new CommandFailure(
           ErrorCodes.INVALID_OPTIONS,

@@ -2,11 +2,9 @@ package dev.onehop.shards.command;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.core.targeting.Targeter;
 import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.CommandFields;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;
@@ -14,7 +12,6 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
@@ -27,21 +24,19 @@ import reactor.core.publisher.Mono;
  */
 final class Explain {
   private final ShardClient client;
-  private final HandOver handOver;
 
-  Explain(ShardClient client, HandOver handOver) {
+  Explain(ShardClient client) {
     this.client = client;
-    this.handOver = handOver;
   }
 
   Mono<BsonDocument> run(OpMsg command) {
     BsonDocument inner = command.body().getDocument("explain");
     String name = inner.isEmpty() ? "" : inner.getFirstKey();
     if (!inner.isString(name)) {
-      return handOver.send(command, "explain of " + name);
+      return refused("explain of " + name);
     }
-    if (name.equals("aggregate") && !OwnDocumentStages.areAll(pipeline(inner))) {
-      return handOver.send(command, "explain of a pipeline that looks elsewhere");
+    if (name.equals("aggregate") && !OwnDocumentStages.areAll(ReadTargets.pipeline(inner))) {
+      return refused("explain of a pipeline that looks elsewhere");
     }
     String namespace = command.database() + "." + inner.getString(name).getValue();
     return client
@@ -50,12 +45,11 @@ final class Explain {
             table -> {
               Target target = target(table, name, inner);
               return target == null
-                  ? handOver.send(command, "explain of " + name)
+                  ? refused("explain of " + name)
                   : explain(command, name, table, target);
             })
         .onErrorResume(
-            Explain::isOfOtherNamespace,
-            e -> handOver.send(command, "explain of a view of a sharded collection"));
+            Explain::isOfOtherNamespace, e -> refused("explain of a view of a sharded collection"));
   }
 
   private static boolean isOfOtherNamespace(Throwable failure) {
@@ -65,34 +59,20 @@ final class Explain {
   }
 
   private static @Nullable Target target(RoutingTable table, String name, BsonDocument inner) {
-    return switch (name) {
-      case "find" ->
-          Targeter.find(
-              table, CommandFields.document(inner, "filter"), WriteTargets.options(inner));
-      case "count", "distinct" ->
-          Targeter.find(table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
-      case "findAndModify", "findandmodify" ->
-          Targeter.findAndModify(
-              table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
-      case "aggregate" -> Targeter.aggregate(table, pipeline(inner), WriteTargets.options(inner));
-      case "update", "delete" -> {
-        BsonArray statements =
-            inner.getArray(name.equals("update") ? "updates" : "deletes", new BsonArray());
-        yield statements.size() == 1
-            ? WriteTargets.of(
-                table,
-                name,
-                new RawBsonDocument(statements.get(0).asDocument(), new BsonDocumentCodec()))
-            : null;
-      }
-      default -> null;
-    };
+    if (!name.equals("update") && !name.equals("delete")) {
+      return ReadTargets.of(table, name, inner);
+    }
+    BsonArray statements = inner.getArray(StatementLists.field(name), new BsonArray());
+    return statements.size() == 1
+        ? WriteTargets.of(
+            table,
+            name,
+            new RawBsonDocument(statements.get(0).asDocument(), new BsonDocumentCodec()))
+        : null;
   }
 
-  private static List<BsonDocument> pipeline(BsonDocument aggregate) {
-    return aggregate.getArray("pipeline", new BsonArray()).stream()
-        .map(BsonValue::asDocument)
-        .toList();
+  private static Mono<BsonDocument> refused(String what) {
+    return Mono.error(CommandFailure.notSupported(what));
   }
 
   private Mono<BsonDocument> explain(

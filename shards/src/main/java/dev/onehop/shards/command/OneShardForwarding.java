@@ -228,7 +228,7 @@ final class OneShardForwarding {
         pass(message, false);
       } else if (statement.retryability().isAgainAfter(reply)
           || ErrorCodes.isOfShardedView(reply)
-          || ShardKeyChange.movesDocument(reply)) {
+          || WriteResult.movesDocument(reply)) {
         outcome.notDone(false, Mono.empty());
       } else if (reply.containsKey("writeConcernError")) {
         passNamed(message, reply);

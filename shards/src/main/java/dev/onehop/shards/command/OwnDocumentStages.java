@@ -45,7 +45,7 @@ public final class OwnDocumentStages {
   }
 
   /** The first stage that looks elsewhere, null if none does. */
-  static @Nullable String firstOther(List<BsonDocument> pipeline) {
+  public static @Nullable String firstOther(List<BsonDocument> pipeline) {
     for (BsonDocument stage : pipeline) {
       String name = stage.isEmpty() ? "" : stage.getFirstKey();
       if (!STAGES.contains(name)) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where statements of a batch belong under one table, by their indexes.
@@ -16,10 +17,21 @@ import org.bson.RawBsonDocument;
  * @param targets of those that can be carried out
  * @param faults why the others can't, with mongos's error codes
  */
-record Placement(
+public record Placement(
     RoutingTable table,
     SortedMap<Integer, Target> targets,
     SortedMap<Integer, CommandFailure> faults) {
+
+  /** Whether every statement has one shard that owns all that it touches. */
+  public boolean isByOwner() {
+    return faults.isEmpty() && targets.values().stream().allMatch(Target::isSingleShard);
+  }
+
+  /** The one shard that owns all that a statement touches; null if there is none. */
+  @Nullable String owner(int index) {
+    Target target = targets.get(index);
+    return target != null && target.isSingleShard() ? target.shard() : null;
+  }
 
   /**
    * Places statements.
@@ -44,6 +56,10 @@ record Placement(
   }
 
   private static Target target(RoutingTable table, String command, RawBsonDocument statement) {
+    if ((!command.equals("insert") && !statement.isDocument("q"))
+        || (command.equals("update") && !statement.containsKey("u"))) {
+      throw fault("the statement is incomplete");
+    }
     Target target;
     try {
       target = WriteTargets.of(table, command, statement);

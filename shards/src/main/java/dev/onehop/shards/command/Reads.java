@@ -3,7 +3,6 @@ package dev.onehop.shards.command;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.core.targeting.Targeter;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.PartialResults;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
@@ -22,6 +21,7 @@ import dev.onehop.wire.message.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -41,40 +41,35 @@ import reactor.core.publisher.Mono;
  * Reads: to the one shard that has what is asked for, else to all that may have some of it, whose
  * cursors are opened under one routing table and merged.
  */
-public final class Reads {
+final class Reads {
   private static final Set<String> PER_DOCUMENT_STAGES =
       Set.of("$match", "$project", "$addFields", "$set", "$unset", "$replaceRoot", "$replaceWith");
 
   private final ShardClient client;
   private final Cursors cursors;
-  private final HandOver handOver;
+  private final Transactions transactions;
+  private final OneShardReads oneShard;
 
-  Reads(ShardClient client, Cursors cursors, HandOver handOver) {
+  Reads(ShardClient client, Cursors cursors, Transactions transactions) {
     this.client = client;
     this.cursors = cursors;
-    this.handOver = handOver;
+    this.transactions = transactions;
+    this.oneShard = new OneShardReads(client, cursors);
   }
 
   Mono<BsonDocument> find(OpMsg command, String namespace) {
-    return readOrEmpty(
-        namespace,
-        command,
-        table ->
-            Targeter.find(table, filter(command, "filter"), WriteTargets.options(command.body())),
-        this::scatterFind);
+    return readOrEmpty(namespace, command, this::scatterFind);
   }
 
   Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
-    List<BsonDocument> pipeline =
-        command.body().getArray("pipeline").stream().map(BsonValue::asDocument).toList();
+    List<BsonDocument> pipeline = ReadTargets.pipeline(command.body());
     String other = OwnDocumentStages.firstOther(pipeline);
     if (other != null) {
-      return handOver.send(command, "the stage " + other);
+      return refused("the stage " + other);
     }
     return readOrEmpty(
         namespace,
         command,
-        table -> Targeter.aggregate(table, pipeline, WriteTargets.options(command.body())),
         (each, table, target) -> scatterAggregate(each, table, target, pipeline));
   }
 
@@ -82,7 +77,6 @@ public final class Reads {
     return read(
         namespace,
         command,
-        table -> byQuery(command, table),
         (each, table, target) ->
             scatter(unskipped(each), table, target).map(answers -> sum(each.body(), answers)),
         new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
@@ -121,17 +115,12 @@ public final class Reads {
 
   /** The distinct values; those of several shards in BSON order, as mongos gives them. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
-    return read(
-        namespace,
-        command,
-        table -> byQuery(command, table),
-        this::scatterDistinct,
-        union(List.of()));
+    return read(namespace, command, this::scatterDistinct, union(List.of()));
   }
 
   private Mono<BsonDocument> scatterDistinct(OpMsg command, RoutingTable table, Target target) {
     if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
-      return handOver.send(command, "distinct over several shards under a collation");
+      return refused("distinct over several shards under a collation");
     }
     return scatter(command, table, target).map(Reads::union);
   }
@@ -147,59 +136,37 @@ public final class Reads {
         .append("ok", new BsonDouble(1));
   }
 
-  /** Needs the whole shard key, as with a mongos before 7.0. */
   Mono<BsonDocument> findAndModify(OpMsg command, String namespace) {
     return underNewestIfRefused(
-            namespace,
-            table -> {
-              Target target =
-                  Targeter.findAndModify(
-                      table, filter(command, "query"), WriteTargets.options(command.body()));
-              return target.isSingleShard()
-                  ? single(command, table, target.shard())
-                      .flatMap(
-                          reply ->
-                              ShardKeyChange.movesDocument(reply) && Transactions.isPart(command)
-                                  ? ShardKeyChange.move(
-                                      client, command, table, target.shard(), reply)
-                                  : Mono.just(WriteResult.atShard(target.shard(), reply)))
-                  : Mono.error(
-                      new CommandFailure(
-                          ErrorCodes.SHARD_KEY_NOT_FOUND,
-                          "ShardKeyNotFound",
-                          "Query for sharded findAndModify must contain the shard key for namespace"
-                              + " "
-                              + namespace));
-            })
-        .onErrorResume(
-            CommandFailure.class,
-            failure ->
-                failure.code() == ErrorCodes.SHARD_KEY_NOT_FOUND
-                    ? handOver
-                        .isPossible()
-                        .flatMap(
-                            possible ->
-                                possible
-                                    ? handOver.send(command, "findAndModify")
-                                    : Mono.error(failure))
-                    : Mono.error(failure));
+        namespace,
+        table -> {
+          Target target = target(command, table);
+          return target.isSingleShard()
+              ? single(command, table, target.shard())
+                  .flatMap(
+                      reply ->
+                          WriteResult.movesDocument(reply) && TransactionCommands.isPart(command)
+                              ? ShardKeyChange.move(
+                                  client, transactions, command, table, target.shard(), reply)
+                              : Mono.just(WriteResult.atShard(target.shard(), reply)))
+              : Mono.error(
+                  new CommandFailure(
+                      ErrorCodes.SHARD_KEY_NOT_FOUND,
+                      "ShardKeyNotFound",
+                      "Query for sharded findAndModify must contain the shard key for namespace "
+                          + namespace));
+        });
   }
 
   private interface Scatter {
     Mono<BsonDocument> over(OpMsg command, RoutingTable table, Target target);
   }
 
-  private interface Targeting {
-    Target under(RoutingTable table);
-  }
-
-  private Mono<BsonDocument> readOrEmpty(
-      String namespace, OpMsg command, Targeting targeting, Scatter scatter) {
+  private Mono<BsonDocument> readOrEmpty(String namespace, OpMsg command, Scatter scatter) {
     BsonDocument nothing = CursorReplies.first(namespace, 0, List.of());
     return read(
         namespace,
         command,
-        targeting,
         (each, table, target) ->
             target.shards().isEmpty() ? Mono.just(nothing) : scatter.over(each, table, target),
         nothing);
@@ -211,11 +178,11 @@ public final class Reads {
    * @param nothing the answer if there is no such collection
    */
   private Mono<BsonDocument> read(
-      String namespace, OpMsg command, Targeting targeting, Scatter scatter, BsonDocument nothing) {
+      String namespace, OpMsg command, Scatter scatter, BsonDocument nothing) {
     return underNewestIfRefused(
             namespace,
             table -> {
-              Target target = targeting.under(table);
+              Target target = target(command, table);
               return target.isSingleShard()
                   ? single(command, table, target.shard())
                   : scatter.over(command, table, target);
@@ -244,30 +211,23 @@ public final class Reads {
             || refusal.code() == ErrorCodes.SHARD_KEY_NOT_FOUND);
   }
 
-  private static Target byQuery(OpMsg command, RoutingTable table) {
-    return Targeter.find(table, filter(command, "query"), WriteTargets.options(command.body()));
+  private static Target target(OpMsg command, RoutingTable table) {
+    return Objects.requireNonNull(
+        ReadTargets.of(table, command.commandName(), command.body()), "not a read");
   }
 
   private Mono<BsonDocument> single(OpMsg command, RoutingTable table, String shard) {
-    return client
-        .send(table, shard, command)
-        .flatMap(ShardClient::refuseStale)
+    return oneShard
+        .run(command, table, shard)
         .flatMap(
-            answer ->
-                ErrorCodes.isOfShardedView(answer.document())
-                    ? handOver.send(command, "a view of a sharded collection")
-                    : PartialResults.areAllowed(command.body())
-                        ? answer.orFailure().flatMap(ok -> keepCursor(command, shard, ok))
-                        : keepCursor(command, shard, answer))
-        .onErrorResume(
-            failure -> isLeftOut(command, failure),
-            failure -> Mono.just(leftOut(table.namespace())));
+            reply ->
+                ErrorCodes.isOfShardedView(reply)
+                    ? refused("a view of a sharded collection")
+                    : Mono.just(reply));
   }
 
-  private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
-    return CursorReplies.id(answer.document()) == 0
-        ? Mono.just(answer.document())
-        : client.shards().shard(shard).map(replicaSet -> cursors.keep(replicaSet, command, answer));
+  private static Mono<BsonDocument> refused(String what) {
+    return Mono.error(CommandFailure.notSupported(what));
   }
 
   private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {
@@ -277,11 +237,11 @@ public final class Reads {
     BsonDocument sort = CommandFields.document(body, "sort");
     boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
     if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
-      return handOver.send(command, "a find by distance over several shards");
+      return refused("a find by distance over several shards");
     }
     SortKeys order = sorted ? SortKeys.of(sort) : null;
     if (sorted && order == null) {
-      return handOver.send(command, "a find over several shards sorted by " + sort.toJson());
+      return refused("a find over several shards sorted by " + sort.toJson());
     }
     // A single batch from each shard would be cut before the merge.
     BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
@@ -304,7 +264,7 @@ public final class Reads {
   private Mono<BsonDocument> scatterAggregate(
       OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
     if (CommandFields.flag(command.body(), "explain")) {
-      return handOver.send(command, "an aggregation over several shards with explain");
+      return refused("an aggregation over several shards with explain");
     }
     BsonValue batchSize = CommandFields.document(command.body(), "cursor").get("batchSize");
     if (pipeline.stream().allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
@@ -323,8 +283,7 @@ public final class Reads {
                   firstReply(
                       merged(table.namespace(), count.sum(batches(answers))), batchSize, false));
     }
-    return handOver.send(
-        command,
+    return refused(
         "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
   }
 
@@ -411,16 +370,11 @@ public final class Reads {
             })
         .onErrorResume(
             failure -> isLeftOut(command, failure),
-            failure -> Mono.just(new Source(leftOut(table.namespace()), null)));
+            failure -> Mono.just(new Source(OneShardReads.leftOut(table.namespace()), null)));
   }
 
   private static boolean isLeftOut(OpMsg command, Throwable failure) {
     return PartialResults.areAllowed(command.body()) && PartialResults.isUnreachable(failure);
-  }
-
-  /** What a shard has that can't be reached. */
-  private static BsonDocument leftOut(String namespace) {
-    return CursorReplies.partial(CursorReplies.first(namespace, 0, List.of()));
   }
 
   private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {

@@ -2,7 +2,6 @@ package dev.onehop.shards.command;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.shards.catalog.RoutingCatalog;
-import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.ShardDirectory;
@@ -17,6 +16,7 @@ import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -39,7 +39,20 @@ public final class ShardClient {
   private final StartCheck startCheck;
   private final DefaultConcerns concerns;
   private final Versions versions;
-  private final Transactions transactions;
+  private final @Nullable Participation transactions;
+
+  /** How shards take part in the transactions of who runs these itself. Thread-safe. */
+  public interface Participation {
+    /** A transaction's command as a shard is to get it, which takes part from now on. */
+    Mono<OpMsg> joined(OpMsg command, String shard);
+
+    /**
+     * A shard refused it as stale.
+     *
+     * @throws RuntimeException if that is the end of the transaction
+     */
+    void refused(OpMsg command, StaleRoute refusal);
+  }
 
   ShardClient(
       RoutingCatalog catalog,
@@ -47,7 +60,7 @@ public final class ShardClient {
       StartCheck startCheck,
       DefaultConcerns concerns,
       Versions versions,
-      Transactions transactions) {
+      @Nullable Participation transactions) {
     this.catalog = catalog;
     this.shards = shards;
     this.startCheck = startCheck;
@@ -56,12 +69,17 @@ public final class ShardClient {
     this.transactions = transactions;
   }
 
+  /** The same, for who runs transactions itself. */
+  public ShardClient with(Participation own) {
+    return new ShardClient(catalog, shards, startCheck, concerns, versions, own);
+  }
+
   public ShardDirectory shards() {
     return shards;
   }
 
   /** The replica set of a shard, once that is found to be usable for a command. */
-  Mono<ReplicaSet> shard(String id, OpMsg command) {
+  public Mono<ReplicaSet> shard(String id, OpMsg command) {
     return shards
         .shard(id)
         .flatMap(replicaSet -> startCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
@@ -72,44 +90,16 @@ public final class ShardClient {
     return send(shard, command, format -> versions.of(format, table, shard));
   }
 
-  /**
-   * Sends a multi-document write to a shard, with the version that is never too old. The shard
-   * refuses it all the same while it does not know its part of the collection, as after a restart,
-   * or is committing a move. It is sent again then, to this shard alone, for others may have
-   * carried it out.
-   *
-   * @param command with one statement
-   * @return the answer; {@link StaleRoute} when all tries are used up
-   */
-  Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
-    return sendIgnoringVersion(shard, command, 1);
-  }
-
-  private Mono<Answer> sendIgnoringVersion(String shard, OpMsg command, int tries) {
-    return send(shard, command, versions::ignored)
-        .flatMap(ShardClient::refuseStaleStatement)
-        .onErrorResume(
-            StaleRoute.class,
-            stale ->
-                tries >= MAX_TRIES
-                    ? Mono.error(stale)
-                    : Mono.deferContextual(
-                        context -> {
-                          CommandTrace.in(context).refusedByOne();
-                          return Mono.delay(pause(tries))
-                              .then(sendIgnoringVersion(shard, command, tries + 1));
-                        }));
-  }
-
-  private Mono<Answer> send(
+  /** Sends a command to a shard, with a version. */
+  public Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
     return shard(shard, command)
         // The table names a shard that is no more: as stale as it can be.
         .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
-                Transactions.isPart(command)
-                    ? inTransaction(replicaSet, shard, command, version)
+                transactions != null && TransactionCommands.isPart(command)
+                    ? inTransaction(transactions, replicaSet, shard, command, version)
                     : versioned(replicaSet, concerns.complete(command), version))
         .transformDeferredContextual(
             (answered, context) ->
@@ -124,15 +114,15 @@ public final class ShardClient {
   }
 
   /** Concerns are the transaction's then, and a refusal may be the end of it. */
-  private Mono<Answer> inTransaction(
+  private static Mono<Answer> inTransaction(
+      Participation transactions,
       ReplicaSet replicaSet,
       String shard,
       OpMsg command,
       Function<VersionFormat, BsonDocument> version) {
     return transactions
-        .tidied(command, shard)
-        .then(
-            Mono.defer(() -> versioned(replicaSet, transactions.forShard(command, shard), version)))
+        .joined(command, shard)
+        .flatMap(joined -> versioned(replicaSet, joined, version))
         .doOnNext(
             answer -> {
               BsonDocument reply = answer.document();
@@ -142,35 +132,13 @@ public final class ShardClient {
             });
   }
 
-  /**
-   * A statement of a transaction that goes to several shards: if one refuses it, what others have
-   * done is left behind, so that the whole statement can be run again. If statements went before,
-   * the transaction fails.
-   */
-  <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
-    return run.onErrorResume(
-        StaleRoute.class,
-        stale -> {
-          transactions.refused(command, stale);
-          return Mono.error(stale);
-        });
-  }
-
-  /** Whether shards would take a collection for an unsharded one. */
-  Mono<Boolean> isShardedTimeSeries(String namespace) {
-    return catalog
-        .table(namespace)
-        .thenReturn(false)
-        .onErrorResume(e -> Mono.just(e instanceof ShardedTimeSeriesException));
-  }
-
   /** Whether a collection's table is at hand in a moment, or the reason why there is none. */
   public Mono<Boolean> isKnownSoon(String namespace) {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
   }
 
   /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
-  Mono<RoutingTable> newest(RoutingTable table) {
+  public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
   }
 
@@ -206,8 +174,13 @@ public final class ShardClient {
                 catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
   }
 
-  /** The shard may know of a move that the config server commits in a moment. */
-  private static Duration pause(int tries) {
+  /**
+   * The pause before the next try: the shard may know of a move that the config server commits in a
+   * moment.
+   *
+   * @param tries that were made
+   */
+  public static Duration pause(int tries) {
     return tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
   }
 
@@ -220,7 +193,7 @@ public final class ShardClient {
   }
 
   /** The same for a write of one statement, which may be refused by a write error. */
-  static Mono<Answer> refuseStaleStatement(Answer answer) {
+  public static Mono<Answer> refuseStaleStatement(Answer answer) {
     for (BsonValue each : answer.document().getArray("writeErrors", new BsonArray())) {
       if (ErrorCodes.isStale(ErrorCodes.of(each.asDocument()))) {
         return Mono.error(new StaleRoute(each.asDocument()));

@@ -52,13 +52,6 @@ final class ShardKeyChange {
     this.transactions = transactions;
   }
 
-  /** Whether a shard's answer says that the document would belong to another shard. */
-  static boolean movesDocument(BsonDocument reply) {
-    return !ErrorCodes.ok(reply)
-        && ErrorCodes.of(reply) == ErrorCodes.WOULD_CHANGE_OWNING_SHARD
-        && reply.isDocument("postImage");
-  }
-
   /** Why it fails as one of several statements of a command: mongos's words. */
   static CommandFailure notAlone() {
     return new CommandFailure(
@@ -78,7 +71,7 @@ final class ShardKeyChange {
     return run.apply(command)
         .flatMap(
             reply ->
-                movesDocument(reply) && !Transactions.isPart(command)
+                WriteResult.movesDocument(reply) && !TransactionCommands.isPart(command)
                     ? asTransaction(command, run)
                         .onErrorResume(CommandFailure.class, failure -> failed(command, failure))
                     : Mono.just(reply));
@@ -197,12 +190,22 @@ final class ShardKeyChange {
    * @return the answer to the command
    */
   static Mono<BsonDocument> move(
-      ShardClient client, OpMsg command, RoutingTable table, String shard, BsonDocument refusal) {
-    return new Move(client, command, table, shard, refusal).run();
+      ShardClient client,
+      Transactions transactions,
+      OpMsg command,
+      RoutingTable table,
+      String shard,
+      BsonDocument refusal) {
+    return new Move(client, transactions, command, table, shard, refusal).run();
   }
 
   private record Move(
-      ShardClient client, OpMsg command, RoutingTable table, String shard, BsonDocument refusal) {
+      ShardClient client,
+      Transactions transactions,
+      OpMsg command,
+      RoutingTable table,
+      String shard,
+      BsonDocument refusal) {
     Mono<BsonDocument> run() {
       Target target = Targeter.insert(table, raw(after()));
       if (!target.isSingleShard()) {
@@ -219,7 +222,7 @@ final class ShardKeyChange {
                   ? delete().then(insert(target.shard())).then(value(target.shard()))
                   : value(shard)
                       .flatMap(value -> delete().then(insert(target.shard())).map(done -> value));
-      return client.orNothing(command, moved.map(this::reply));
+      return transactions.orNothing(command, moved.map(this::reply));
     }
 
     private BsonDocument before() {

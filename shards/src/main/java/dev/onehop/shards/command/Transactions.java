@@ -8,7 +8,6 @@ import dev.onehop.shards.cluster.StaleRoutes;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -35,12 +34,11 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class Transactions {
+public final class Transactions implements ShardClient.Participation {
   private static final int PURGE_ABOVE = 10_000;
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
-  private static final Set<String> ENDS = Set.of("commitTransaction", "abortTransaction");
   // A transaction's commands have to agree on them.
   private static final List<String> OF_ALL_COMMANDS =
       List.of(
@@ -89,52 +87,9 @@ public final class Transactions {
     }
   }
 
-  Transactions(ShardDirectory shards, ClusterClock clock) {
+  public Transactions(ShardDirectory shards, ClusterClock clock) {
     this.shards = shards;
     this.clock = clock;
-  }
-
-  /** Whether a command belongs to a transaction. */
-  public static boolean isPart(OpMsg command) {
-    return command.body().containsKey("autocommit");
-  }
-
-  /** Whether a command of a transaction is its end. */
-  public static boolean isEnd(OpMsg command) {
-    return ENDS.contains(command.commandName());
-  }
-
-  /**
-   * A failure of one of a transaction's commands, with the labels that the drivers' specification
-   * "Transactions" asks for if a server was not reached, or refused all tries as stale: after a
-   * statement the whole transaction may be tried again; after its end only that, be it at another
-   * router. A broken connection stays its cause.
-   */
-  static Throwable labelled(OpMsg command, Throwable failure) {
-    boolean unreachable = failure instanceof IOException;
-    boolean notFound =
-        failure instanceof CommandFailure known
-            && known.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE;
-    boolean stale = failure instanceof CommandFailure refused && ErrorCodes.isStale(refused.code());
-    if (!isPart(command) || !(unreachable || notFound || stale)) {
-      return failure;
-    }
-    CommandFailure known = CommandFailure.from(failure);
-    CommandFailure labelled =
-        new CommandFailure(
-            known.code(),
-            known.codeName(),
-            String.valueOf(known.getMessage()),
-            switch (command.commandName()) {
-              case "commitTransaction" ->
-                  List.of("RetryableWriteError", "UnknownTransactionCommitResult");
-              case "abortTransaction" -> List.of("RetryableWriteError");
-              default -> List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR);
-            });
-    if (unreachable) {
-      labelled.initCause(failure);
-    }
-    return labelled;
   }
 
   /**
@@ -183,7 +138,7 @@ public final class Transactions {
    * Ends at a shard what was begun there under an older table: a shard that is in the middle of a
    * transaction does not begin it anew.
    */
-  Mono<Void> tidied(OpMsg command, String shard) {
+  private Mono<Void> tidied(OpMsg command, String shard) {
     Transaction transaction = find(command);
     if (transaction == null) {
       return Mono.empty();
@@ -198,8 +153,12 @@ public final class Transactions {
         .onErrorComplete();
   }
 
-  /** A statement as a shard is to get it, which takes part from now on. */
-  OpMsg forShard(OpMsg command, String shard) {
+  @Override
+  public Mono<OpMsg> joined(OpMsg command, String shard) {
+    return tidied(command, shard).then(Mono.fromCallable(() -> forShard(command, shard)));
+  }
+
+  private OpMsg forShard(OpMsg command, String shard) {
     Transaction transaction = find(command);
     if (transaction == null) {
       throw unknown(command);
@@ -225,7 +184,8 @@ public final class Transactions {
    * A shard refused a statement as stale. The first statement of a transaction can be sent anew, as
    * nothing was done before; a later one fails, and the refusal is the cause.
    */
-  void refused(OpMsg command, StaleRoute refusal) {
+  @Override
+  public void refused(OpMsg command, StaleRoute refusal) {
     Transaction transaction = find(command);
     if (transaction == null) {
       return;
@@ -246,6 +206,20 @@ public final class Transactions {
       transaction.abandoned.addAll(transaction.participants);
       transaction.participants.clear();
     }
+  }
+
+  /**
+   * A statement of a transaction that goes to several shards: if one refuses it, what others have
+   * done is left behind, so that the whole statement can be run again. If statements went before,
+   * the transaction fails.
+   */
+  <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
+    return run.onErrorResume(
+        StaleRoute.class,
+        stale -> {
+          refused(command, stale);
+          return Mono.error(stale);
+        });
   }
 
   /** Commits at all shards that take part; an error if the transaction was not begun here. */

@@ -76,13 +76,23 @@ public final class WriteResult {
     return result.toReply();
   }
 
+  /**
+   * Whether a shard's answer says that the statement would move its document to another shard,
+   * which takes a transaction.
+   */
+  public static boolean movesDocument(BsonDocument reply) {
+    return !ErrorCodes.ok(reply)
+        && ErrorCodes.of(reply) == ErrorCodes.WOULD_CHANGE_OWNING_SHARD
+        && reply.isDocument("postImage");
+  }
+
   /** Takes in a shard's answer; as {@link #add(BsonDocument, List)}. */
   List<Integer> add(String shard, BsonDocument reply, List<Integer> indexes) {
     return add(atShard(shard, reply), indexes);
   }
 
   /** A shard's answer with the shard's name in its write concern error, as mongos gives it. */
-  static BsonDocument atShard(String shard, BsonDocument reply) {
+  public static BsonDocument atShard(String shard, BsonDocument reply) {
     if (!(reply.get("writeConcernError") instanceof BsonDocument error)) {
       return reply;
     }

@@ -37,9 +37,6 @@ public interface CommandTrace {
   /** It was refused as stale, and is decided again. */
   default void refused() {}
 
-  /** One of several shards refused its part, which is sent there again. */
-  default void refusedByOne() {}
-
   /** It has ended. */
   default void end(Outcome outcome, @Nullable Throwable failure) {}
 }

@@ -276,7 +276,7 @@ public final class ScriptedCluster implements AutoCloseable {
     BsonDocument command = new BsonDocument();
     command.putAll(request.body());
     for (String list : List.of("documents", "updates", "deletes")) {
-      if (!request.documents(list).isEmpty()) {
+      if (!command.containsKey(list) && !request.documents(list).isEmpty()) {
         command.put(list, new BsonArray(request.documents(list)));
       }
     }

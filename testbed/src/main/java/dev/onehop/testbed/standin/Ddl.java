@@ -32,9 +32,9 @@ final class Ddl {
   private final ShardClient client;
   private final ClusterState cluster;
 
-  Ddl(ClusterState cluster) {
+  Ddl(ClusterState cluster, ShardClient client) {
     this.config = cluster.config();
-    this.client = cluster.shards();
+    this.client = client;
     this.cluster = cluster;
   }
 

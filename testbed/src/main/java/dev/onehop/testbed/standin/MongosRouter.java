@@ -1,14 +1,18 @@
 package dev.onehop.testbed.standin;
 
+import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.command.ClusterRouter;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.CommandTypes;
-import dev.onehop.shards.command.HandOver;
+import dev.onehop.shards.command.SessionCommands;
+import dev.onehop.shards.command.ShardedCommands;
+import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.shards.command.Transactions;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonTimestamp;
@@ -21,7 +25,10 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class MongosRouter extends ClusterRouter {
+  private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
+
   private final ClusterState cluster;
+  private final ShardedCommands commands;
   private final ClientTransactions transactions;
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
@@ -34,11 +41,12 @@ final class MongosRouter extends ClusterRouter {
    *     those of a mongos do
    */
   MongosRouter(ClusterState cluster, boolean waitingStreams) {
-    super(cluster, new Refusal());
+    super(cluster);
     this.cluster = cluster;
     this.movedRanges = new MovedRanges(cluster.config());
-    this.transactions =
-        new ClientTransactions(cluster.transactions(), cluster.clock(), movedRanges);
+    Transactions atShards = new Transactions(cluster.directory(), cluster.clock());
+    this.commands = new ShardedCommands(cluster, atShards);
+    this.transactions = new ClientTransactions(atShards, cluster.clock(), movedRanges);
     this.changeStreams =
         new ChangeStreams(
             cluster.config(),
@@ -46,21 +54,8 @@ final class MongosRouter extends ClusterRouter {
             cluster.cursors(),
             cluster.clock(),
             waitingStreams);
-    this.ddl = new Ddl(cluster);
+    this.ddl = new Ddl(cluster, commands.shards());
     this.sharding = new Sharding(cluster);
-  }
-
-  /** There is no other mongos to hand anything to. */
-  private static final class Refusal implements HandOver {
-    @Override
-    public Mono<Boolean> isPossible() {
-      return Mono.just(false);
-    }
-
-    @Override
-    public Mono<BsonDocument> send(OpMsg command, String what) {
-      return Mono.error(CommandFailure.notSupported(what));
-    }
   }
 
   /** Runs a command of our own on the config servers' primary. */
@@ -79,16 +74,28 @@ final class MongosRouter extends ClusterRouter {
   }
 
   @Override
+  public Mono<BsonDocument> execute(OpMsg asked) {
+    return Mono.defer(
+        () -> {
+          CommandTypes.check(asked);
+          return super.execute(asked);
+        });
+  }
+
+  @Override
   protected Mono<BsonDocument> run(OpMsg command) {
+    if (SessionCommands.isOfAll(command.commandName())) {
+      return endedCursors(command).then(commands.killSessions(command));
+    }
     cluster.clock().observe(command.body());
-    if (Transactions.isPart(command) || Transactions.isEnd(command)) {
+    if (TransactionCommands.isPart(command) || TransactionCommands.isEnd(command)) {
       CommandTypes.checkSession(command);
     }
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
       case "commitTransaction" -> transactions.commit(command);
       case "abortTransaction" -> transactions.abort(command);
-      case "listDatabases" -> listDatabases(command);
+      case "listDatabases" -> commands.listDatabases(command);
       case "renameCollection" -> ddl.rename(command);
       default ->
           Sharding.isOne(command)
@@ -98,10 +105,10 @@ final class MongosRouter extends ClusterRouter {
   }
 
   private Mono<BsonDocument> onData(OpMsg command) {
-    if (isOfConfigServers(command.database())) {
+    if (CONFIG_DATABASES.contains(command.database())) {
       return onConfigServer(command);
     }
-    if (Transactions.isPart(command)) {
+    if (TransactionCommands.isPart(command)) {
       return transactions.statement(command, onShards(command));
     }
     BsonDocument asked =
@@ -123,20 +130,36 @@ final class MongosRouter extends ClusterRouter {
     return asOf(time, command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
   }
 
+  private Mono<BsonDocument> onConfigServer(OpMsg command) {
+    ReplicaSet servers = cluster.config().replicaSet();
+    return switch (command.commandName()) {
+      case "getMore" -> getMore(command);
+      case "killCursors" -> killCursors(command);
+      default ->
+          servers.send(command).map(answer -> cluster.cursors().keep(servers, command, answer));
+    };
+  }
+
   private Mono<BsonDocument> asOf(BsonTimestamp time, OpMsg command) {
     return onShards(command).flatMap(reply -> movedRanges.check(command, time, reply, List.of()));
   }
 
-  @Override
-  protected Mono<BsonDocument> other(OpMsg command) {
+  private Mono<BsonDocument> onShards(OpMsg command) {
+    Mono<BsonDocument> known = commands.run(command);
+    return known == null ? other(command) : known;
+  }
+
+  private Mono<BsonDocument> other(OpMsg command) {
     String database = command.database();
     return switch (command.commandName()) {
-      case "create" -> creatingDatabase(command, ddl.create(command, database));
+      case "getMore" -> getMore(command);
+      case "killCursors" -> killCursors(command);
+      case "create" -> commands.creatingDatabase(command, ddl.create(command, database));
       case "drop" -> ddl.drop(command, database);
       case "dropDatabase" -> ddl.dropDatabase(database);
       default ->
           Ddl.isOnEveryOwner(command.commandName())
-              ? creatingDatabase(command, ddl.onEveryOwner(command, namespace(command)))
+              ? commands.creatingDatabase(command, ddl.onEveryOwner(command, namespace(command)))
               : Mono.error(
                   new CommandFailure(
                       ErrorCodes.COMMAND_NOT_FOUND,

@@ -3,11 +3,13 @@ package dev.onehop.testbed.standin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.shards.command.ShardClient;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,6 +76,31 @@ class PartlyFailedBatchTest {
     assertThat(errors(reply))
         .singleElement()
         .satisfies(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(6)));
+  }
+
+  /** s0 has changed documents, refuses the rest to the end; s1 can't be reached. */
+  @Test
+  void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() {
+    String update =
+        "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}";
+    break1(update);
+    // It finds its connection broken; the next is not sent.
+    cluster.execute(update);
+    cluster.script(
+        "s0",
+        got ->
+            got.getFirstKey().equals("update")
+                ? BsonDocument.parse(
+                    "{ok: 1, n: 3, nModified: 3, writeErrors: [{index: 0, code: 13388, codeName:"
+                        + " 'StaleConfig', errmsg: 'moves'}]}")
+                : null);
+
+    BsonDocument reply = cluster.execute(update);
+
+    assertThat(errors(reply)).hasSize(1);
+    assertThat(cluster.seen("s0", "update")).hasSizeGreaterThan(ShardClient.MAX_TRIES);
+    assertThat(reply.getArray("errorLabels", new BsonArray()))
+        .doesNotContain(new BsonString("RetryableError"));
   }
 
   /** A shard that takes its time is not cut off because another one has failed. */

@@ -111,6 +111,20 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "coordinateCommitTransaction")).isEmpty();
   }
 
+  /** Nothing was written, and the driver backs off. */
+  @Test
+  void anOverloadedShardIsTold() {
+    answers(
+        "s1",
+        "insert",
+        "{ok: 0, code: 462, errmsg: 'too much', errorLabels: ['SystemOverloadedError']}",
+        9);
+
+    assertThat(cluster.execute(UPDATE))
+        .containsEntry("code", new BsonInt32(462))
+        .doesNotContainKey("writeErrors");
+  }
+
   /** A commit may have been done: it is sent again, and never followed by an abort. */
   @Test
   void aCommitThatWasInterruptedIsSentAgain() {

@@ -283,6 +283,45 @@ class ShardedReadsTest {
     assertThat(read).isGreaterThanOrEqualTo(options.startsWith("filter") ? 100 : ON_EACH);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{find: 'c', $db: 'it'}",
+        "{count: 'c', query: {}, $db: 'it'}",
+        "{distinct: 'c', key: 'x', query: {}, $db: 'it'}"
+      })
+  void anUnknownErrorOfOneShardIsTheCallersToSeeAndIsNotTriedAgain(String command) {
+    String name = BsonDocument.parse(command).getFirstKey();
+    cluster.script(
+        "s1",
+        got ->
+            got.getFirstKey().equals(name)
+                ? BsonDocument.parse("{ok: 0, code: 987654, errmsg: 'never heard of'}")
+                : null);
+
+    BsonDocument reply = cluster.execute(command);
+
+    assertThat(reply).containsEntry("code", new BsonInt32(987654));
+    assertThat(reply.getNumber("ok").intValue()).isZero();
+    assertThat(reply).doesNotContainKeys("cursor", "values", "value");
+    assertThat(cluster.seen("s1", name)).hasSize(1);
+  }
+
+  /** The primary shard of a database may be named by its UUID. */
+  @Test
+  void collectionsAreListedByThePrimaryShard() {
+    cluster.withShardUuids();
+    cluster.script(
+        "s0",
+        got ->
+            got.getFirstKey().equals("listCollections")
+                ? ScriptedCluster.cursor(new BsonArray())
+                : null);
+
+    assertThat(cluster.execute("{listCollections: 1, $db: 'it'}")).containsKey("cursor");
+    assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
+  }
+
   /** A refusal is no outage. */
   @Test
   void whatAShardRefusesFailsPartialResultsToo() {

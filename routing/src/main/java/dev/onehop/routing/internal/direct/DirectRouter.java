@@ -10,7 +10,6 @@ import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.command.ClusterRouter;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.StartCheck;
-import dev.onehop.shards.command.Transactions;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.Forwarded;
 import dev.onehop.wire.ServerAddressName;
@@ -21,29 +20,26 @@ import dev.onehop.wire.watch.SingleServer;
 import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
-import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The router of one application, which has a mongos do what is not certain to be right here.
+ * The router of one application: one shard, one hop. What concerns one shard alone goes straight to
+ * it, and everything else to a mongos.
  *
  * <p>Thread-safe.
  */
 public final class DirectRouter extends ClusterRouter implements ExplainedRouter {
-  private static final BsonString SNAPSHOT = new BsonString("snapshot");
-
   private final ClusterState cluster;
   private final StartCheck startCheck;
   private final MongosHandOver handOver;
+  private final OneShardCommands oneShard;
   private volatile boolean routing = true;
 
   /**
@@ -52,14 +48,11 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
    * @param cluster taken over
    */
   public DirectRouter(ClusterState cluster) {
-    this(cluster, new MongosHandOver(cluster.seeds(), cluster.startCheck(), cluster.cursors()));
-  }
-
-  private DirectRouter(ClusterState cluster, MongosHandOver handOver) {
-    super(cluster, handOver);
+    super(cluster);
     this.cluster = cluster;
     this.startCheck = cluster.startCheck();
-    this.handOver = handOver;
+    this.handOver = new MongosHandOver(cluster.seeds(), startCheck, cluster.cursors());
+    this.oneShard = new OneShardCommands(cluster, handOver);
   }
 
   @Override
@@ -133,34 +126,47 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
 
   @Override
   public Mono<Choice> choice(Target target, BsonDocument readPreference) {
-    RouteDecision decision =
-        target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS;
-    Flux<ReplicaSet> members =
-        PreferredZones.isOfAnyMember(readPreference)
-            ? Flux.fromIterable(target.shards()).mapNotNull(cluster.directory()::known)
-            : Flux.empty();
+    if (!target.isSingleShard()) {
+      Choice none = new Choice(RouteDecision.HANDED_OVER, List.of(), target.reason());
+      return handOver.isPossible().flatMap(possible -> possible ? mongos(target) : Mono.just(none));
+    }
+    Choice owner =
+        new Choice(
+            RouteDecision.OWNER,
+            primary(target.shard()).map(List::of).orElse(List.of()),
+            target.reason());
+    ReplicaSet members = cluster.directory().known(target.shard());
+    return members != null && PreferredZones.isOfAnyMember(readPreference)
+        ? zoned(members.servers(), readPreference, target).defaultIfEmpty(owner)
+        : Mono.just(owner);
+  }
+
+  private static Mono<Choice> zoned(ServerSet members, BsonDocument readPreference, Target target) {
     return members
-        .concatMap(
-            set ->
-                set.servers()
-                    .select(readPreference)
-                    .mapNotNull(
-                        server -> {
-                          String why = set.servers().zoneReason(server.name());
-                          return why == null ? null : Map.entry(server.name(), why);
-                        }))
-        .collectMap(Map.Entry::getKey, Map.Entry::getValue, LinkedHashMap::new)
+        .select(readPreference)
+        .mapNotNull(
+            member -> {
+              String why = members.zoneReason(member.name());
+              return why == null
+                  ? null
+                  : new Choice(
+                      RouteDecision.OWNER, List.of(member.name()), target.reason() + "; " + why);
+            });
+  }
+
+  /** The one that a command for several shards would be handed to now. */
+  private Mono<Choice> mongos(Target target) {
+    ServerSet mongoses = cluster.seeds().servers();
+    return mongoses
+        .select(null)
         .map(
-            zoned ->
-                zoned.isEmpty()
-                    ? new Choice(
-                        decision,
-                        target.shards().stream().flatMap(shard -> primary(shard).stream()).toList(),
-                        target.reason())
-                    : new Choice(
-                        decision,
-                        List.copyOf(zoned.keySet()),
-                        target.reason() + "; " + String.join("; ", zoned.values())));
+            mongos -> {
+              String why = mongoses.zoneReason(mongos.name());
+              return new Choice(
+                  RouteDecision.HANDED_OVER,
+                  List.of(mongos.name()),
+                  why == null ? target.reason() : target.reason() + "; " + why);
+            });
   }
 
   private Optional<ServerAddressName> primary(String shard) {
@@ -171,68 +177,42 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
 
   @Override
   protected Mono<BsonDocument> run(OpMsg command) {
-    return switch (command.commandName()) {
-      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
-      case "getMore" -> getMore(command);
-      case "killCursors" -> killCursors(command);
-      default ->
-          !routing
-              ? handOver.send(command, "a command while routing is turned off")
-              : startCheck.isDone() ? runStarted(command) : handOver.sendUnplaced(command);
-    };
-  }
-
-  private Mono<BsonDocument> runStarted(OpMsg command) {
-    if (command.commandName().equals("listDatabases")) {
-      return listDatabases(command);
+    if (OwnCommands.isOnOwnCursors(command)) {
+      return command.commandName().equals("getMore") ? getMore(command) : killCursors(command);
     }
-    return isOfConfigServers(command.database()) && !Transactions.isPart(command)
-        ? ifHandedOver(() -> onConfigServer(command), () -> onConfigServerIfRight(command))
-        : onDataOrHandOver(command);
-  }
-
-  private Mono<BsonDocument> onConfigServerIfRight(OpMsg command) {
-    return ConfigServerCommands.holdForCluster(command)
-        ? onConfigServer(command)
-        : handOver.send(
-            command, "the command " + command.commandName() + " on " + command.database());
-  }
-
-  private Mono<BsonDocument> onDataOrHandOver(OpMsg command) {
-    if (Transactions.isPart(command)) {
-      return handOver.send(command, "a transaction");
+    if (command.commandName().equals("ping")) {
+      return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
     }
-    // The table may be newer than the snapshot, which then needs the owners of that time.
-    return isSnapshotAsked(command)
-        ? handOver.send(command, "read concern snapshot")
-        : onShards(command);
+    if (!routing) {
+      return handOver.send(command, "a command while routing is turned off");
+    }
+    if (!startCheck.isDone()) {
+      return handOver.sendUnplaced(command);
+    }
+    String other = OwnCommands.whyNot(command);
+    return other == null ? byTable(command) : handOver.send(command, other);
   }
 
-  private static boolean isSnapshotAsked(OpMsg command) {
-    return command.body().get("readConcern") instanceof BsonDocument readConcern
-        && SNAPSHOT.equals(readConcern.get("level"));
-  }
-
-  @Override
-  protected Mono<BsonDocument> other(OpMsg command) {
-    return handOver.send(command, "the command " + command.commandName());
-  }
-
-  /** One whose table does not come soon is a mongos' meanwhile. */
-  @Override
-  protected Mono<BsonDocument> byTable(OpMsg command, String namespace, Mono<BsonDocument> here) {
+  private Mono<BsonDocument> byTable(OpMsg command) {
+    String namespace = namespace(command);
     return cluster
         .shards()
         .isKnownSoon(namespace)
-        .flatMap(soon -> soon ? here : withoutTable(command, here));
+        .flatMap(
+            soon -> soon ? oneShard.run(command, namespace) : withoutTable(command, namespace));
   }
 
-  /** What no mongos can do waits for a table that takes its time, as one of many chunks does. */
-  private Mono<BsonDocument> withoutTable(OpMsg command, Mono<BsonDocument> here) {
+  /**
+   * One whose table does not come soon is a mongos' meanwhile. What no mongos can do waits for a
+   * table that takes its time, as one of many chunks does.
+   */
+  private Mono<BsonDocument> withoutTable(OpMsg command, String namespace) {
     return handOver
         .isPossible()
         .flatMap(
             possible ->
-                possible || cluster.catalog().isSilent() ? handOver.sendUnplaced(command) : here);
+                possible || cluster.catalog().isSilent()
+                    ? handOver.sendUnplaced(command)
+                    : oneShard.run(command, namespace));
   }
 }

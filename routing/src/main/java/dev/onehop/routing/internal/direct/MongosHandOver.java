@@ -3,10 +3,9 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.Retryability;
-import dev.onehop.shards.command.HandOver;
 import dev.onehop.shards.command.StartCheck;
+import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.shards.command.TransactionPins;
-import dev.onehop.shards.command.Transactions;
 import dev.onehop.shards.cursor.Cursors;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.CommandTrace;
@@ -24,7 +23,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class MongosHandOver implements HandOver {
+final class MongosHandOver {
   private final ReplicaSet mongoses;
   private final StartCheck startCheck;
   private final Cursors cursors;
@@ -37,8 +36,8 @@ final class MongosHandOver implements HandOver {
     this.cursors = cursors;
   }
 
-  @Override
-  public Mono<Boolean> isPossible() {
+  /** Whether the URI names a mongos. */
+  Mono<Boolean> isPossible() {
     return startCheck.hasMongos();
   }
 
@@ -48,8 +47,12 @@ final class MongosHandOver implements HandOver {
     return facts != null && facts.hasMongos() ? toMongos(command) : Mono.error(StartCheck.silent());
   }
 
-  @Override
-  public Mono<BsonDocument> send(OpMsg command, String what) {
+  /**
+   * Has a mongos execute a command.
+   *
+   * @param what names the command in the error if there is no mongos
+   */
+  Mono<BsonDocument> send(OpMsg command, String what) {
     return isPossible()
         .flatMap(possible -> possible ? toMongos(command) : Mono.error(refusal(what)));
   }
@@ -62,7 +65,7 @@ final class MongosHandOver implements HandOver {
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {
-    boolean part = Transactions.isPart(command);
+    boolean part = TransactionCommands.isPart(command);
     ServerAddressName pinned = part ? transactions.of(command) : null;
     Mono<Answer> sent =
         pinned == null
@@ -92,6 +95,6 @@ final class MongosHandOver implements HandOver {
 
   /** A mongos that is going away: its answer to a commit has the client try that again. */
   private static boolean isToEndElsewhere(OpMsg command, Answer answer) {
-    return Transactions.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());
+    return TransactionCommands.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());
   }
 }

@@ -95,11 +95,6 @@ public class Journey implements CommandTrace {
     decision = RouteDecision.NO_TABLE;
   }
 
-  @Override
-  public synchronized void refusedByOne() {
-    staleRetries++;
-  }
-
   /** The parts that it was split into; empty if it was not. */
   synchronized List<Route> parts() {
     return parts == null ? List.of() : List.copyOf(parts);

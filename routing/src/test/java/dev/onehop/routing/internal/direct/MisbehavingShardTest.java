@@ -24,10 +24,9 @@ class MisbehavingShardTest {
   @ValueSource(
       strings = {
         "{find: 'c', filter: {_id: 5}, $db: 'it'}",
-        "{find: 'c', $db: 'it'}",
         "{aggregate: 'c', pipeline: [{$match: {_id: 5}}], cursor: {}, $db: 'it'}",
-        "{count: 'c', query: {}, $db: 'it'}",
-        "{distinct: 'c', key: 'x', query: {}, $db: 'it'}",
+        "{count: 'c', query: {_id: 5}, $db: 'it'}",
+        "{distinct: 'c', key: 'x', query: {_id: 5}, $db: 'it'}",
         "{findAndModify: 'c', query: {_id: 5}, update: {$inc: {n: 1}}, $db: 'it'}",
         "{insert: 'c', documents: [{_id: 5}], $db: 'it'}",
         "{update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}], $db: 'it'}",

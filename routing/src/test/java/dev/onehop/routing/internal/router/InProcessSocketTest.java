@@ -43,10 +43,11 @@ class InProcessSocketTest {
   private static final InetSocketAddress ANYWHERE =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 27017);
 
-  /** Which one shard answers, and which all do. */
-  private static final String ONE_SHARD = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
+  /** Which is passed on as it is, and which is decoded first. */
+  private static final String PASSED_ON = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
 
-  private static final String ALL_SHARDS = "{find: 'c', filter: {n: 5}, $db: 'it'}";
+  private static final String DECODED =
+      "{find: 'c', filter: {_id: 5}, collation: {locale: 'simple'}, $db: 'it'}";
 
   private ScriptedCluster cluster;
   private OneHop router;
@@ -64,7 +65,7 @@ class InProcessSocketTest {
     sockets = router.syncClientSettings().getSslSettings().getContext().getSocketFactory();
     socket = connected();
     // The table is read.
-    call(socket, ONE_SHARD);
+    call(socket, PASSED_ON);
   }
 
   @AfterEach
@@ -126,7 +127,7 @@ class InProcessSocketTest {
 
   @Test
   void bytesMayComeAndGoOneByOne() throws IOException {
-    for (byte each : message(ONE_SHARD, 0)) {
+    for (byte each : message(PASSED_ON, 0)) {
       socket.getOutputStream().write(each);
     }
     ByteBuf whole = Unpooled.buffer();
@@ -142,7 +143,7 @@ class InProcessSocketTest {
   @Test
   void severalRequestsInOneWriteAreAnsweredInOrder() throws IOException {
     ByteBuf all = Unpooled.buffer();
-    for (String command : new String[] {ONE_SHARD, ALL_SHARDS, ONE_SHARD}) {
+    for (String command : new String[] {PASSED_ON, DECODED, PASSED_ON}) {
       all.writeBytes(message(command, 0));
     }
     int last = requestId;
@@ -153,7 +154,7 @@ class InProcessSocketTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {ONE_SHARD, ALL_SHARDS})
+  @ValueSource(strings = {PASSED_ON, DECODED})
   void aReadMayGoOnAfterItsTimeout(String command) throws IOException {
     hold();
     write(socket, command);
@@ -172,11 +173,11 @@ class InProcessSocketTest {
   void aReadWithoutARequestTimesOut() throws IOException {
     socket.setSoTimeout(50);
     assertThatThrownBy(() -> read(socket)).isInstanceOf(SocketTimeoutException.class);
-    assertThat(call(socket, ONE_SHARD)).containsKey("cursor");
+    assertThat(call(socket, PASSED_ON)).containsKey("cursor");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {ONE_SHARD, ALL_SHARDS})
+  @ValueSource(strings = {PASSED_ON, DECODED})
   void closingEndsARead(String command) throws Exception {
     hold();
     write(socket, command);
@@ -191,13 +192,13 @@ class InProcessSocketTest {
     cluster.release();
     // What was given up leaves nothing for others to get.
     try (Socket other = connected()) {
-      assertThat(call(other, ONE_SHARD)).containsKey("cursor");
+      assertThat(call(other, PASSED_ON)).containsKey("cursor");
     }
   }
 
   /** As of a plain socket on a platform thread. */
   @ParameterizedTest
-  @ValueSource(strings = {ONE_SHARD, ALL_SHARDS})
+  @ValueSource(strings = {PASSED_ON, DECODED})
   void aReadGoesOnThoughTheThreadIsInterrupted(String command) throws Exception {
     hold();
     write(socket, command);
@@ -220,7 +221,7 @@ class InProcessSocketTest {
 
   @Test
   void halfClosedSocketsAnswerWhatWasAsked() throws IOException {
-    write(socket, ONE_SHARD);
+    write(socket, PASSED_ON);
     socket.shutdownOutput();
 
     assertThat(read(socket)).containsKey("cursor");
@@ -238,7 +239,7 @@ class InProcessSocketTest {
               "{insert: 'c', documents: [{_id: %d}], writeConcern: {w: 0}, $db: 'it'}".formatted(i),
               OpMsg.MORE_TO_COME));
     }
-    assertThat(call(socket, ONE_SHARD)).containsKey("cursor");
+    assertThat(call(socket, PASSED_ON)).containsKey("cursor");
     assertThat(cluster.seen("s1", "insert")).hasSize(3);
   }
 
@@ -246,8 +247,8 @@ class InProcessSocketTest {
   void answersThatAreNotReadYetAreKept() throws IOException {
     OutputStream out = socket.getOutputStream();
     int first = requestId + 1;
-    out.write(message(ONE_SHARD, 0));
-    out.write(message(ALL_SHARDS, 0));
+    out.write(message(PASSED_ON, 0));
+    out.write(message(DECODED, 0));
     out.write(
         message(
             "{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 0}, $db: 'it'}",
@@ -267,7 +268,7 @@ class InProcessSocketTest {
 
   @Test
   void whatIsNoOpMsgEndsIt() throws IOException {
-    byte[] message = message(ONE_SHARD, 0);
+    byte[] message = message(PASSED_ON, 0);
     message[12] = 1;
     socket.getOutputStream().write(message);
     assertThatThrownBy(() -> read(socket)).isInstanceOf(IOException.class);
@@ -276,7 +277,7 @@ class InProcessSocketTest {
   @Test
   void aMessageWithASectionOfAnUnknownKindIsRejectedAsAWhole() throws IOException {
     int before = cluster.seen("s1", "find").size();
-    byte[] known = message(ONE_SHARD, 0);
+    byte[] known = message(PASSED_ON, 0);
     byte[] extended = Arrays.copyOf(known, known.length + 6);
     extended[known.length] = 2;
     extended[known.length + 1] = 5;
@@ -287,7 +288,7 @@ class InProcessSocketTest {
         .containsEntry("code", new BsonInt32(17))
         .containsEntry("errmsg", new BsonString("unexpected OP_MSG section of kind 2"));
     assertThat(cluster.seen("s1", "find")).hasSize(before);
-    assertThat(call(socket, ONE_SHARD)).containsEntry("ok", new BsonInt32(1));
+    assertThat(call(socket, PASSED_ON)).containsEntry("ok", new BsonInt32(1));
   }
 
   @Test

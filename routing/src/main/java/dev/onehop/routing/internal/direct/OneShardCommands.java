@@ -1,0 +1,108 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.catalog.ShardedTimeSeriesException;
+import dev.onehop.shards.catalog.UnknownNamespaceException;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.OneShardReads;
+import dev.onehop.shards.command.ReadTargets;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.WriteResult;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads and writes at the one shard that owns all that they touch. What several shards own, and
+ * what a shard says that it can't do alone, is handed to a mongos.
+ *
+ * <p>Thread-safe.
+ */
+final class OneShardCommands {
+  static final String MOVES = "an update that moves its document to another shard";
+
+  private final ShardClient shards;
+  private final RoutingCatalog catalog;
+  private final OneShardReads reads;
+  private final MongosHandOver handOver;
+
+  OneShardCommands(ClusterState cluster, MongosHandOver handOver) {
+    this.shards = cluster.shards();
+    this.catalog = cluster.catalog();
+    this.reads = new OneShardReads(shards, cluster.cursors());
+    this.handOver = handOver;
+  }
+
+  /** Executes one of {@link OwnCommands}. */
+  Mono<BsonDocument> run(OpMsg command, String namespace) {
+    Mono<BsonDocument> answer =
+        OwnCommands.isWrite(command)
+            ? Mono.defer(() -> new OwnersBatch(shards, command, this).run(namespace))
+            : shards.retryWhileStale(namespace, table -> read(command, table));
+    return answer
+        .onErrorResume(
+            UnknownNamespaceException.class, e -> handOver.send(command, "a new database"))
+        .onErrorResume(
+            ShardedTimeSeriesException.class,
+            e -> handOver.send(command, "a sharded time series collection"));
+  }
+
+  private Mono<BsonDocument> read(OpMsg command, RoutingTable table) {
+    return owner(command, table) == null
+        ? doubted(table).flatMap(newest -> readByOwner(command, newest))
+        : readByOwner(command, table);
+  }
+
+  private Mono<BsonDocument> readByOwner(OpMsg command, RoutingTable table) {
+    String shard = owner(command, table);
+    return shard == null
+        ? handOver(command, "the command " + command.commandName() + " over several shards")
+        : reads
+            .run(command, table, shard)
+            .flatMap(
+                reply ->
+                    ErrorCodes.isOfShardedView(reply)
+                        ? handOver(command, "a view of a sharded collection")
+                        : WriteResult.movesDocument(reply)
+                            ? handOver(command, MOVES)
+                            : Mono.just(WriteResult.atShard(shard, reply)));
+  }
+
+  /** The one shard that owns all that a command touches; null if there is none. */
+  private static @Nullable String owner(OpMsg command, RoutingTable table) {
+    try {
+      Target target = ReadTargets.of(table, command.commandName(), command.body());
+      return target != null && target.isSingleShard() ? target.shard() : null;
+    } catch (ShardKeyException e) {
+      return null;
+    }
+  }
+
+  /** Has a mongos execute a command. */
+  Mono<BsonDocument> handOver(OpMsg command, String what) {
+    return handOver.send(command, what);
+  }
+
+  /**
+   * The table to decide by once more, after one by which no single shard owns what a command
+   * touches: no shard would refuse it if it were too old. A mongos knows better, so that the table
+   * is read again in the background. Without a mongos it is read before the command is refused.
+   */
+  Mono<RoutingTable> doubted(RoutingTable table) {
+    return handOver
+        .isPossible()
+        .flatMap(
+            possible -> {
+              if (!possible) {
+                return shards.newest(table);
+              }
+              catalog.suspect(table.namespace());
+              return Mono.just(table);
+            });
+  }
+}

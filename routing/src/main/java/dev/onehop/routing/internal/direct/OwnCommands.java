@@ -1,0 +1,84 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.shards.command.OwnDocumentStages;
+import dev.onehop.shards.command.ReadTargets;
+import dev.onehop.shards.command.StatementLists;
+import dev.onehop.shards.command.TransactionCommands;
+import dev.onehop.wire.message.CommandFields;
+import dev.onehop.wire.message.OpMsg;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which commands direct mode executes itself if one shard owns what they touch. Those that can't be
+ * read are others': a mongos says what is wrong with them.
+ */
+final class OwnCommands {
+  private static final Set<String> READS =
+      Set.of("find", "count", "distinct", "aggregate", "findAndModify", "findandmodify");
+  private static final Set<String> WRITES = Set.of("insert", "update", "delete");
+  private static final Set<String> OF_CONFIG_SERVERS = Set.of("admin", "config");
+  private static final BsonString SNAPSHOT = new BsonString("snapshot");
+
+  private OwnCommands() {}
+
+  /** Whether it reads on from cursors, or ends them: the server that has one is known here. */
+  static boolean isOnOwnCursors(OpMsg command) {
+    return switch (command.commandName()) {
+      case "getMore" -> command.body().isInt64("getMore");
+      case "killCursors" -> hasOnly(BsonType.INT64, command.body(), "cursors");
+      default -> false;
+    };
+  }
+
+  static boolean isWrite(OpMsg command) {
+    return WRITES.contains(command.commandName());
+  }
+
+  /** What a command is that only a mongos executes; null if one shard may. */
+  static @Nullable String whyNot(OpMsg command) {
+    String name = command.commandName();
+    BsonDocument body = command.body();
+    if (TransactionCommands.isPart(command)) {
+      return "a transaction";
+    }
+    if (OF_CONFIG_SERVERS.contains(command.database())) {
+      return "the command " + name + " on " + command.database();
+    }
+    if (!READS.contains(name) && !isWrite(command)) {
+      return "the command " + name;
+    }
+    // The table may be newer than the snapshot, which then needs the owners of that time.
+    if (SNAPSHOT.equals(CommandFields.document(body, "readConcern").get("level"))) {
+      return "read concern snapshot";
+    }
+    if (!body.isString(name) || body.getString(name).getValue().isEmpty()) {
+      return "the command " + name + " without a collection";
+    }
+    String list = StatementLists.field(name);
+    if (isWrite(command) && body.containsKey(list) && !hasOnly(BsonType.DOCUMENT, body, list)) {
+      return "the command " + name + " without statements";
+    }
+    return name.equals("aggregate") ? whyNot(body) : null;
+  }
+
+  private static @Nullable String whyNot(BsonDocument aggregate) {
+    if (!hasOnly(BsonType.DOCUMENT, aggregate, "pipeline")) {
+      return "an aggregation without a pipeline";
+    }
+    if (CommandFields.flag(aggregate, "explain")) {
+      return "an aggregation with explain";
+    }
+    String stage = OwnDocumentStages.firstOther(ReadTargets.pipeline(aggregate));
+    return stage == null ? null : "the stage " + stage;
+  }
+
+  private static boolean hasOnly(BsonType type, BsonDocument body, String array) {
+    return body.get(array) instanceof BsonArray values
+        && values.stream().allMatch(value -> value.getBsonType() == type);
+  }
+}

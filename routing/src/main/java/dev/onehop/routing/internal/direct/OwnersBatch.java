@@ -1,0 +1,62 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.shards.command.Placement;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.WriteBatch;
+import dev.onehop.wire.message.OpMsg;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A write command each of whose statements one shard owns. Once that is not so, be it after some of
+ * it was carried out, a mongos carries out what is left: under the same session, number and ids of
+ * statements, so that shards know what they have done.
+ */
+final class OwnersBatch extends WriteBatch {
+  private final OneShardCommands commands;
+  private boolean doubted;
+  private @Nullable BsonDocument ofMongos;
+
+  OwnersBatch(ShardClient shards, OpMsg command, OneShardCommands commands) {
+    super(shards, command);
+    this.commands = commands;
+  }
+
+  @Override
+  protected Mono<Void> withOthers(Placement placement) {
+    if (!doubted) {
+      doubted = true;
+      return commands.doubted(placement.table()).flatMap(this::attempt).then();
+    }
+    return handOver(pending(), "a write to several shards");
+  }
+
+  /** The mongos may be sent what is done already: the shard has it in the session's history. */
+  @Override
+  protected Mono<Void> moves(
+      RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {
+    return handOver(indexes, OneShardCommands.MOVES);
+  }
+
+  private Mono<Void> handOver(List<Integer> indexes, String what) {
+    Mono<BsonDocument> sent = commands.handOver(part(indexes), what);
+    return indexes.size() == statements().size()
+        ? sent.doOnNext(reply -> settleAll(reply, indexes)).then()
+        : sent.flatMap(reply -> settle(reply, indexes))
+            .onErrorResume(failure -> notAnswered(failure, indexes));
+  }
+
+  private void settleAll(BsonDocument reply, List<Integer> indexes) {
+    ofMongos = reply;
+    answered();
+    done(indexes);
+  }
+
+  @Override
+  protected BsonDocument reply() {
+    return ofMongos == null ? super.reply() : ofMongos;
+  }
+}

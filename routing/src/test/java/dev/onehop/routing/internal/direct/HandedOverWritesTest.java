@@ -1,0 +1,267 @@
+package dev.onehop.routing.internal.direct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.shards.command.ScriptedCluster;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Writes that shards have begun and a mongos ends: each statement is carried out once. */
+class HandedOverWritesTest {
+  private static final int WIRE_6_0 = 17;
+  private static final String SESSION =
+      "lsid: {id: {$uuid: '00000000-0000-4000-8000-000000000009'}}, txnNumber: {$numberLong: '7'}";
+  private static final String MOVES =
+      """
+      {ok: 0, code: 283, codeName: 'WouldChangeOwningShard', errmsg: 'as scripted',
+       preImage: {_id: 1, n: 1}, postImage: {_id: -1, n: 1}, shouldUpsert: false}""";
+  private static final String STALE =
+      "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
+
+  /** What s1 had up to 3 it has still, and s0 what it had from there. */
+  private static final String SPLIT =
+      """
+      [{_id: 2, min: {_id: 0}, max: {_id: 3}, shard: 's1', lastmod: {$timestamp: {t: 2, i: 1}},
+        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}},
+       {_id: 3, min: {_id: 3}, max: {_id: {$maxKey: 1}}, shard: 's0',
+        lastmod: {$timestamp: {t: 2, i: 0}},
+        uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]""";
+
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final AtomicInteger updates = new AtomicInteger();
+
+  @BeforeEach
+  void useAMongos() {
+    cluster.seed("m0");
+  }
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  private static boolean isWrite(BsonDocument got) {
+    return List.of("update", "findAndModify").contains(got.getFirstKey());
+  }
+
+  private void answers(String server, String reply) {
+    cluster.script(server, got -> isWrite(got) ? BsonDocument.parse(reply) : null);
+  }
+
+  /** Ranges of s1 have moved to s0. */
+  private void splits() {
+    cluster.script("s1", got -> isWrite(got) ? BsonDocument.parse(STALE) : null);
+    cluster.script(
+        "m0",
+        got ->
+            new BsonString("chunks").equals(got.get("find"))
+                ? ScriptedCluster.cursor(BsonArray.parse(SPLIT))
+                : isWrite(got)
+                    ? BsonDocument.parse(
+                        "{ok: 1, n: 5, nModified: 4, writeErrors: [{index: 1, code: 121, errmsg:"
+                            + " 'no'}]}")
+                    : null);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theRestOfABatchIsHandedOver(boolean ordered) {
+    assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
+    splits();
+
+    BsonDocument reply =
+        cluster.execute(
+            """
+            {update: 'c', ordered: %s, %s, updates: [
+              {q: {_id: -1}, u: {$inc: {n: 1}}},
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true},
+              {q: {_id: 2}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+                .formatted(ordered, SESSION));
+
+    assertThat(reply)
+        .containsEntry("n", new BsonInt32(6))
+        .containsEntry("nModified", new BsonInt32(4))
+        .containsEntry("ok", new BsonDouble(1));
+    assertThat(reply.getArray("writeErrors"))
+        .singleElement()
+        .satisfies(
+            error ->
+                assertThat(error.asDocument())
+                    .containsEntry("index", new BsonInt32(2))
+                    .containsEntry("code", new BsonInt32(121)));
+    assertThat(cluster.seen("s0", "update"))
+        .singleElement()
+        .satisfies(sent -> assertThat(sent.getArray("stmtIds")).isEqualTo(ids(0)));
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+    assertThat(cluster.seen("m0", "update"))
+        .singleElement()
+        .satisfies(
+            sent -> {
+              assertThat(sent)
+                  .containsAllEntriesOf(BsonDocument.parse("{" + SESSION + "}"))
+                  .doesNotContainKeys("shardVersion", "writeConcern");
+              assertThat(sent.getArray("stmtIds")).isEqualTo(ids(1, 2));
+              assertThat(sent.getArray("updates")).hasSize(2);
+            });
+  }
+
+  /** The client's own ids of statements stay those. */
+  @Test
+  void theClientsIdsOfStatementsAreKept() {
+    assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
+    splits();
+
+    cluster.execute(
+        """
+        {update: 'c', stmtIds: [11, 12], %s, updates: [
+          {q: {_id: -1}, u: {$inc: {n: 1}}},
+          {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}"""
+            .formatted(SESSION));
+
+    assertThat(cluster.seen("m0", "update").get(0).getArray("stmtIds")).isEqualTo(ids(12));
+  }
+
+  /** What is done is told, and not sent again; what became of the rest is not known. */
+  @Test
+  void aMongosThatIsGoneTakesNothingBack() {
+    assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
+    splits();
+    cluster.script(
+        "m0",
+        got ->
+            new BsonString("chunks").equals(got.get("find"))
+                ? ScriptedCluster.cursor(BsonArray.parse(SPLIT))
+                : isWrite(got) ? ScriptedCluster.HANG_UP : null);
+
+    BsonDocument reply =
+        cluster.execute(
+            """
+            {update: 'c', updates: [
+              {q: {_id: -1}, u: {$inc: {n: 1}}},
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}""");
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(reply.getArray("writeErrors"))
+        .singleElement()
+        .satisfies(
+            error -> assertThat(error.asDocument()).containsEntry("index", new BsonInt32(1)));
+    assertThat(cluster.seen("s0", "update")).hasSize(1);
+    assertThat(cluster.seen("m0", "update")).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {_id: -1}}}], %s, $db: 'it'}",
+        "{findAndModify: 'c', query: {_id: 1}, update: {$set: {_id: -1}}, %s, $db: 'it'}"
+      })
+  void aChangeOfTheShardKeyIsHandedOverAsItIs(String command) {
+    String told = "{ok: 1, n: 1, nModified: 1, value: {_id: 1}, electionId: 5}";
+    answers("s1", MOVES);
+    answers("m0", told);
+    BsonDocument sent = BsonDocument.parse(command.formatted(SESSION));
+
+    assertThat(cluster.execute(command.formatted(SESSION)))
+        .containsAllEntriesOf(BsonDocument.parse(told));
+
+    assertThat(cluster.seen("m0", sent.getFirstKey()))
+        .singleElement()
+        .satisfies(
+            got ->
+                assertThat(got)
+                    .containsAllEntriesOf(sent)
+                    .doesNotContainKeys("shardVersion", "stmtIds", "writeConcern"));
+    assertThat(cluster.seen("s0", sent.getFirstKey())).isEmpty();
+  }
+
+  /** The shard has done the statements before it; the mongos finds them in the history. */
+  @Test
+  void aChangeOfTheShardKeyAmongOthers() {
+    cluster.script(
+        "s1",
+        got -> isWrite(got) && updates.getAndIncrement() == 0 ? BsonDocument.parse(MOVES) : null);
+    answers(
+        "m0",
+        "{ok: 1, n: 1, nModified: 1, retriedStmtIds: [1], writeErrors: [{index: 1, code: 72, errmsg:"
+            + " 'batch of size 1'}]}");
+
+    BsonDocument reply =
+        cluster.execute(
+            """
+            {update: 'c', %s, updates: [
+              {q: {_id: -5}, u: {$inc: {n: 1}}}, {q: {_id: 5}, u: {$inc: {n: 1}}},
+              {q: {_id: 1}, u: {$set: {_id: -1}}}, {q: {_id: 6}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+                .formatted(SESSION));
+
+    assertThat(reply).containsEntry("n", new BsonInt32(2));
+    assertThat(reply.getArray("writeErrors"))
+        .singleElement()
+        .satisfies(
+            error ->
+                assertThat(error.asDocument())
+                    .containsEntry("index", new BsonInt32(2))
+                    .containsEntry("code", new BsonInt32(72)));
+    assertThat(cluster.seen("m0", "update").get(0).getArray("stmtIds")).isEqualTo(ids(1, 2, 3));
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+  }
+
+  @Test
+  void aRefusalByTheMongosIsTheClients() {
+    answers("s1", MOVES);
+    answers("m0", "{ok: 0, code: 217, codeName: 'IncompleteTransactionHistory', errmsg: 'done'}");
+
+    assertThat(
+            cluster.execute(
+                "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {_id: -1}}}], %s, $db: 'it'}"
+                    .formatted(SESSION)))
+        .containsEntry("code", new BsonInt32(217))
+        .doesNotContainKey("n");
+  }
+
+  /** The driver sends it again, under the same number. */
+  @Test
+  void aMongosThatIsLostLeavesAllOfItOpen() {
+    answers("s1", MOVES);
+    cluster.script("m0", got -> isWrite(got) ? ScriptedCluster.HANG_UP : null);
+
+    BsonDocument reply =
+        cluster.execute(
+            "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {_id: -1}}}], %s, $db: 'it'}"
+                .formatted(SESSION));
+
+    assertThat(reply.getNumber("ok").intValue()).isZero();
+    assertThat(reply.getArray("errorLabels")).contains(new BsonString("RetryableWriteError"));
+  }
+
+  @Test
+  void withoutAMongosItIsRefused() {
+    cluster.seed("config");
+    answers("s1", MOVES);
+
+    BsonDocument reply =
+        cluster.execute(
+            "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {_id: -1}}}], %s, $db: 'it'}"
+                .formatted(SESSION));
+
+    assertThat(reply).containsEntry("code", new BsonInt32(115));
+    assertThat(reply.getString("errmsg").getValue()).contains("moves its document", "mongos");
+  }
+
+  private static BsonArray ids(int... ids) {
+    BsonArray all = new BsonArray();
+    for (int id : ids) {
+      all.add(new BsonInt32(id));
+    }
+    return all;
+  }
+}
