@@ -118,7 +118,7 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /** The full name of the collection that a command is on. */
-  protected static String namespace(OpMsg command) {
+  public static String namespace(OpMsg command) {
     return command.database() + "." + command.body().getString(command.commandName()).getValue();
   }
 

@@ -115,7 +115,7 @@ public abstract class WriteBatch {
   }
 
   /** The answer to the command. */
-  protected BsonDocument reply() {
+  public BsonDocument reply() {
     return result.toReply();
   }
 

@@ -74,7 +74,7 @@ public final class CursorReplies {
     return with(reply, PARTIAL, BsonBoolean.TRUE);
   }
 
-  static boolean isPartial(BsonDocument reply) {
+  public static boolean isPartial(BsonDocument reply) {
     return BsonBoolean.TRUE.equals(reply.getDocument("cursor").get(PARTIAL));
   }
 

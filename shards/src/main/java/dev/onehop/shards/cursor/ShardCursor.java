@@ -96,7 +96,7 @@ public final class ShardCursor implements OpenCursor {
    *
    * @param batchSize at most so many documents, 0 for as many as the server gives at once
    */
-  Mono<BsonDocument> next(int batchSize) {
+  public Mono<BsonDocument> next(int batchSize) {
     BsonDocument command = getMore();
     if (batchSize > 0) {
       command.append("batchSize", new BsonInt32(batchSize));

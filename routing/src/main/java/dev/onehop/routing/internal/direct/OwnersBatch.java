@@ -56,7 +56,7 @@ final class OwnersBatch extends WriteBatch {
   }
 
   @Override
-  protected BsonDocument reply() {
+  public BsonDocument reply() {
     return ofMongos == null ? super.reply() : ofMongos;
   }
 }
