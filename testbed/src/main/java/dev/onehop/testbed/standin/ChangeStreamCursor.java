@@ -1,8 +1,8 @@
 package dev.onehop.testbed.standin;
 
-import dev.onehop.shards.cursor.Batch;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.Cursors.OpenCursor;
+import dev.onehop.testbed.standin.command.Batch;
 import dev.onehop.wire.message.CommandFields;
 import java.time.Duration;
 import java.util.ArrayDeque;

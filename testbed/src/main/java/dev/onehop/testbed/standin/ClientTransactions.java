@@ -1,8 +1,8 @@
 package dev.onehop.testbed.standin;
 
 import dev.onehop.shards.cluster.ClusterClock;
-import dev.onehop.shards.command.Transactions;
-import dev.onehop.shards.command.Transactions.Transaction;
+import dev.onehop.testbed.standin.command.Transactions;
+import dev.onehop.testbed.standin.command.Transactions.Transaction;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;

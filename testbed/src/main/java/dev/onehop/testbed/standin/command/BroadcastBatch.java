@@ -1,10 +1,15 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.StaleRoute;
 import dev.onehop.shards.cluster.VersionFormat;
+import dev.onehop.shards.command.Placement;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.WriteBatch;
+import dev.onehop.shards.command.WriteResult;
+import dev.onehop.shards.command.WriteTargets;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;

@@ -1,10 +1,11 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ShardDirectory;
 import dev.onehop.shards.cluster.StaleRoute;
 import dev.onehop.shards.cluster.StaleRoutes;
+import dev.onehop.shards.command.ShardClient;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;

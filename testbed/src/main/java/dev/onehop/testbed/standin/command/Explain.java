@@ -1,9 +1,14 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.command.OwnDocumentStages;
+import dev.onehop.shards.command.ReadTargets;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.StatementLists;
+import dev.onehop.shards.command.WriteTargets;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;

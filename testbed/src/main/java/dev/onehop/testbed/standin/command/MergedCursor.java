@@ -1,6 +1,8 @@
-package dev.onehop.shards.cursor;
+package dev.onehop.testbed.standin.command;
 
+import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.Cursors.OpenCursor;
+import dev.onehop.shards.cursor.ShardCursor;
 import dev.onehop.wire.message.BsonCopies;
 import dev.onehop.wire.message.CommandFields;
 import java.util.ArrayDeque;

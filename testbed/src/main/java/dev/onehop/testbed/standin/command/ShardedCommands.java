@@ -1,9 +1,13 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.command.ClusterRouter;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.SessionCommands;
+import dev.onehop.shards.command.ShardClient;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.util.function.BiFunction;

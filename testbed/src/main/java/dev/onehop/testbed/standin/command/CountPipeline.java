@@ -1,4 +1,4 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.CommandFields;

@@ -1,5 +1,6 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
+import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.CommandFields;
 import dev.onehop.wire.message.ErrorCodes;

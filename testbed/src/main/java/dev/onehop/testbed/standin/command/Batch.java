@@ -1,4 +1,4 @@
-package dev.onehop.shards.cursor;
+package dev.onehop.testbed.standin.command;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.onehop.shards.cursor;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKeyBuilder;

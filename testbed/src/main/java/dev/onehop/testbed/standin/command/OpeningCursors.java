@@ -1,4 +1,4 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.shards.cursor.ShardCursor;
 import dev.onehop.wire.LateErrors;

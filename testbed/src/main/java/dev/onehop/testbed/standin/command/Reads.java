@@ -1,4 +1,4 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
@@ -7,12 +7,16 @@ import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.PartialResults;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.StaleRoutes;
+import dev.onehop.shards.command.OneShardReads;
+import dev.onehop.shards.command.OwnDocumentStages;
+import dev.onehop.shards.command.ReadTargets;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.TransactionCommands;
+import dev.onehop.shards.command.WriteResult;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.Cursors;
-import dev.onehop.shards.cursor.MergedCursor;
-import dev.onehop.shards.cursor.MergedCursor.Source;
 import dev.onehop.shards.cursor.ShardCursor;
-import dev.onehop.shards.cursor.SortKeys;
+import dev.onehop.testbed.standin.command.MergedCursor.Source;
 import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.CommandFields;

@@ -1,4 +1,4 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import java.util.Set;
 import org.bson.BsonDocument;

@@ -1,9 +1,10 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import dev.onehop.core.table.ShardId;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.ConfigServer;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.command.ShardClient;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.shards.cursor.Cursors;
 import dev.onehop.wire.message.CommandFailure;

@@ -1,4 +1,4 @@
-package dev.onehop.shards.command;
+package dev.onehop.testbed.standin.command;
 
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,8 +1,9 @@
-package dev.onehop.shards.cursor;
+package dev.onehop.testbed.standin.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.shards.cursor.MergedCursor.Source;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.testbed.standin.command.MergedCursor.Source;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

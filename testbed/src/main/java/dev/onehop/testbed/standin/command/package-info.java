@@ -1,0 +1,5 @@
+/** The stand-in's commands on data, at several shards: reads, writes, transactions, listings. */
+@NullMarked
+package dev.onehop.testbed.standin.command;
+
+import org.jspecify.annotations.NullMarked;
