@@ -476,10 +476,10 @@ public final class OneHop implements AutoCloseable {
      * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
      * which it reads the routing metadata, a user that exists on every shard under the same name
      * and may read the database {@code config}, and from 8.0 the role {@code
-     * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
-     * transactions, change streams, and aggregations over several shards) it hands to a mongos of
-     * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
-     * then bounds the connections to each shard's server.
+     * directShardOperations}. What one shard does not own (reads and writes over several shards,
+     * transactions, changes of a shard key, {@code $lookup} and {@code $out}, change streams, DDL)
+     * it hands to a mongos of the URI; if the URI names config servers, such operations fail. The
+     * pool's {@code maxSize} then bounds the connections to each shard's server.
      *
      * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} are for
      * targeted mode only, also as options of the URI.

@@ -15,6 +15,7 @@ import com.mongodb.client.model.geojson.Point;
 import com.mongodb.client.model.geojson.Position;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.OneHop;
@@ -35,6 +36,8 @@ import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -52,7 +55,9 @@ class DirectHandOverIT {
   private static Testbed testbed;
   private static final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private static MongoClient client;
+  private static MongoClient plain;
   private static MongoClient withoutMongos;
+  private static String compared;
   private static int collections;
 
   @BeforeAll
@@ -64,6 +69,7 @@ class DirectHandOverIT {
             .routing(RoutingMode.DIRECT)
             .meterRegistry(meters)
             .client(MongoClient.class);
+    plain = MongoClients.create(testbed.url());
     withoutMongos =
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)
@@ -74,6 +80,7 @@ class DirectHandOverIT {
   static void stop() {
     if (client != null) {
       client.close();
+      plain.close();
       withoutMongos.close();
     }
   }
@@ -194,6 +201,90 @@ class DirectHandOverIT {
     }
     assertThat(all(client.getDatabase(cluster.database()).listCollectionNames()))
         .doesNotContain("elsewhere");
+  }
+
+  /** What the servers say, to either client, but for times and what differs with each execution. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{find: 'NAME', sort: {_id: 1}, batchSize: 300}",
+        "{find: 'NAME', filter: {n: {$gte: 250}}, sort: {n: -1}, skip: 5, limit: 30}",
+        "{count: 'NAME', query: {n: {$gte: 5}}}",
+        "{distinct: 'NAME', key: 'even', query: {}}",
+        "{aggregate: 'NAME', pipeline: [{$match: {n: {$lt: 0}}}], cursor: {}}",
+        "{aggregate: 'NAME', pipeline: [{$group: {_id: '$even'}}], cursor: {}}",
+        "{aggregate: 'NAME', pipeline: [{$lookup: {from: 'x', as: 'y', pipeline: []}}], cursor: {}}",
+        "{findAndModify: 'NAME', query: {n: 5}, update: {$set: {x: 1}}}",
+        "{update: 'NAME', updates: [{q: {n: {$gte: 5}}, u: {$unset: {no: 1}}, multi: true}]}",
+        "{update: 'NAME', updates: [{q: {_id: 5}, u: {$set: {n: 5}}}, {q: {n: 250}, u: {$set: {n:"
+            + " 250}}}]}",
+        "{update: 'NAME', updates: [{q: {x: 5}, u: {$set: {y: 5}}, upsert: true}]}",
+        "{delete: 'NAME', deletes: [{q: {n: -5}, limit: 0}]}",
+        "{insert: 'NAME', documents: [{_id: [5]}]}",
+        "{insert: 'NAME', documents: [{_id: 5}, {_id: [5]}, {_id: 6}], ordered: false}",
+        "{listIndexes: 'NAME', cursor: {}}",
+        "{explain: {find: 'NAME', filter: {_id: 5}}, verbosity: 'queryPlanner'}",
+        "{createIndexes: 'NAME', indexes: [{key: {_id: 1}, name: '_id_'}]}",
+        "{create: 'NAME'}",
+        "{collMod: 'NAME', nothing: 1}",
+        "{dropIndexes: 'NAME', index: 'none'}",
+        "{dbStats: 1}",
+        "{bulkWrite: 1, ops: [], nsInfo: []}",
+        "{find: 'NAME', filter: 5}",
+        "{find: ''}",
+        "{aggregate: 'NAME', pipeline: 5, cursor: {}}",
+        "{update: 'NAME', updates: [{q: {}}]}",
+        "{killCursors: 'NAME', cursors: ['x']}",
+        "{noSuchCommand: 1}"
+      })
+  void theClientGetsTheReplyOfAMongos(String command) {
+    String json = command.replace("NAME", comparedCollection());
+    double before = handedOver();
+    long asked = dataOperations();
+
+    BsonDocument direct = reply(client, json);
+
+    assertThat(handedOver() - before).isEqualTo(1);
+    if (command.matches(".(find: 'N|insert|update|delete).*")) {
+      assertThat(dataOperations()).as("of the mongoses").isGreaterThan(asked);
+    }
+    assertThat(direct).isEqualTo(reply(plain, json));
+  }
+
+  private static String comparedCollection() {
+    if (compared == null) {
+      compared = loaded().getNamespace().getCollectionName();
+    }
+    return compared;
+  }
+
+  /** Reads and writes of data that the mongoses were asked for. */
+  private static long dataOperations() {
+    return testbed
+        .evidence(cluster.namespace(comparedCollection()))
+        .routerOperations()
+        .values()
+        .stream()
+        .flatMap(operations -> operations.entrySet().stream())
+        .filter(each -> List.of("query", "insert", "update", "delete").contains(each.getKey()))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
+  private static BsonDocument reply(MongoClient of, String command) {
+    BsonDocument reply;
+    try {
+      reply =
+          run(
+              of.getDatabase(cluster.database())
+                  .runCommand(BsonDocument.parse(command), BsonDocument.class));
+    } catch (MongoCommandException e) {
+      reply = e.getResponse();
+    }
+    BsonDocument told = new BsonDocument();
+    told.putAll(reply);
+    List.of("operationTime", "$clusterTime", "electionId", "opTime").forEach(told::remove);
+    return told;
   }
 
   @Test

@@ -17,13 +17,13 @@ public enum RouteDecision {
   /** One shard owns it, but which mongos is beside that is not known yet: the nearest mongos. */
   NOT_KNOWN_YET,
   /**
-   * More than one shard is concerned, or the filter does not tell: the nearest mongos, in direct
-   * mode all of these shards.
+   * More than one shard is concerned, or the filter does not tell: the nearest mongos. In direct
+   * mode a batch of writes that was split by owner.
    */
   SEVERAL_SHARDS,
   /**
    * No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. In
-   * direct mode what no shard was asked for, such as a read of the database {@code config}.
+   * direct mode what neither a shard nor a mongos was asked for.
    */
   NO_TABLE,
   /**
@@ -33,7 +33,7 @@ public enum RouteDecision {
   PREFERRED_ZONE,
   /** The operation is not the first of its transaction: the mongos of that one. */
   TRANSACTION,
-  /** Direct mode does not do it itself: a mongos of the URI. */
+  /** More than one shard has to do with it, in direct mode: a mongos of the URI. */
   HANDED_OVER;
 
   private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');

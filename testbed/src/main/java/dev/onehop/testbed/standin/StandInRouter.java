@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A process that stands in for a mongos: listens for MongoDB clients and routes their commands by
- * the routing module's direct mode, one request at a time per client connection.
+ * their routing tables, one request at a time per client connection.
  *
  * <p>The testbed starts it where no mongos binary is found:
  *

@@ -165,7 +165,6 @@ class HandOverTest {
     String name = sent.getFirstKey();
     cluster.seed("m0");
     cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}");
-    int before = cluster.seen("m0", name).size();
     int toShards = cluster.seen("s0", name).size() + cluster.seen("s1", name).size();
     cluster.script("m0", got -> got.keySet().containsAll(sent.keySet()) ? REPLY : null);
 
@@ -173,11 +172,13 @@ class HandOverTest {
 
     cluster.script("m0", got -> null);
     assertThat(reply).as(command).containsAllEntriesOf(REPLY);
-    assertThat(cluster.seen("m0", name)).hasSizeGreaterThan(before);
-    assertThat(cluster.seen("m0", name).get(cluster.seen("m0", name).size() - 1))
+    assertThat(cluster.seen("m0", name))
         .as("as the client has sent it")
-        .containsAllEntriesOf(sent)
-        .doesNotContainKeys("shardVersion", "databaseVersion");
+        .anySatisfy(
+            got ->
+                assertThat(got)
+                    .containsAllEntriesOf(sent)
+                    .doesNotContainKeys("shardVersion", "databaseVersion"));
     assertThat(cluster.seen("s0", name).size() + cluster.seen("s1", name).size())
         .as(command)
         .isEqualTo(toShards);

@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Used by one request at a time.
  */
-public final class MergedCursor implements OpenCursor {
+final class MergedCursor implements OpenCursor {
   private static final int DEFAULT_FIRST_BATCH = 101;
   private static final int DEFAULT_NEXT_BATCH = 1_000;
   private static final Set<String> SORT_KEY = Set.of(SortKeys.FIELD);
@@ -36,13 +36,13 @@ public final class MergedCursor implements OpenCursor {
   private long left;
 
   /** A shard's part: what has arrived of it, and the cursor for the rest. */
-  public static final class Source {
+  static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
     private volatile @Nullable ShardCursor cursor;
     private boolean partial;
 
-    public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
+    Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
       this.cursor = cursor;
       take(firstReply);
     }
@@ -80,7 +80,7 @@ public final class MergedCursor implements OpenCursor {
    * @param order of the documents, which then carry {@code $sortKey}; null for any order
    * @param limit documents to give in all, 0 for no limit
    */
-  public MergedCursor(
+  MergedCursor(
       String namespace, List<Source> sources, @Nullable SortKeys order, long skip, long limit) {
     this.namespace = namespace;
     this.sources = sources;
@@ -90,7 +90,7 @@ public final class MergedCursor implements OpenCursor {
   }
 
   /** The first batch. */
-  public Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
+  Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
     return fill(
         Batch.of(
             batchSize != null && batchSize.isNumber()
@@ -98,19 +98,19 @@ public final class MergedCursor implements OpenCursor {
                 : DEFAULT_FIRST_BATCH));
   }
 
-  public boolean isExhausted() {
+  boolean isExhausted() {
     return left == 0
         || sources.stream().allMatch(source -> source.buffer.isEmpty() && source.cursor == null);
   }
 
   /** Marks a reply as partial if a shard could not be reached. */
-  public BsonDocument marked(BsonDocument reply) {
+  BsonDocument marked(BsonDocument reply) {
     return sources.stream().anyMatch(source -> source.partial)
         ? CursorReplies.partial(reply)
         : reply;
   }
 
-  public String namespace() {
+  String namespace() {
     return namespace;
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * array {@code $sortKey}, when its projection asks for that metadata. Under a collation these are
  * the collation's keys: bytes, which are strings by their type only. Thread-safe.
  */
-public final class SortKeys {
+final class SortKeys {
   static final String FIELD = "$sortKey";
 
   private static final BsonPath PATH = BsonPath.of(FIELD);
@@ -27,7 +27,7 @@ public final class SortKeys {
   }
 
   /** The order that a sort stands for; null if only a mongos knows it. */
-  public static @Nullable SortKeys of(BsonDocument sort) {
+  static @Nullable SortKeys of(BsonDocument sort) {
     boolean[] descending = new boolean[sort.size()];
     int field = 0;
     for (BsonValue direction : sort.values()) {
@@ -51,7 +51,7 @@ public final class SortKeys {
   }
 
   /** A projection that gives what {@code projection} gives, and the sort key. */
-  public static BsonDocument projection(BsonDocument projection) {
+  static BsonDocument projection(BsonDocument projection) {
     BsonDocument extended = new BsonDocument();
     extended.putAll(projection);
     return extended.append(FIELD, new BsonDocument("$meta", new BsonString("sortKey")));
