@@ -37,6 +37,7 @@ public class CommandHead {
   private String operation = "";
   private String collection = "";
   private String database = "admin";
+  private @Nullable String namespace;
   private String firstStage = "";
   private int bodyEnd;
   private int cursorIdAt;
@@ -229,7 +230,12 @@ public class CommandHead {
 
   /** Database and collection. */
   public final String namespace() {
-    return database + "." + collection;
+    String known = namespace;
+    if (known == null) {
+      known = database + "." + collection;
+      namespace = known;
+    }
+    return known;
   }
 
   /** The value of the first field, "" if it is no string. */

@@ -95,10 +95,7 @@ final class Planner {
     if (command.isWriteList()) {
       return ofStatements(table, command);
     }
-    String shard = shard(() -> command.target(table));
-    return shard == null
-        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : orNull(mongoses.toShard(shard));
+    return toShardOrNearest(shard(() -> command.target(table)), command);
   }
 
   /**
@@ -147,6 +144,9 @@ final class Planner {
 
   private @Nullable Plan ofStatements(RoutingTable table, TargetedCommand command) {
     List<RawBsonDocument> statements = command.statements();
+    if (statements.size() == 1) {
+      return toShardOrNearest(shard(() -> command.target(table, statements.get(0))), command);
+    }
     List<Optional<String>> shards = new ArrayList<>(statements.size());
     for (RawBsonDocument statement : statements) {
       shards.add(Optional.ofNullable(shard(() -> command.target(table, statement))));
@@ -160,10 +160,13 @@ final class Planner {
           ? split(command, shards, distinct)
           : toNearest(RouteDecision.SEVERAL_SHARDS, command);
     }
-    Optional<String> first = shards.get(0);
-    return first.isEmpty()
+    return toShardOrNearest(shards.get(0).orElse(null), command);
+  }
+
+  private @Nullable Plan toShardOrNearest(@Nullable String shard, TargetedCommand command) {
+    return shard == null
         ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : orNull(mongoses.toShard(first.get()));
+        : orNull(mongoses.toShard(shard));
   }
 
   private @Nullable Plan split(
