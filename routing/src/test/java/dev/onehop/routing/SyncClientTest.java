@@ -303,7 +303,7 @@ class SyncClientTest {
       Call<Document> first = calling(() -> find(client, 5));
       await().until(() -> first.isIn("BlockingConnection.receive"));
       Call<Document> second = calling(() -> find(client, 6));
-      await().until(() -> second.isIn("BlockingPool$Server.await"));
+      await().until(() -> second.isIn("BlockingServerPool.await"));
 
       second.thread().interrupt();
       assertThat(second.failure()).isInstanceOf(MongoInterruptedException.class);
@@ -326,7 +326,7 @@ class SyncClientTest {
       calls.add(calling(() -> find(client, 5)));
       await().until(() -> calls.get(0).isIn("BlockingConnection.receive"));
       calls.add(calling(() -> find(client, 6)));
-      await().until(() -> calls.get(1).isIn("BlockingPool$Server.await"));
+      await().until(() -> calls.get(1).isIn("BlockingServerPool.await"));
       calls.add(calling(() -> decoded(client).first()));
       await().until(() -> calls.get(2).isIn("BlockingRequests.await"));
     }

@@ -8,6 +8,7 @@ import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.message.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -20,7 +21,6 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -38,7 +38,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Used by one thread at a time, but for {@link #close}.
  */
-public final class BlockingConnection {
+public final class BlockingConnection extends PooledConnection {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
   private static final int FIRST_READ_BYTES = 4096;
 
@@ -54,7 +54,6 @@ public final class BlockingConnection {
   private volatile @Nullable IOException lost;
   private volatile @Nullable Future<?> shaking;
   private @Nullable Compressor compressor;
-  private @Nullable Lifetime lifetime;
   // The request for a second time, where the connection may have to authenticate again.
   private @Nullable ByteBuf again;
   private boolean serverEnds;
@@ -476,7 +475,8 @@ public final class BlockingConnection {
     return server;
   }
 
-  boolean isOpen() {
+  @Override
+  public boolean isOpen() {
     return open;
   }
 
@@ -485,23 +485,27 @@ public final class BlockingConnection {
     return serverEnds;
   }
 
-  /** The pool has it from now on. */
-  void opened(Lifetime from) {
-    lifetime = from;
+  /** The thread that sends waits until the socket has taken all. */
+  @Override
+  public long unsentBytes() {
+    return 0;
   }
 
-  Lifetime lifetime() {
-    return Objects.requireNonNull(lifetime);
+  @Override
+  boolean isOn(EventLoop loop) {
+    return true;
   }
 
   /** Closes it as {@link #close}; a thread that waits for an answer fails with this cause. */
-  void close(IOException why) {
+  @Override
+  public void abort(IOException why) {
     lost = why;
     close();
   }
 
   /** Closes it; a thread that waits for an answer gets an {@link IOException}. Thread-safe. */
-  void close() {
+  @Override
+  public void close() {
     open = false;
     Future<?> waitedFor = shaking;
     if (waitedFor != null) {
@@ -509,6 +513,7 @@ public final class BlockingConnection {
     }
     // Not the TLS socket, which would wait for a thread that writes to it.
     close(transport);
+    runWhenClosed();
   }
 
   private static void close(@Nullable Socket socket) {

@@ -1,26 +1,20 @@
 package dev.onehop.wire.connection;
 
-import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.channel.CallerRunsEventLoop;
 import dev.onehop.wire.connection.WireSettings.PoolLimits;
 import dev.onehop.wire.message.PoolWaitException;
 import io.netty.channel.EventLoop;
-import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 
 /**
  * The connections to one server. A request takes an idle one, or waits in line for the first that
@@ -28,94 +22,55 @@ import reactor.core.Disposables;
  * connections of an earlier generation serve no further request. Source: the drivers'
  * specifications "Connection Monitoring and Pooling" and "Server Discovery and Monitoring".
  *
+ * <p>Who opens a connection depends on the kind. Either the pool does, for the first in line when
+ * it is open. Or who waits opens it for itself, and leaves the line for that; then {@code minSize}
+ * is not kept, and clearing the pool leaves the opening to whom it belongs.
+ *
  * <p>Thread-safe. Nothing foreign is called under the lock.
+ *
+ * @param <C> a connection
+ * @param <W> waits for one
  */
-final class ServerPool implements Exchange.Pool {
+abstract class ServerPool<C extends PooledConnection, W> {
   private final ServerAddressName server;
-  private final EventLoopGroup group;
-  private final WireSettings settings;
   private final PoolLimits limits;
   private final ConnectionSlots slots;
+  private final boolean waitersOpen;
   private final ConnectionSlots.Pool forOthers = new ForOthers();
-  private final @Nullable SharedConnections shared;
-  private final @Nullable SharingMeters meters;
-  private final Deque<WireConnection> idle = new ArrayDeque<>();
-  private final Deque<Exchange> waiting = new ArrayDeque<>();
-  // With the loops that they are to be on.
-  private final Map<Disposable, EventLoop> opening = new HashMap<>();
+  private final Deque<C> idle = new ArrayDeque<>();
+  private final Deque<Place<W>> line = new ArrayDeque<>();
+  private final Set<Opening> openings = new HashSet<>();
   // Those that are open, idle or not.
-  private final Set<WireConnection> connections = new HashSet<>();
-  private int open;
+  private final Set<C> connections = new HashSet<>();
   private int generation;
   // Whether the server could be reached last time: else none are opened in advance.
   private boolean reachable;
   private boolean closed;
 
-  ServerPool(
-      ServerAddressName server,
-      EventLoopGroup group,
-      WireSettings settings,
-      ConnectionSlots slots) {
-    this.server = server;
-    this.group = group;
-    this.settings = settings;
-    this.limits = settings.pool();
-    this.slots = slots;
-    slots.add(forOthers);
-    WireSettings.Sharing sharing = settings.sharing();
-    if (sharing == null) {
-      this.meters = null;
-      this.shared = null;
-    } else {
-      EventLoop loop = group.next();
-      this.meters = new SharingMeters(sharing.meters(), server.toString(), this::open);
-      this.shared =
-          new SharedConnections(
-              server,
-              new CallerRunsEventLoop(loop),
-              limits,
-              sharing,
-              meters,
-              new ForShared(),
-              () -> WireConnection.open(loop, server, settings),
-              System::nanoTime);
+  /** A connection that is being opened. */
+  static final class Opening {
+    /** The generation in which it began. */
+    final int born;
+
+    /** The event loop that the connection is to be on, null for none. */
+    final @Nullable EventLoop loop;
+
+    /** Ends it. */
+    final Abort abort = new Abort();
+
+    Opening(int born, @Nullable EventLoop loop) {
+      this.born = born;
+      this.loop = loop;
     }
   }
 
-  private final class ForShared implements SharedConnections.Pool {
-    @Override
-    public int generation() {
-      synchronized (ServerPool.this) {
-        return generation;
-      }
-    }
-
-    @Override
-    public boolean hasRoom() {
-      synchronized (ServerPool.this) {
-        return !idle.isEmpty() || slots.hasRoomBeside(waiting.size() - opening.size());
-      }
-    }
-
-    @Override
-    public void takeOwn(Exchange exchange) {
-      ServerPool.this.takeOwn(null, exchange);
-    }
-
-    @Override
-    public void clear(int born) {
-      ServerPool.this.clear(born);
-    }
-  }
-
-  private synchronized int open() {
-    return open;
-  }
-
-  @Override
-  public boolean isShared() {
-    return shared != null;
-  }
+  /**
+   * A place in the line.
+   *
+   * @param born the generation in which the waiting began
+   * @param since when it began, by {@link System#nanoTime}
+   */
+  private record Place<W>(W waiter, int born, long since) {}
 
   private final class ForOthers implements ConnectionSlots.Pool {
     @Override
@@ -126,13 +81,13 @@ final class ServerPool implements Exchange.Pool {
     @Override
     public boolean isWaiting() {
       synchronized (ServerPool.this) {
-        return !waiting.isEmpty();
+        return !line.isEmpty();
       }
     }
 
     @Override
     public boolean closeIdle() {
-      WireConnection unused;
+      C unused;
       synchronized (ServerPool.this) {
         unused = idle.pollLast();
       }
@@ -143,52 +98,104 @@ final class ServerPool implements Exchange.Pool {
     }
   }
 
-  /** Gives the exchange a connection, now or as soon as there is one. */
-  void take(@Nullable EventLoop preferred, Exchange exchange) {
-    if (shared != null && exchange.mayShare()) {
-      shared.take(exchange);
-    } else {
-      takeOwn(preferred, exchange);
-    }
+  /**
+   * @param slots of the server, which other pools may use, too
+   * @param waitersOpen whether who waits for a connection opens one for itself
+   */
+  ServerPool(
+      ServerAddressName server, PoolLimits limits, ConnectionSlots slots, boolean waitersOpen) {
+    this.server = server;
+    this.limits = limits;
+    this.slots = slots;
+    this.waitersOpen = waitersOpen;
+    slots.add(forOthers);
   }
 
-  private void takeOwn(@Nullable EventLoop preferred, Exchange exchange) {
-    if (meters != null) {
-      meters.own();
-    }
-    List<WireConnection> old = new ArrayList<>(0);
-    WireConnection ready;
+  /**
+   * Begins to open a connection; {@link #opened} or {@link #notOpened} ends that.
+   *
+   * @param waiter who is to open it, null if the pool is
+   */
+  abstract void open(Opening opening, @Nullable W waiter);
+
+  /** Gives a connection to who waited for it; false if that does not wait any more. */
+  abstract boolean hand(W waiter, C connection);
+
+  /** There is no connection for it. */
+  abstract void fail(W waiter, Throwable why);
+
+  /** The event loop for the next connection, null if connections are on none. */
+  @Nullable EventLoop nextLoop() {
+    return null;
+  }
+
+  /** A connection broke, or could not be opened. */
+  void failed() {}
+
+  /**
+   * Connections of earlier generations are to be closed.
+   *
+   * @param why requests under way fail, null if they do not
+   */
+  void cleared(int now, @Nullable IOException why) {}
+
+  ServerAddressName server() {
+    return server;
+  }
+
+  PoolLimits limits() {
+    return limits;
+  }
+
+  /** How many connections are open or being opened. */
+  final synchronized int open() {
+    return connections.size() + openings.size();
+  }
+
+  final synchronized int generation() {
+    return generation;
+  }
+
+  /** Whether one more request would have a connection without waiting for another's. */
+  final synchronized boolean hasRoom() {
+    return !idle.isEmpty() || slots.hasRoomBeside(line.size() - openings.size());
+  }
+
+  /**
+   * Takes an idle connection.
+   *
+   * @param waiter gets one later, or why there is none, if this returns null
+   * @param preferred the event loop whose connections to prefer, null for any
+   */
+  final @Nullable C take(W waiter, @Nullable EventLoop preferred) {
+    List<C> old = new ArrayList<>(0);
+    C ready;
     boolean late;
     synchronized (this) {
+      long now = System.nanoTime();
       late = closed;
-      ready = late ? null : pollIdle(preferred, System.nanoTime(), old);
+      ready = late ? null : pollIdle(preferred, now, old);
       if (ready == null && !late) {
-        exchange.waitingSince(System.nanoTime());
-        waiting.addLast(exchange);
+        line.addLast(new Place<>(waiter, generation, now));
       }
     }
-    Each.of(old, WireConnection::close);
-    if (ready != null) {
-      exchange.use(ready);
-      if (preferred != null && ready.loop() != preferred) {
-        growOn(preferred);
-      }
-    } else if (late) {
-      exchange.unable(clientIsClosed());
-    } else {
+    Each.of(old, PooledConnection::close);
+    if (late) {
+      fail(waiter, clientIsClosed());
+    } else if (ready == null) {
       grow(preferred);
     }
+    return ready;
   }
 
-  private @Nullable WireConnection pollIdle(
-      @Nullable EventLoop preferred, long now, List<WireConnection> old) {
-    WireConnection other = null;
-    for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
-      WireConnection connection = each.next();
+  private @Nullable C pollIdle(@Nullable EventLoop preferred, long now, List<C> old) {
+    C other = null;
+    for (Iterator<C> each = idle.iterator(); each.hasNext(); ) {
+      C connection = each.next();
       if (isOld(connection, now)) {
         each.remove();
         old.add(connection);
-      } else if (preferred == null || connection.loop() == preferred) {
+      } else if (preferred == null || connection.isOn(preferred)) {
         each.remove();
         return connection;
       } else if (other == null) {
@@ -201,38 +208,36 @@ final class ServerPool implements Exchange.Pool {
     return other;
   }
 
-  private boolean isOld(WireConnection connection, long now) {
+  private boolean isOld(C connection, long now) {
     return connection.lifetime().isOver(limits, generation, now);
   }
 
   /** Opens as many connections as requests wait for, or as there are to be at least. */
   private void grow(@Nullable EventLoop preferred) {
     while (true) {
-      Disposable.Swap connecting = Disposables.swap();
-      EventLoop loop = preferred == null ? group.next() : preferred;
-      int born;
-      boolean room;
+      EventLoop loop = preferred == null ? nextLoop() : preferred;
+      Opening opening = null;
+      W waiter = null;
       boolean needed;
       synchronized (this) {
-        boolean wanted = opening.size() < waiting.size() || (reachable && open < limits.minSize());
-        if (closed || !wanted) {
+        needed = line.size() > (waitersOpen ? 0 : openings.size());
+        boolean inAdvance = !waitersOpen && reachable && open() < limits.minSize();
+        if (closed || !(needed || inAdvance)) {
           return;
         }
-        needed = opening.size() < waiting.size();
-        room = slots.tryOpen();
-        if (room) {
-          open++;
-          opening.put(connecting, loop);
+        if (slots.tryOpen()) {
+          opening = new Opening(generation, loop);
+          openings.add(opening);
+          waiter = waitersOpen ? line.removeFirst().waiter() : null;
         }
-        born = generation;
       }
-      if (!room) {
+      if (opening == null) {
         if (needed) {
           slots.makeRoom(forOthers);
         }
         return;
       }
-      connect(loop, connecting, born);
+      open(opening, waiter);
     }
   }
 
@@ -240,119 +245,129 @@ final class ServerPool implements Exchange.Pool {
    * Opens a connection on a loop, after a request from there took one of another loop. Else that
    * one might be taken ever after, and each request and answer would change threads.
    */
-  private void growOn(EventLoop loop) {
-    Disposable.Swap connecting = Disposables.swap();
-    int born;
+  final void growOn(EventLoop loop) {
+    Opening opening;
     synchronized (this) {
-      if (closed || !waiting.isEmpty() || opening.containsValue(loop) || !slots.tryOpen()) {
+      if (closed
+          || !line.isEmpty()
+          || openings.stream().anyMatch(each -> each.loop == loop)
+          || !slots.tryOpen()) {
         return;
       }
-      open++;
-      opening.put(connecting, loop);
-      born = generation;
+      opening = new Opening(generation, loop);
+      openings.add(opening);
     }
-    connect(loop, connecting, born);
+    open(opening, null);
   }
 
-  private void connect(EventLoop loop, Disposable.Swap connecting, int born) {
-    try {
-      connecting.update(
-          WireConnection.open(loop, server, settings)
-              .subscribe(
-                  connection -> opened(connecting, connection, born),
-                  failure -> notOpened(connecting, failure, born),
-                  null,
-                  LateErrors.LOGGED));
-    } catch (Throwable failure) {
-      notOpened(connecting, WireConnection.unreachable(server, failure), born);
-    }
-  }
-
-  private void opened(Disposable connecting, WireConnection connection, int born) {
+  /**
+   * A connection is open. If the pool opened it, the first in line gets it.
+   *
+   * @return false if the opening was given up meanwhile: the connection is closed
+   */
+  final boolean opened(Opening opening, C connection) {
     boolean wanted;
     synchronized (this) {
-      wanted = opening.remove(connecting) != null;
+      wanted = openings.remove(opening);
       reachable |= wanted;
       if (wanted) {
         connections.add(connection);
       }
-      connection.opened(new Lifetime(born, System.nanoTime()));
+      connection.opened(new Lifetime(opening.born, System.nanoTime()));
     }
     if (!wanted) {
-      // The pool was cleared or closed meanwhile, and does not count it any more.
       connection.close();
-      return;
+      return false;
     }
     try {
       connection.whenClosed(() -> closed(connection));
-      giveBack(connection);
+      if (!waitersOpen) {
+        giveBack(connection);
+      }
     } finally {
       slots.opened();
     }
+    return true;
   }
 
-  private void notOpened(Disposable connecting, Throwable failure, int born) {
-    List<Exchange> never = new ArrayList<>();
+  /**
+   * A connection could not be opened.
+   *
+   * @param failure of the server, which what has waited since then would have, too; null if it says
+   *     nothing of the server
+   */
+  final void notOpened(Opening opening, @Nullable Throwable failure) {
+    List<W> never = List.of();
     synchronized (this) {
-      if (opening.remove(connecting) == null) {
+      if (!openings.remove(opening)) {
         return;
       }
-      open--;
-      reachable = false;
-      for (Exchange next = waiting.pollFirst(); next != null; next = waiting.pollFirst()) {
-        never.add(next);
+      if (failure != null) {
+        reachable = false;
+        never = leaveLine(place -> place.born() <= opening.born);
       }
     }
     try {
-      failed();
-      clear(born);
+      if (failure != null) {
+        failed();
+        clear(opening.born);
+      }
     } finally {
-      fail(never, failure);
+      if (failure != null) {
+        fail(never, failure);
+      }
       slots.notOpened();
     }
   }
 
-  /** Fails requests, each of them whatever becomes of the others. */
-  private static void fail(List<Exchange> never, Throwable why) {
-    Each.of(never, exchange -> exchange.unable(why));
+  private List<W> leaveLine(Predicate<Place<W>> condition) {
+    List<W> left = new ArrayList<>(0);
+    line.removeIf(place -> condition.test(place) && left.add(place.waiter()));
+    return left;
   }
 
-  @Override
-  public void clear(int born) {
-    List<WireConnection> old;
-    List<Disposable> connecting;
+  /** Fails requests, each of them whatever becomes of the others. */
+  private void fail(List<W> never, Throwable why) {
+    Each.of(never, waiter -> fail(waiter, why));
+  }
+
+  /**
+   * Ends what was opened before the server was found to be gone, as far as it is not in use.
+   *
+   * @param born the generation of the connection that found it, which may be of the past
+   */
+  public final void clear(int born) {
+    List<C> old;
+    List<Opening> ended;
     int next;
     synchronized (this) {
       if (born != generation) {
         return;
       }
       old = List.copyOf(idle);
-      connecting = nextGeneration();
+      ended = nextGeneration(!waitersOpen);
       next = generation;
     }
-    Each.of(connecting, this::giveUp);
-    Each.of(old, WireConnection::close);
-    if (shared != null) {
-      shared.clear(next, null);
-    }
+    Each.of(ended, this::giveUp);
+    Each.of(old, PooledConnection::close);
+    cleared(next, null);
     grow(null);
   }
 
-  private void giveUp(Disposable connecting) {
+  private void giveUp(Opening opening) {
     try {
-      connecting.dispose();
+      opening.abort.abort();
     } finally {
       slots.notOpened();
     }
   }
 
-  private List<Disposable> nextGeneration() {
+  private List<Opening> nextGeneration(boolean endsOpenings) {
     generation++;
     idle.clear();
-    List<Disposable> connecting = List.copyOf(opening.keySet());
-    opening.clear();
-    open -= connecting.size();
-    return connecting;
+    List<Opening> ended = endsOpenings ? List.copyOf(openings) : List.of();
+    ended.forEach(openings::remove);
+    return ended;
   }
 
   /**
@@ -360,124 +375,107 @@ final class ServerPool implements Exchange.Pool {
    *
    * @param interrupt whether requests under way fail now; those that are not sent yet fail, too
    */
-  void reset(boolean interrupt, IOException why) {
-    List<WireConnection> ended;
-    List<Exchange> never = List.of();
-    List<Disposable> connecting;
+  final void reset(boolean interrupt, IOException why) {
+    List<C> unused;
+    List<C> used = List.of();
+    List<W> never = List.of();
+    List<Opening> ended;
     int next;
     synchronized (this) {
-      ended = List.copyOf(interrupt ? connections : idle);
-      connecting = nextGeneration();
+      unused = List.copyOf(idle);
+      ended = nextGeneration(interrupt || !waitersOpen);
       next = generation;
       if (interrupt) {
-        never = List.copyOf(waiting);
-        waiting.clear();
+        used = List.copyOf(connections);
+        never = leaveLine(place -> true);
       }
     }
-    Each.of(connecting, this::giveUp);
-    Each.of(ended, WireConnection::close);
+    Each.of(ended, this::giveUp);
+    Each.of(unused, PooledConnection::close);
+    Each.of(used, connection -> connection.abort(why));
     fail(never, why);
-    if (shared != null) {
-      shared.clear(next, interrupt ? why : null);
-    }
+    cleared(next, interrupt ? why : null);
     grow(null);
   }
 
-  @Override
-  public void broken(WireConnection connection) {
+  /** A connection broke under a request. */
+  public final void broken(C connection) {
     failed();
     clear(connection.lifetime().generation());
   }
 
-  private void failed() {
-    if (meters != null) {
-      meters.failure();
-    }
-  }
-
   /** A connection's request was answered, or it was just opened. */
-  @Override
-  public void giveBack(WireConnection connection) {
-    if (!connection.isOpen()) {
-      // Those that wait have got another one when it was closed.
-      return;
-    }
-    Exchange next = null;
-    boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
-    boolean old;
-    synchronized (this) {
-      long now = System.nanoTime();
-      connection.lifetime().idleSince(now);
-      old = closed || isOld(connection, now);
-      if (!old) {
-        next = waiting.pollFirst();
-        if (next == null && !wantedElsewhere) {
-          idle.addFirst(connection);
-          return;
+  public final void giveBack(C connection) {
+    // Those that wait have got another one when it was closed.
+    while (connection.isOpen()) {
+      Place<W> next = null;
+      boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
+      boolean old;
+      synchronized (this) {
+        long now = System.nanoTime();
+        connection.lifetime().idleSince(now);
+        old = closed || isOld(connection, now);
+        if (!old) {
+          next = line.pollFirst();
+          if (next == null && !wantedElsewhere) {
+            idle.addFirst(connection);
+            return;
+          }
         }
       }
-    }
-    if (next != null) {
-      next.use(connection);
-    } else {
-      connection.close();
+      if (next == null) {
+        connection.close();
+      } else if (hand(next.waiter(), connection)) {
+        return;
+      }
     }
   }
 
-  private void closed(WireConnection connection) {
+  private void closed(C connection) {
     synchronized (this) {
-      open--;
       idle.remove(connection);
       connections.remove(connection);
     }
     slots.closed();
   }
 
-  @Override
-  public void forget(Exchange exchange) {
-    synchronized (this) {
-      waiting.remove(exchange);
-    }
-    if (shared != null && exchange.mayShare()) {
-      shared.forget(exchange);
-    }
+  /** It does not wait any more. */
+  final synchronized void leave(W waiter) {
+    line.removeIf(place -> place.waiter() == waiter);
   }
 
   /** Closes what is too old, fails what has waited for too long, and opens what is to be there. */
   void sweep(long now) {
-    List<WireConnection> old = new ArrayList<>();
-    List<WireConnection> stalled = new ArrayList<>(0);
-    List<Exchange> late = new ArrayList<>();
+    List<C> old = new ArrayList<>();
+    List<C> stalled = new ArrayList<>(0);
+    List<W> late = new ArrayList<>();
     long maxWait = limits.maxWait().toNanos();
     synchronized (this) {
-      for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
-        WireConnection connection = each.next();
+      for (Iterator<C> each = idle.iterator(); each.hasNext(); ) {
+        C connection = each.next();
         if (isOld(connection, now)) {
           each.remove();
           old.add(connection);
         }
       }
-      for (WireConnection each : connections) {
+      for (C each : connections) {
         if (each.lifetime().isStalled(each.unsentBytes(), now)) {
           stalled.add(each);
         }
       }
       // For the first in line, connections are being opened, which has an end of its own.
-      int served = opening.size();
-      for (Iterator<Exchange> each = waiting.iterator(); each.hasNext(); ) {
-        Exchange exchange = each.next();
-        if (served-- <= 0 && maxWait >= 0 && now - exchange.waitingSince() > maxWait) {
+      int served = waitersOpen ? 0 : openings.size();
+      for (Iterator<Place<W>> each = line.iterator(); each.hasNext(); ) {
+        Place<W> place = each.next();
+        if (served-- <= 0 && maxWait >= 0 && now - place.since() > maxWait) {
           each.remove();
-          late.add(exchange);
+          late.add(place.waiter());
         }
       }
     }
-    Each.of(old, WireConnection::close);
+    Each.of(old, PooledConnection::close);
     Each.of(stalled, each -> each.abort(Lifetime.stalled(server)));
-    if (shared != null) {
-      shared.sweep();
-    }
-    Each.of(late, exchange -> exchange.unable(waitedInVain(server, limits.maxWait())));
+    fail(late, waitedInVain(server, limits.maxWait()));
     grow(null);
   }
 
@@ -491,25 +489,21 @@ final class ServerPool implements Exchange.Pool {
   }
 
   void close() {
-    List<WireConnection> unused;
-    List<Exchange> never;
-    List<Disposable> connecting;
+    List<C> unused;
+    List<W> never;
+    List<Opening> ended;
     synchronized (this) {
       closed = true;
       unused = List.copyOf(idle);
-      never = List.copyOf(waiting);
-      connecting = List.copyOf(opening.keySet());
       idle.clear();
-      waiting.clear();
-      opening.clear();
+      never = leaveLine(place -> true);
+      ended = List.copyOf(openings);
+      openings.clear();
     }
     // The event loops may end before these do.
-    Each.of(connecting, this::giveUp);
-    Each.of(unused, WireConnection::close);
+    Each.of(ended, this::giveUp);
+    Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());
-    if (shared != null) {
-      shared.close();
-    }
   }
 
   static IOException clientIsClosed() {

@@ -48,7 +48,7 @@ import reactor.core.publisher.MonoSink;
  *
  * <p>Safe for use by several threads.
  */
-final class WireConnection implements Link {
+final class WireConnection extends PooledConnection implements Link {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
 
   private final ServerAddressName server;
@@ -63,13 +63,11 @@ final class WireConnection implements Link {
   private boolean held;
   private volatile @Nullable IOException ended;
   private volatile boolean open;
-  private volatile @Nullable Runnable whenClosed;
   private volatile @Nullable Runnable whenWritable;
   private @Nullable Compressor compressor;
   // Written before the pool has it, or by the pool under its lock.
   private volatile @Nullable Handshake handshake;
   private Duration maxOpening = Duration.ZERO;
-  private @Nullable Lifetime lifetime;
 
   private static final class Request {
     private final ByteBuf message;
@@ -435,8 +433,9 @@ final class WireConnection implements Link {
     request.failed(closed());
   }
 
-  EventLoop loop() {
-    return loop;
+  @Override
+  boolean isOn(EventLoop other) {
+    return loop == other;
   }
 
   @Override
@@ -458,31 +457,6 @@ final class WireConnection implements Link {
   @Override
   public void whenWritable(Runnable action) {
     whenWritable = action;
-  }
-
-  @Override
-  public void whenClosed(Runnable action) {
-    whenClosed = action;
-    if (!open) {
-      runWhenClosed();
-    }
-  }
-
-  private synchronized void runWhenClosed() {
-    Runnable action = whenClosed;
-    whenClosed = null;
-    if (action != null) {
-      action.run();
-    }
-  }
-
-  /** The pool has it from now on. */
-  void opened(Lifetime from) {
-    lifetime = from;
-  }
-
-  Lifetime lifetime() {
-    return Objects.requireNonNull(lifetime);
   }
 
   @Override

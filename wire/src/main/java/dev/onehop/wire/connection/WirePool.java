@@ -10,11 +10,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -26,15 +21,10 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class WirePool implements AutoCloseable {
-  private static final long SWEEP_MILLIS = 500;
-
+public final class WirePool extends ServerPools<EventLoopServerPool> {
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final Function<ServerAddressName, ConnectionSlots> slots;
-  private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
-  private final Future<?> sweeping;
-  private volatile boolean closed;
 
   /**
    * @param group event loops of the connections; stays the caller's
@@ -50,17 +40,15 @@ public final class WirePool implements AutoCloseable {
       EventLoopGroup group,
       WireSettings settings,
       Function<ServerAddressName, ConnectionSlots> slots) {
-    this.slots = slots;
+    super(group.next());
     this.group = group;
     this.settings = settings;
-    this.sweeping =
-        group
-            .next()
-            .scheduleWithFixedDelay(
-                () -> Each.of(servers.values(), pool -> pool.sweep(System.nanoTime())),
-                SWEEP_MILLIS,
-                SWEEP_MILLIS,
-                TimeUnit.MILLISECONDS);
+    this.slots = slots;
+  }
+
+  @Override
+  EventLoopServerPool newPool(ServerAddressName server) {
+    return new EventLoopServerPool(server, group, settings, slots.apply(server));
   }
 
   /**
@@ -147,43 +135,9 @@ public final class WirePool implements AutoCloseable {
       boolean expectsReply,
       SharingRules.Use use,
       Exchange.Outcome outcome) {
-    ServerPool pool =
-        servers.computeIfAbsent(
-            server, name -> new ServerPool(name, group, settings, slots.apply(name)));
+    EventLoopServerPool pool = pool(server);
     Exchange exchange = new Exchange(pool, message, expectsReply, use, outcome);
-    if (closed) {
-      exchange.unable(ServerPool.clientIsClosed());
-    } else {
-      pool.take(preferred, exchange);
-    }
+    pool.take(preferred, exchange);
     return exchange;
-  }
-
-  /**
-   * Uses no connection to a server again that was opened before, for the server is gone or was.
-   *
-   * @param interrupt whether what is under way there fails now, too, with {@code why}
-   */
-  public void reset(ServerAddressName server, boolean interrupt, IOException why) {
-    ServerPool pool = servers.get(server);
-    if (pool != null) {
-      pool.reset(interrupt, why);
-    }
-  }
-
-  /** The servers that anything was sent to. */
-  public Set<ServerAddressName> servers() {
-    return Set.copyOf(servers.keySet());
-  }
-
-  /**
-   * Closes the connections that are idle or not open yet now, the others when their request is
-   * answered.
-   */
-  @Override
-  public void close() {
-    closed = true;
-    sweeping.cancel(false);
-    Each.of(servers.values(), ServerPool::close);
   }
 }

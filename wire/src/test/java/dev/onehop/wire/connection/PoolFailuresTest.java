@@ -4,6 +4,7 @@ import static dev.onehop.wire.connection.WireServer.TIMEOUT;
 import static dev.onehop.wire.connection.WireServer.ok;
 import static dev.onehop.wire.connection.WireServer.ping;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
@@ -21,6 +22,7 @@ import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -289,6 +291,38 @@ class PoolFailuresTest {
       for (CompletableFuture<Throwable> each : waiting) {
         assertThat(each).succeedsWithin(AT_ONCE).isNull();
       }
+    }
+  }
+
+  @Test
+  void aThreadWhoseTimeIsUpKeepsNoConnectionFromOthers() throws Exception {
+    WireSettings.PoolLimits one =
+        new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO);
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        BlockingPool pool =
+            new BlockingPool(
+                WireServer.settings(Kind.BLOCKING, one, null, null, List.of()), server.group)) {
+      TimeLimit passed = TimeLimit.ofMillis(1);
+      await().until(passed::isPassed);
+
+      assertThatThrownBy(() -> pool.take(server.name(), passed, new Abort()))
+          .isInstanceOf(SocketTimeoutException.class);
+      CompletableFuture<Throwable> failure = new CompletableFuture<>();
+      taking(pool, server, failure);
+      assertThat(failure).succeedsWithin(AT_ONCE).isNull();
+    }
+  }
+
+  @Test
+  void closingThePoolEndsTheOpeningOfConnections() {
+    try (WireServer server = new WireServer((connection, command) -> null)) {
+      CompletableFuture<Throwable> opening = new CompletableFuture<>();
+      try (BlockingPool pool = blocking(server)) {
+        taking(pool, server, opening);
+        await().until(() -> server.seen.size() == 1);
+      }
+
+      assertThat(opening).succeedsWithin(AT_ONCE).isInstanceOf(IOException.class);
     }
   }
 

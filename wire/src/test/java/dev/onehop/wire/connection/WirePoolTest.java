@@ -116,7 +116,7 @@ class WirePoolTest {
   @Test
   void whoMayWaitForEverIsNotSweptAway() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool = pool(silent, Duration.ofMillis(-1));
+      EventLoopServerPool pool = pool(silent, Duration.ofMillis(-1));
       Outcomes first = new Outcomes();
       Outcomes second = new Outcomes();
       pool.take(null, exchange(pool, first));
@@ -134,7 +134,7 @@ class WirePoolTest {
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool = pool(silent, TIMEOUT);
+      EventLoopServerPool pool = pool(silent, TIMEOUT);
       Outcomes outcome = new Outcomes();
       Exchange exchange = exchange(pool, outcome);
       pool.take(null, exchange);
@@ -276,15 +276,16 @@ class WirePoolTest {
     return answered.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
   }
 
-  private static Exchange exchange(ServerPool pool, Outcomes outcome) {
+  private static Exchange exchange(EventLoopServerPool pool, Outcomes outcome) {
     ByteBuf message = UnpooledByteBufAllocator.DEFAULT.buffer();
     PING.encode(message);
     return new Exchange(pool, message, true, SharingRules.Use.OWN, outcome);
   }
 
-  private ServerPool pool(ScriptedPeer server, Duration maxWait) {
+  private EventLoopServerPool pool(ScriptedPeer server, Duration maxWait) {
     WireSettings settings = settings(1, maxWait);
-    return new ServerPool(address(server), group, settings, new ConnectionSlots(settings.pool()));
+    return new EventLoopServerPool(
+        address(server), group, settings, new ConnectionSlots(settings.pool()));
   }
 
   private WirePool pool(int connections, Duration maxWait) {

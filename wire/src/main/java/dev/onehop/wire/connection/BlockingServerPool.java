@@ -1,0 +1,150 @@
+package dev.onehop.wire.connection;
+
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.NotSentException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocking connections to one server. A thread that needs one opens it itself.
+ *
+ * <p>Thread-safe.
+ */
+final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingServerPool.Turn> {
+  private final WireSettings settings;
+  private final ScheduledExecutorService timer;
+
+  /** What a thread waits for: a connection, or nothing, and then it opens one. */
+  static final class Turn extends CompletableFuture<Optional<BlockingConnection>> {
+    private volatile @Nullable Opening opening;
+
+    /** What it opens if it gets no connection. */
+    Opening opening() {
+      return Objects.requireNonNull(opening);
+    }
+  }
+
+  /**
+   * @param timer ends what takes too long
+   */
+  BlockingServerPool(
+      ServerAddressName server,
+      WireSettings settings,
+      ScheduledExecutorService timer,
+      ConnectionSlots slots) {
+    super(server, settings.pool(), slots, true);
+    this.settings = settings;
+    this.timer = timer;
+  }
+
+  /** As {@link BlockingPool#take}. */
+  BlockingConnection take(TimeLimit limit, Abort abort) throws IOException {
+    Turn turn = new Turn();
+    BlockingConnection ready = take(turn, null);
+    if (ready != null) {
+      return ready;
+    }
+    Optional<BlockingConnection> handed = await(turn, limit, abort);
+    return handed.isPresent() ? handed.get() : open(turn.opening(), limit, abort);
+  }
+
+  @Override
+  void open(Opening opening, @Nullable Turn waiter) {
+    Turn turn = Objects.requireNonNull(waiter);
+    turn.opening = opening;
+    if (!turn.complete(Optional.empty())) {
+      notOpened(opening, null);
+    }
+  }
+
+  @Override
+  boolean hand(Turn turn, BlockingConnection connection) {
+    return turn.complete(Optional.of(connection));
+  }
+
+  @Override
+  void fail(Turn turn, Throwable why) {
+    turn.completeExceptionally(why);
+  }
+
+  private BlockingConnection open(Opening opening, TimeLimit limit, Abort abort)
+      throws IOException {
+    abort.by(opening.abort::abort);
+    BlockingConnection connection;
+    try {
+      connection = BlockingConnection.open(server(), settings, timer, limit, opening.abort);
+    } catch (Throwable failure) {
+      notOpened(opening, isOfTheCaller(failure, abort) ? null : failure);
+      throw failure;
+    }
+    if (!opened(opening, connection)) {
+      throw new SocketException("Socket closed");
+    }
+    return connection;
+  }
+
+  /** Whether it says nothing of the server: the caller's time is up, or it gave up. */
+  private static boolean isOfTheCaller(Throwable failure, Abort abort) {
+    return failure instanceof InterruptedIOException
+        || abort.isAborted()
+        || Thread.currentThread().isInterrupted();
+  }
+
+  private Optional<BlockingConnection> await(Turn turn, TimeLimit limit, Abort abort)
+      throws IOException {
+    abort.by(() -> turn.cancel(false));
+    try {
+      long wait = wait(limit);
+      return wait < 0 ? turn.get() : turn.get(wait, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      giveUp(turn);
+      throw limit.isPassed()
+          ? TimeLimit.timedOut()
+          : ServerPool.waitedInVain(server(), limits().maxWait());
+    } catch (SocketTimeoutException e) {
+      giveUp(turn);
+      throw e;
+    } catch (InterruptedException e) {
+      giveUp(turn);
+      throw BlockingConnection.interrupted(e);
+    } catch (CancellationException e) {
+      leave(turn);
+      throw new SocketException("Socket closed");
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof ServerRefusedException refused) {
+        throw refused;
+      }
+      if (e.getCause() instanceof NotSentException unsent) {
+        throw unsent;
+      }
+      Throwable cause = Objects.requireNonNull(e.getCause());
+      throw new IOException(String.valueOf(cause.getMessage()), cause);
+    }
+  }
+
+  /** Returns what came too late. */
+  private void giveUp(Turn turn) {
+    leave(turn);
+    if (!turn.cancel(false) && !turn.isCompletedExceptionally()) {
+      turn.join().ifPresentOrElse(this::giveBack, () -> notOpened(turn.opening(), null));
+    }
+  }
+
+  /** How long to wait in milliseconds, less than nothing for any time. */
+  private long wait(TimeLimit limit) throws IOException {
+    long most = limits().maxWait().toMillis();
+    int left = limit.remainingMillis();
+    return left == 0 ? most : most < 0 ? left : Math.min(left, most);
+  }
+}
