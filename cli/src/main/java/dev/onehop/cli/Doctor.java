@@ -285,14 +285,8 @@ final class Doctor {
   }
 
   private RouterStatus status(RoutingMode mode, String... tables) {
-    try (OneHop router = builder().routing(mode).build();
-        MongoClient client = MongoClients.create(router.syncClientSettings())) {
-      RouterStatus status = router.ready(connection.timeout(), tables);
-      if (mode == RoutingMode.DIRECT && status.isReady()) {
-        // A shard may refuse the user only when it is asked; this asks all.
-        var unused = client.listDatabaseNames().first();
-      }
-      return status;
+    try (OneHop router = builder().routing(mode).build()) {
+      return router.ready(connection.timeout(), tables);
     } catch (IllegalArgumentException | MongoException e) {
       return unrouted(Failure.firstLine(e));
     }

@@ -4,7 +4,6 @@ import com.mongodb.ClientSessionOptions;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
-import com.mongodb.MongoException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.ClientSession;
@@ -15,11 +14,11 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.cluster.Compatibility;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.observation.RouterStatus;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -40,9 +39,11 @@ import org.slf4j.LoggerFactory;
 final class Endpoint implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Endpoint.class);
 
+  private static final Duration TO_BE_READY = Duration.ofSeconds(10);
+
   private final String name;
   private final MongoClient client;
-  private final @Nullable MongoClient direct;
+  private final @Nullable Shards direct;
   private final boolean sharded;
   private final String identity;
   private final int shards;
@@ -50,10 +51,19 @@ final class Endpoint implements AutoCloseable {
   private @Nullable BsonTimestamp operationTime; // guarded by this
   private @Nullable BsonDocument clusterTime; // guarded by this
 
+  /** A client of the shards themselves. */
+  private record Shards(OneHop router, MongoClient client) implements AutoCloseable {
+    @Override
+    public void close() {
+      client.close();
+      router.close();
+    }
+  }
+
   private Endpoint(
       String name,
       MongoClient client,
-      @Nullable MongoClient direct,
+      @Nullable Shards direct,
       boolean sharded,
       String identity,
       int shards) {
@@ -93,8 +103,8 @@ final class Endpoint implements AutoCloseable {
       }
       String identity = "cluster " + clusterId(client);
       int shards = count(client);
-      MongoClient direct = throughMongos ? null : direct(name, url, change);
-      return new Endpoint(name, client, direct, true, identity, shards);
+      return new Endpoint(
+          name, client, throughMongos ? null : shards(name, url, change), true, identity, shards);
     } catch (RuntimeException e) {
       client.close();
       throw e;
@@ -171,37 +181,26 @@ final class Endpoint implements AutoCloseable {
   }
 
   /** Null if shards can't be reached from here, or don't know the user. */
-  private static @Nullable MongoClient direct(
+  private static @Nullable Shards shards(
       String name, String url, Consumer<MongoClientSettings.Builder> change) {
-    MongoClient direct = null;
+    String missing;
     try {
-      direct =
-          OneHop.builder(url)
-              .routing(RoutingMode.DIRECT)
-              .applyToClientSettings(
-                  settings -> {
-                    change.accept(settings);
-                    settings.applyToClusterSettings(
-                        cluster -> cluster.serverSelectionTimeout(10, TimeUnit.SECONDS));
-                  })
-              .client(MongoClient.class);
-      // Every shard is asked for this.
-      var unused =
-          run(
-              direct,
-              new BsonDocument("listDatabases", new BsonInt32(1))
-                  .append("nameOnly", BsonBoolean.TRUE));
-      return direct;
-    } catch (IllegalArgumentException | MongoException e) {
-      if (direct != null) {
-        direct.close();
+      OneHop router =
+          OneHop.builder(url).routing(RoutingMode.DIRECT).applyToClientSettings(change).build();
+      RouterStatus status = router.ready(TO_BE_READY);
+      if (status.isReady()) {
+        return new Shards(router, MongoClients.create(router.clientSettings()));
       }
-      log.warn(
-          "the documents of {} are read through its mongoses, as its shards can't be read: {}",
-          name,
-          e.getMessage());
-      return null;
+      router.close();
+      missing = String.join("; ", status.missing());
+    } catch (IllegalArgumentException e) {
+      missing = e.getMessage();
     }
+    log.warn(
+        "the documents of {} are read through its mongoses, as its shards can't be read: {}",
+        name,
+        missing);
+    return null;
   }
 
   /** Source or destination, as messages have it. */
@@ -241,7 +240,7 @@ final class Endpoint implements AutoCloseable {
    */
   MongoCollection<RawBsonDocument> documents(String namespace, boolean routed) {
     int dot = namespace.indexOf('.');
-    return (routed && direct != null ? direct : client)
+    return (routed && direct != null ? direct.client() : client)
         .getDatabase(namespace.substring(0, dot))
         .getCollection(namespace.substring(dot + 1), RawBsonDocument.class)
         .withReadPreference(ReadPreference.primary())
@@ -257,7 +256,7 @@ final class Endpoint implements AutoCloseable {
     ClientSession session =
         Objects.requireNonNull(
             Servers.one(
-                (routed && direct != null ? direct : client)
+                (routed && direct != null ? direct.client() : client)
                     .startSession(
                         ClientSessionOptions.builder().causallyConsistent(true).build())));
     if (!after) {
