@@ -3,7 +3,7 @@ package dev.onehop.shards.command;
 import dev.onehop.shards.cluster.DriverRetries;
 import dev.onehop.shards.request.ClusterFacts;
 import dev.onehop.shards.request.CommandRouter;
-import dev.onehop.shards.request.Forwarded;
+import dev.onehop.shards.request.ForwardedCommand;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 public abstract class ClusterRouter implements CommandRouter {
   private final ClusterState cluster;
   private final OneShardForwarding forwarding;
-  private final StartCheck startCheck;
+  private final ClusterCheck startCheck;
   private final TransactionTurns turns = new TransactionTurns();
 
   /**
@@ -58,13 +58,13 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   @Override
-  public @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+  public @Nullable ForwardedCommand tryForward(
+      ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome) {
     return forwarding.tryForward(frame, carrier, outcome);
   }
 
   @Override
-  public Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
+  public ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop) {
     return forwarding.carrierOn(loop);
   }
 
@@ -75,7 +75,7 @@ public abstract class ClusterRouter implements CommandRouter {
   public Mono<BsonDocument> execute(OpMsg asked) {
     return Mono.defer(
         () -> {
-          OpMsg command = Acknowledgement.of(asked);
+          OpMsg command = WriteConcernRule.of(asked);
           if (SessionCommands.isOfOwn(command.commandName())) {
             return onSessions(command);
           }

@@ -29,7 +29,7 @@ public final class ClusterState extends Cluster {
   private final Cursors cursors = new Cursors();
   private final DefaultConcerns concerns = new DefaultConcerns();
   private final ShardClient shards;
-  private final StartCheck startCheck;
+  private final ClusterCheck startCheck;
   private final OneShardForwarding forwarding;
   private final Disposable refreshing;
   private final @Nullable DriverRetries driver;
@@ -51,7 +51,7 @@ public final class ClusterState extends Cluster {
       @Nullable DriverRetries driver) {
     super(seeds, watcher, connections, refreshes.listener());
     this.driver = driver;
-    this.startCheck = new StartCheck(seeds(), directory());
+    this.startCheck = new ClusterCheck(seeds(), directory());
     this.shards = new ShardClient(catalog(), directory(), startCheck, concerns, versions, null);
     this.forwarding =
         new OneShardForwarding(
@@ -116,7 +116,7 @@ public final class ClusterState extends Cluster {
     return driver;
   }
 
-  public StartCheck startCheck() {
+  public ClusterCheck startCheck() {
     return startCheck;
   }
 

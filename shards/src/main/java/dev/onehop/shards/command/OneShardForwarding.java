@@ -15,7 +15,7 @@ import dev.onehop.shards.cluster.VersionFormat;
 import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.cursor.Cursors;
 import dev.onehop.shards.cursor.ShardCursor;
-import dev.onehop.shards.request.Forwarded;
+import dev.onehop.shards.request.ForwardedCommand;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.Exchange;
 import dev.onehop.wire.connection.WirePool;
@@ -49,7 +49,7 @@ import reactor.core.publisher.Mono;
 final class OneShardForwarding {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
-  private final StartCheck startCheck;
+  private final ClusterCheck startCheck;
   private final DefaultConcerns concerns;
   private final Cursors cursors;
   private final WirePool pool;
@@ -66,7 +66,7 @@ final class OneShardForwarding {
   OneShardForwarding(
       RoutingCatalog catalog,
       ShardDirectory shards,
-      StartCheck startCheck,
+      ClusterCheck startCheck,
       DefaultConcerns concerns,
       Cursors cursors,
       WirePool pool,
@@ -90,13 +90,13 @@ final class OneShardForwarding {
   }
 
   /** As {@link dev.onehop.shards.request.CommandRouter#tryForward}. */
-  @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
-    Statement statement;
+  @Nullable ForwardedCommand tryForward(
+      ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome) {
+    ShardStatement statement;
     Target target;
     RoutingTable table;
     try {
-      statement = Statement.read(frame);
+      statement = ShardStatement.read(frame);
       if (statement == null) {
         return null;
       }
@@ -127,16 +127,16 @@ final class OneShardForwarding {
             message,
             statement.head(),
             new Reply(statement, target, shard, primary.name(), frame, outcome));
-    return new Forwarded(statement.name(), cancel);
+    return new ForwardedCommand(statement.name(), cancel);
   }
 
   /** As {@link dev.onehop.shards.request.CommandRouter#carrierOn}. */
-  Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
+  ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop) {
     return (server, message, head, outcome) ->
         pool.exchange(server, loop, message, head, outcome)::cancel;
   }
 
-  private static Target target(RoutingTable table, Statement statement) {
+  private static Target target(RoutingTable table, ShardStatement statement) {
     return switch (statement.kind()) {
       case INSERT -> Targeter.insert(table, statement.document());
       case BY_FILTER -> Targeter.find(table, statement.document(), TargetingOptions.NONE);
@@ -169,20 +169,20 @@ final class OneShardForwarding {
   }
 
   private final class Reply implements Exchange.Outcome {
-    private final Statement statement;
+    private final ShardStatement statement;
     private final Target target;
     private final ReplicaSet shard;
     private final ServerAddressName server;
     private final ByteBuf frame;
-    private final Forwarded.Outcome outcome;
+    private final ForwardedCommand.Outcome outcome;
 
     Reply(
-        Statement statement,
+        ShardStatement statement,
         Target target,
         ReplicaSet shard,
         ServerAddressName server,
         ByteBuf frame,
-        Forwarded.Outcome outcome) {
+        ForwardedCommand.Outcome outcome) {
       this.statement = statement;
       this.target = target;
       this.shard = shard;

@@ -36,7 +36,7 @@ public final class ShardClient {
 
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
-  private final StartCheck startCheck;
+  private final ClusterCheck startCheck;
   private final DefaultConcerns concerns;
   private final Versions versions;
   private final @Nullable Participation transactions;
@@ -57,7 +57,7 @@ public final class ShardClient {
   ShardClient(
       RoutingCatalog catalog,
       ShardDirectory shards,
-      StartCheck startCheck,
+      ClusterCheck startCheck,
       DefaultConcerns concerns,
       Versions versions,
       @Nullable Participation transactions) {

@@ -67,7 +67,7 @@ public abstract class WriteBatch {
   }
 
   /** Carries out what is pending, some of which no single shard owns. */
-  protected abstract Mono<Void> withOthers(Placement placement);
+  protected abstract Mono<Void> withOthers(BatchTargets placement);
 
   /**
    * A shard has refused a part because one of its statements would move its document to another
@@ -187,7 +187,8 @@ public abstract class WriteBatch {
   protected final Mono<WriteBatch> attempt(RoutingTable table) {
     return Mono.defer(
         () -> {
-          Placement placement = Placement.of(table, command.commandName(), statements, pending);
+          BatchTargets placement =
+              BatchTargets.of(table, command.commandName(), statements, pending);
           return (placement.isByOwner()
                   ? byOwner(placement, index -> Mono.error(new IllegalStateException("no owner")))
                   : withOthers(placement))
@@ -200,18 +201,18 @@ public abstract class WriteBatch {
    *
    * @param other carries out one that no single shard owns
    */
-  protected final Mono<Void> byOwner(Placement placement, IntFunction<Mono<Void>> other) {
+  protected final Mono<Void> byOwner(BatchTargets placement, IntFunction<Mono<Void>> other) {
     return ordered ? inOrder(placement, other) : sideBySide(placement, other);
   }
 
   /** One run after the other: a loop, since a batch may have thousands. */
-  private Mono<Void> inOrder(Placement placement, IntFunction<Mono<Void>> other) {
+  private Mono<Void> inOrder(BatchTargets placement, IntFunction<Mono<Void>> other) {
     return Mono.defer(() -> nextRun(placement, other))
         .repeat(() -> !pending.isEmpty() && !result.isFinal(true))
         .then();
   }
 
-  private Mono<Void> nextRun(Placement placement, IntFunction<Mono<Void>> other) {
+  private Mono<Void> nextRun(BatchTargets placement, IntFunction<Mono<Void>> other) {
     if (pending.isEmpty()) {
       return Mono.empty();
     }
@@ -230,7 +231,7 @@ public abstract class WriteBatch {
     return toShard(placement.table(), shard, run);
   }
 
-  private Mono<Void> sideBySide(Placement placement, IntFunction<Mono<Void>> other) {
+  private Mono<Void> sideBySide(BatchTargets placement, IntFunction<Mono<Void>> other) {
     Map<String, List<Integer>> perShard = new TreeMap<>();
     List<Integer> others = new ArrayList<>();
     for (int index : pending) {

@@ -30,15 +30,15 @@ public interface CommandRouter extends AutoCloseable {
    * @param carrier sends it to its server
    * @return null if the command can't go this way: it is to be executed in full
    */
-  @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome);
+  @Nullable ForwardedCommand tryForward(
+      ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome);
 
   /**
    * Carries messages over the router's connections.
    *
    * @param loop the event loop whose connections to prefer, null for any
    */
-  Forwarded.Carrier carrierOn(@Nullable EventLoop loop);
+  ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop);
 
   /** Whether a command is an operation that is measured. */
   default boolean isMeasured(String command) {

@@ -101,11 +101,11 @@ public final class RequestLoop {
     boolean run(Runnable task);
 
     /** Carries what is forwarded. Its outcomes may come on any thread. */
-    Forwarded.Carrier carrier();
+    ForwardedCommand.Carrier carrier();
 
     /** Everything on one event loop, over its sockets if it has some. */
     static Turns on(EventLoop loop, CommandRouter router) {
-      Forwarded.Carrier carrier =
+      ForwardedCommand.Carrier carrier =
           router.carrierOn(loop instanceof CallerRunsEventLoop ? null : loop);
       return new Turns() {
         @Override
@@ -114,7 +114,7 @@ public final class RequestLoop {
         }
 
         @Override
-        public Forwarded.Carrier carrier() {
+        public ForwardedCommand.Carrier carrier() {
           return carrier;
         }
       };
@@ -269,7 +269,7 @@ public final class RequestLoop {
   private boolean forward(ByteBuf frame) {
     ForwardOutcome outcome = new ForwardOutcome(frame);
     current = outcome.head;
-    Forwarded forwarded;
+    ForwardedCommand forwarded;
     try {
       forwarded = router.tryForward(frame, turns.carrier(), outcome);
     } catch (Throwable failure) {
@@ -507,7 +507,7 @@ public final class RequestLoop {
     next();
   }
 
-  private final class ForwardOutcome implements Forwarded.Outcome {
+  private final class ForwardOutcome implements ForwardedCommand.Outcome {
     private final ByteBuf frame;
     private final Head head;
     private boolean ended;

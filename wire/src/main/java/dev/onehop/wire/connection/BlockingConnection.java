@@ -94,7 +94,7 @@ public final class BlockingConnection extends PooledConnection {
       WireSettings settings,
       ScheduledExecutorService timer,
       TimeLimit limit,
-      Abort abort)
+      Cancellation abort)
       throws IOException {
     try {
       BlockingConnection connection =
@@ -149,7 +149,7 @@ public final class BlockingConnection extends PooledConnection {
       WireSettings settings,
       ScheduledExecutorService timer,
       TimeLimit limit,
-      Abort abort,
+      Cancellation abort,
       List<InetSocketAddress> addresses)
       throws IOException {
     IOException last = null;
@@ -173,7 +173,7 @@ public final class BlockingConnection extends PooledConnection {
       WireSettings settings,
       ScheduledExecutorService timer,
       TimeLimit limit,
-      Abort abort,
+      Cancellation abort,
       InetSocketAddress address)
       throws IOException {
     Socket plain = new Socket();

@@ -53,7 +53,7 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
    * @throws IOException if the server can't be reached
    * @throws ServerRefusedException if it does not take the user
    */
-  public BlockingConnection take(ServerAddressName server, TimeLimit limit, Abort abort)
+  public BlockingConnection take(ServerAddressName server, TimeLimit limit, Cancellation abort)
       throws IOException {
     BlockingConnection taken = pool(server).take(limit, abort);
     abort.by(taken::close);

@@ -49,7 +49,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   }
 
   /** As {@link BlockingPool#take}. */
-  BlockingConnection take(TimeLimit limit, Abort abort) throws IOException {
+  BlockingConnection take(TimeLimit limit, Cancellation abort) throws IOException {
     Turn turn = new Turn();
     BlockingConnection ready = take(turn, null);
     if (ready != null) {
@@ -78,7 +78,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     turn.completeExceptionally(why);
   }
 
-  private BlockingConnection open(Opening opening, TimeLimit limit, Abort abort)
+  private BlockingConnection open(Opening opening, TimeLimit limit, Cancellation abort)
       throws IOException {
     abort.by(opening.abort::abort);
     BlockingConnection connection;
@@ -95,13 +95,13 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   }
 
   /** Whether it says nothing of the server: the caller's time is up, or it gave up. */
-  private static boolean isOfTheCaller(Throwable failure, Abort abort) {
+  private static boolean isOfTheCaller(Throwable failure, Cancellation abort) {
     return failure instanceof InterruptedIOException
         || abort.isAborted()
         || Thread.currentThread().isInterrupted();
   }
 
-  private Optional<BlockingConnection> await(Turn turn, TimeLimit limit, Abort abort)
+  private Optional<BlockingConnection> await(Turn turn, TimeLimit limit, Cancellation abort)
       throws IOException {
     abort.by(() -> turn.cancel(false));
     try {

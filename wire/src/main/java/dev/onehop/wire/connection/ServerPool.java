@@ -56,7 +56,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
     final @Nullable EventLoop loop;
 
     /** Ends it. */
-    final Abort abort = new Abort();
+    final Cancellation abort = new Cancellation();
 
     Opening(int born, @Nullable EventLoop loop) {
       this.born = born;

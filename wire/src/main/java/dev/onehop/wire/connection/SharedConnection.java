@@ -12,7 +12,7 @@ import java.util.Deque;
  */
 final class SharedConnection {
   private final SharedConnections owner;
-  private final Link link;
+  private final SharedTransport link;
   private final Lifetime lifetime;
   private final int number;
   private final Deque<Pending> pending = new ArrayDeque<>();
@@ -25,7 +25,7 @@ final class SharedConnection {
    * @param number in the meters
    */
   SharedConnection(
-      SharedConnections owner, Link link, Lifetime lifetime, int number, long openedAt) {
+      SharedConnections owner, SharedTransport link, Lifetime lifetime, int number, long openedAt) {
     this.owner = owner;
     this.link = link;
     this.lifetime = lifetime;

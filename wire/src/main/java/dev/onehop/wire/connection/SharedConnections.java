@@ -75,7 +75,7 @@ final class SharedConnections {
 
   /** Opens connections on the event loop. */
   interface Opener {
-    Mono<? extends Link> open();
+    Mono<? extends SharedTransport> open();
   }
 
   private record Opening(Disposable.Swap connecting, int born) {}
@@ -262,7 +262,7 @@ final class SharedConnections {
     }
   }
 
-  private void opened(Opening one, Link link) {
+  private void opened(Opening one, SharedTransport link) {
     if (!opening.remove(one)) {
       // Cleared or closed meanwhile.
       link.close();

@@ -48,7 +48,7 @@ import reactor.core.publisher.MonoSink;
  *
  * <p>Safe for use by several threads.
  */
-final class WireConnection extends PooledConnection implements Link {
+final class WireConnection extends PooledConnection implements SharedTransport {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
 
   private final ServerAddressName server;

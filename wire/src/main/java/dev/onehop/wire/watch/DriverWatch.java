@@ -32,7 +32,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Thread-safe.
  */
-final class DriverWatch implements Watching, ClusterListener, ServerMonitorListener {
+final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitorListener {
   /** How long the servers are checked often. */
   private static final Duration FOR = Duration.ofSeconds(5);
 

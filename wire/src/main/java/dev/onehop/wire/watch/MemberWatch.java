@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class MemberWatch implements Watching {
+final class MemberWatch implements ServerMonitor {
   private static final Comparator<ServerDescription> BY_ELECTION =
       Comparator.comparing(
               ServerDescription::getElectionId, Comparator.nullsFirst(Comparator.naturalOrder()))

@@ -28,7 +28,7 @@ public final class ServerWatches implements AutoCloseable {
    *
    * @param sinceNanos by the clock of who watches
    */
-  record Watched(Watching watch, long sinceNanos) {
+  record Watched(ServerMonitor watch, long sinceNanos) {
     List<ServerDescription> servers() {
       return watch.description().getServerDescriptions();
     }

@@ -65,7 +65,7 @@ public class Servers implements ServerSet {
      *
      * @param changed called after something has changed, on threads that hold the driver's locks
      */
-    Watching watch(MongoClientSettings settings, Runnable changed);
+    ServerMonitor watch(MongoClientSettings settings, Runnable changed);
   }
 
   /**

@@ -305,7 +305,7 @@ class PoolFailuresTest {
       TimeLimit passed = TimeLimit.ofMillis(1);
       await().until(passed::isPassed);
 
-      assertThatThrownBy(() -> pool.take(server.name(), passed, new Abort()))
+      assertThatThrownBy(() -> pool.take(server.name(), passed, new Cancellation()))
           .isInstanceOf(SocketTimeoutException.class);
       CompletableFuture<Throwable> failure = new CompletableFuture<>();
       taking(pool, server, failure);
@@ -361,7 +361,8 @@ class PoolFailuresTest {
         new Thread(
             () ->
                 failure.complete(
-                    catchThrowable(() -> pool.take(server.name(), TimeLimit.NONE, new Abort()))));
+                    catchThrowable(
+                        () -> pool.take(server.name(), TimeLimit.NONE, new Cancellation()))));
     thread.setDaemon(true);
     thread.start();
     return thread;

@@ -37,7 +37,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
   /** All that there ever were. */
   final List<SimulatedLink> links = new ArrayList<>();
 
-  final Deque<Sinks.One<Link>> opening = new ArrayDeque<>();
+  final Deque<Sinks.One<SharedTransport>> opening = new ArrayDeque<>();
 
   /** What was given a connection of its own. */
   final Deque<Exchange> own = new ArrayDeque<>();
@@ -61,8 +61,8 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
             () -> now);
   }
 
-  private Mono<Link> open() {
-    Sinks.One<Link> one = Sinks.one();
+  private Mono<SharedTransport> open() {
+    Sinks.One<SharedTransport> one = Sinks.one();
     opening.add(one);
     return one.asMono();
   }
@@ -80,7 +80,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
   /** The oldest one that is being opened is there. */
   SimulatedLink opened() {
     SimulatedLink link = new SimulatedLink(authenticates);
-    Sinks.One<Link> one = opening.remove();
+    Sinks.One<SharedTransport> one = opening.remove();
     if (one.currentSubscriberCount() > 0) {
       links.add(link);
       one.tryEmitValue(link);
@@ -218,7 +218,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
   }
 
   /** A connection whose requests a test answers in their order. */
-  final class SimulatedLink implements Link {
+  final class SimulatedLink implements SharedTransport {
     final Deque<Sent> pending = new ArrayDeque<>();
     private final boolean authenticates;
     private boolean open = true;

@@ -196,7 +196,7 @@ final class WireServer implements AutoCloseable {
     public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
       return Mono.create(
           sink -> {
-            Abort abort = new Abort();
+            Cancellation abort = new Cancellation();
             sink.onCancel(abort::abort);
             Thread thread =
                 new Thread(
@@ -217,7 +217,7 @@ final class WireServer implements AutoCloseable {
       pool.reset(server, interrupt, why);
     }
 
-    private OpMsg exchange(ServerAddressName server, OpMsg request, Abort abort)
+    private OpMsg exchange(ServerAddressName server, OpMsg request, Cancellation abort)
         throws IOException {
       BlockingConnection connection = pool.take(server, TimeLimit.NONE, abort);
       ByteBuf reply = UnpooledByteBufAllocator.DEFAULT.heapBuffer();

@@ -7,11 +7,11 @@ import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.command.ClusterCheck;
 import dev.onehop.shards.command.ClusterRouter;
 import dev.onehop.shards.command.ClusterState;
-import dev.onehop.shards.command.StartCheck;
 import dev.onehop.shards.request.ClusterFacts;
-import dev.onehop.shards.request.Forwarded;
+import dev.onehop.shards.request.ForwardedCommand;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.PreferredZones;
@@ -37,8 +37,8 @@ import reactor.core.publisher.Mono;
  */
 public final class DirectRouter extends ClusterRouter implements ExplainedRouter {
   private final ClusterState cluster;
-  private final StartCheck startCheck;
-  private final MongosHandOver handOver;
+  private final ClusterCheck startCheck;
+  private final MongosFallback handOver;
   private final OneShardCommands oneShard;
   private volatile boolean routing = true;
 
@@ -51,7 +51,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
     super(cluster);
     this.cluster = cluster;
     this.startCheck = cluster.startCheck();
-    this.handOver = new MongosHandOver(cluster.seeds(), startCheck, cluster.cursors());
+    this.handOver = new MongosFallback(cluster.seeds(), startCheck, cluster.cursors());
     this.oneShard = new OneShardCommands(cluster, handOver);
   }
 
@@ -114,8 +114,8 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   @Override
-  public @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+  public @Nullable ForwardedCommand tryForward(
+      ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome) {
     return routing ? super.tryForward(frame, carrier, outcome) : null;
   }
 

@@ -29,9 +29,9 @@ final class OneShardCommands {
   private final ShardClient shards;
   private final RoutingCatalog catalog;
   private final OneShardReads reads;
-  private final MongosHandOver handOver;
+  private final MongosFallback handOver;
 
-  OneShardCommands(ClusterState cluster, MongosHandOver handOver) {
+  OneShardCommands(ClusterState cluster, MongosFallback handOver) {
     this.shards = cluster.shards();
     this.catalog = cluster.catalog();
     this.reads = new OneShardReads(shards, cluster.cursors());

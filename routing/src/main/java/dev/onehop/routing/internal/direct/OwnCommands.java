@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
-import dev.onehop.shards.command.OwnDocumentStages;
 import dev.onehop.shards.command.ReadTargets;
+import dev.onehop.shards.command.SingleCollectionStages;
 import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.wire.message.CommandFields;
@@ -73,7 +73,7 @@ final class OwnCommands {
     if (CommandFields.flag(aggregate, "explain")) {
       return "an aggregation with explain";
     }
-    String stage = OwnDocumentStages.firstOther(ReadTargets.pipeline(aggregate));
+    String stage = SingleCollectionStages.firstOther(ReadTargets.pipeline(aggregate));
     return stage == null ? null : "the stage " + stage;
   }
 

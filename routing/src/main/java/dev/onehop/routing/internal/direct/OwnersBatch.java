@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.core.table.RoutingTable;
-import dev.onehop.shards.command.Placement;
+import dev.onehop.shards.command.BatchTargets;
 import dev.onehop.shards.command.ShardClient;
 import dev.onehop.shards.command.WriteBatch;
 import dev.onehop.wire.message.OpMsg;
@@ -26,7 +26,7 @@ final class OwnersBatch extends WriteBatch {
   }
 
   @Override
-  protected Mono<Void> withOthers(Placement placement) {
+  protected Mono<Void> withOthers(BatchTargets placement) {
     if (!doubted) {
       doubted = true;
       return commands.doubted(placement.table()).flatMap(this::attempt).then();

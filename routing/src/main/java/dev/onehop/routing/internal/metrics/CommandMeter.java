@@ -80,7 +80,7 @@ public final class CommandMeter implements RequestMeter {
     return new UnderWay(requestId);
   }
 
-  private final class UnderWay extends Journey {
+  private final class UnderWay extends RouteTrace {
     private final int requestId;
     private final long startNanos = System.nanoTime();
     private String command = "";

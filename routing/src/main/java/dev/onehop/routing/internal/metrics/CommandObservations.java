@@ -119,7 +119,7 @@ public final class CommandObservations implements CommandListener {
     return observation.start();
   }
 
-  static void end(Observation observation, Journey journey, @Nullable Throwable failure) {
+  static void end(Observation observation, RouteTrace journey, @Nullable Throwable failure) {
     String shard = journey.shard();
     ServerAddressName server = journey.server();
     if (observation.getContext() instanceof RoutingObservationContext context) {

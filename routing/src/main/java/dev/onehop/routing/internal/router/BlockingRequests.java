@@ -2,13 +2,13 @@ package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.shards.request.CommandRouter;
-import dev.onehop.shards.request.Forwarded;
+import dev.onehop.shards.request.ForwardedCommand;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RequestLoop;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.connection.Abort;
 import dev.onehop.wire.connection.BlockingConnection;
 import dev.onehop.wire.connection.BlockingPool;
+import dev.onehop.wire.connection.Cancellation;
 import dev.onehop.wire.connection.Exchange;
 import dev.onehop.wire.connection.ServerRefusedException;
 import dev.onehop.wire.connection.TimeLimit;
@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A request is begun when its answer is read, for only then it is known how long the client
  * waits. Thread-safe: one thread has its turn, the others wait or leave it a task.
  */
-final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, Forwarded.Carrier {
+final class BlockingRequests
+    implements RequestLoop.Turns, RequestLoop.Replies, ForwardedCommand.Carrier {
   /** Arrays, as plain sockets need them; the garbage collector has what is not released. */
   static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
 
@@ -53,7 +54,7 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
   private final BlockingPool pool;
   private final RequestLoop requests;
   private final Consumer<BlockingRequests> whenClosed;
-  private final Abort abort = new Abort();
+  private final Cancellation abort = new Cancellation();
   private final ReentrantLock turn = new ReentrantLock();
   private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
   // Touched by the thread that has its turn.
@@ -311,7 +312,7 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
   }
 
   @Override
-  public Forwarded.Carrier carrier() {
+  public ForwardedCommand.Carrier carrier() {
     return this;
   }
 

@@ -66,16 +66,16 @@ final class Planner {
    *
    * @return null if a mongos has to be waited for
    */
-  @Nullable Plan plan(TargetedCommand command) {
+  @Nullable RoutePlan plan(TargetedCommand command) {
     if (command.isGetMore() && command.cursorId() != 0) {
-      return Plan.of(ofCursor(command.cursorId()));
+      return RoutePlan.of(ofCursor(command.cursorId()));
     }
     if (command.isInTransaction() && !command.startsTransaction()) {
       ServerAddressName pinned = transactions.of(command.session(), command.transactionNumber());
       return pinned == null
               || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned))
           ? toNearest(RouteDecision.TRANSACTION, command)
-          : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
+          : RoutePlan.of(new Route(RouteDecision.TRANSACTION, pinned));
     }
     boolean routed = isRouting();
     if (routed
@@ -118,7 +118,7 @@ final class Planner {
     return new Route(RouteDecision.NO_TABLE, pin.server());
   }
 
-  private @Nullable Plan toNearest(RouteDecision decision, TargetedCommand command) {
+  private @Nullable RoutePlan toNearest(RouteDecision decision, TargetedCommand command) {
     return orNull(nearest(decision, command.readPreference()));
   }
 
@@ -127,8 +127,8 @@ final class Planner {
     return nearest == null ? null : new Route(decision, nearest);
   }
 
-  private static @Nullable Plan orNull(@Nullable Route route) {
-    return route == null ? null : Plan.of(route);
+  private static @Nullable RoutePlan orNull(@Nullable Route route) {
+    return route == null ? null : RoutePlan.of(route);
   }
 
   /** The one shard of a target; null if there are several, or a mongos is to say what is wrong. */
@@ -142,7 +142,7 @@ final class Planner {
     }
   }
 
-  private @Nullable Plan ofStatements(RoutingTable table, TargetedCommand command) {
+  private @Nullable RoutePlan ofStatements(RoutingTable table, TargetedCommand command) {
     List<RawBsonDocument> statements = command.statements();
     if (statements.size() == 1) {
       return toShardOrNearest(shard(() -> command.target(table, statements.get(0))), command);
@@ -163,13 +163,13 @@ final class Planner {
     return toShardOrNearest(shards.get(0).orElse(null), command);
   }
 
-  private @Nullable Plan toShardOrNearest(@Nullable String shard, TargetedCommand command) {
+  private @Nullable RoutePlan toShardOrNearest(@Nullable String shard, TargetedCommand command) {
     return shard == null
         ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
         : orNull(mongoses.toShard(shard));
   }
 
-  private @Nullable Plan split(
+  private @Nullable RoutePlan split(
       TargetedCommand command, List<Optional<String>> shards, Set<Optional<String>> distinct) {
     Map<Optional<String>, Route> routes = new HashMap<>();
     for (Optional<String> shard : distinct) {
@@ -186,7 +186,7 @@ final class Planner {
         SplitWrite.parts(shards.stream().map(routes::get).toList(), command.isOrdered());
     return command.isOrdered() && !paysToSplit(parts)
         ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : new Plan(null, parts);
+        : new RoutePlan(null, parts);
   }
 
   /**

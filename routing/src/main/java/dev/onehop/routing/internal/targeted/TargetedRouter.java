@@ -5,8 +5,8 @@ import com.mongodb.connection.ClusterType;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
-import dev.onehop.routing.internal.metrics.Journey;
 import dev.onehop.routing.internal.metrics.Route;
+import dev.onehop.routing.internal.metrics.RouteTrace;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.catalog.RoutingCatalog;
@@ -16,7 +16,7 @@ import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.command.TransactionTurns;
 import dev.onehop.shards.request.CommandTrace;
-import dev.onehop.shards.request.Forwarded;
+import dev.onehop.shards.request.ForwardedCommand;
 import dev.onehop.wire.LateErrors;
 import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
@@ -160,8 +160,8 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   @Override
-  public @Nullable Forwarded tryForward(
-      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+  public @Nullable ForwardedCommand tryForward(
+      ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome) {
     TargetedCommand command;
     try {
       command = TargetedCommand.of(frame);
@@ -179,7 +179,7 @@ public final class TargetedRouter implements ExplainedRouter {
     if (turn == null) {
       return null;
     }
-    Forwarded forwarded = null;
+    ForwardedCommand forwarded = null;
     try {
       Route route = routeNow(command);
       forwarded = route == null ? null : forward(command, route, turn, carrier, outcome);
@@ -191,22 +191,22 @@ public final class TargetedRouter implements ExplainedRouter {
     }
   }
 
-  private Forwarded forward(
+  private ForwardedCommand forward(
       TargetedCommand command,
       Route route,
       TransactionTurns.Turn turn,
-      Forwarded.Carrier carrier,
-      Forwarded.Outcome outcome) {
+      ForwardedCommand.Carrier carrier,
+      ForwardedCommand.Outcome outcome) {
     CommandTrace trace =
         outcome.targeting(
             command.name(), command.namespace(), command.isOperation() && !command.isExplain());
-    Journey.of(trace).targeted(route);
+    RouteTrace.of(trace).targeted(route);
     BooleanSupplier cancel =
         send(
             command,
             route,
             carrier,
-            new Sending.Answer() {
+            new MongosCall.Answer() {
               @Override
               public void replied(@Nullable ByteBuf message, boolean ok) {
                 turn.end();
@@ -230,7 +230,7 @@ public final class TargetedRouter implements ExplainedRouter {
                 outcome.failed(cause);
               }
             });
-    return new Forwarded(
+    return new ForwardedCommand(
         command.name(),
         () -> {
           boolean inTime = cancel.getAsBoolean();
@@ -242,7 +242,7 @@ public final class TargetedRouter implements ExplainedRouter {
   /** Where a command goes; null if it has to wait, is split or fails. */
   private @Nullable Route routeNow(TargetedCommand command) {
     try {
-      Plan plan = planner.plan(command);
+      RoutePlan plan = planner.plan(command);
       return plan == null ? null : plan.route();
     } catch (CommandFailure | MalformedDocumentException | IndexOutOfBoundsException e) {
       return null;
@@ -321,10 +321,10 @@ public final class TargetedRouter implements ExplainedRouter {
                         .flatMap(other -> attemptPart(part, other, tries + 1)));
   }
 
-  private static Mono<Void> noted(Consumer<Journey> where) {
+  private static Mono<Void> noted(Consumer<RouteTrace> where) {
     return Mono.deferContextual(
         context -> {
-          where.accept(Journey.in(context));
+          where.accept(RouteTrace.in(context));
           return Mono.empty();
         });
   }
@@ -364,7 +364,7 @@ public final class TargetedRouter implements ExplainedRouter {
                   command,
                   route,
                   carrier(null),
-                  new Sending.Answer() {
+                  new MongosCall.Answer() {
                     @Override
                     public void replied(@Nullable ByteBuf message, boolean ok) {
                       sink.success(
@@ -389,23 +389,26 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   @Override
-  public Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
+  public ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop) {
     return carrier(loop);
   }
 
-  private Forwarded.Carrier carrier(@Nullable EventLoop loop) {
+  private ForwardedCommand.Carrier carrier(@Nullable EventLoop loop) {
     return (server, message, head, outcome) ->
         pool.exchange(server, loop, message, head, outcome)::cancel;
   }
 
   private BooleanSupplier send(
-      TargetedCommand command, Route route, Forwarded.Carrier carrier, Sending.Answer answer) {
+      TargetedCommand command,
+      Route route,
+      ForwardedCommand.Carrier carrier,
+      MongosCall.Answer answer) {
     BsonDocument session = transactionOf(command);
     if (session != null) {
       transactions.pin(session, command.transactionNumber(), route.server());
     }
     CursorPins.Pin cursor = command.isGetMore() ? cursors.use(command.cursorId()) : null;
-    Sending sending = new Sending(this, command, route, session, cursor, answer);
+    MongosCall sending = new MongosCall(this, command, route, session, cursor, answer);
     if (cursor != null) {
       command.setCursorId(cursor.id());
     }
@@ -442,15 +445,16 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   /** The way of a command, once the table is there that it needs, and a mongos. */
-  private Mono<Plan> planned(TargetedCommand command) {
-    Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command), command.isRetriedByDriver());
+  private Mono<RoutePlan> planned(TargetedCommand command) {
+    Mono<RoutePlan> plan =
+        mongoses.awaited(() -> planner.plan(command), command.isRetriedByDriver());
     return catalog != null && needsTable(command) && isToBeLoaded(command.namespace())
         ? firstTable(catalog, command).then(plan)
         : plan;
   }
 
   private boolean needsTable(TargetedCommand command) {
-    return planner.isRouting() && Plan.needsTable(command);
+    return planner.isRouting() && RoutePlan.needsTable(command);
   }
 
   /** Whether to wait for a table. One that was not to be had is loaded in the background. */

@@ -20,7 +20,7 @@ import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.wire.CapturedLog;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.watch.PreferredZones;
-import dev.onehop.wire.watch.Watching;
+import dev.onehop.wire.watch.ServerMonitor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** Watching is scripted here: a test says what a server looks like. */
+/** ServerMonitor is scripted here: a test says what a server looks like. */
 class MongosesTest {
   private static final String FOREIGN = "foreign";
 
@@ -188,11 +188,11 @@ class MongosesTest {
         settings.build(), pin, PreferredZones.NONE, (of, changed) -> watch(of), clock::get);
   }
 
-  private Watching watch(MongoClientSettings settings) {
+  private ServerMonitor watch(MongoClientSettings settings) {
     String host = settings.getClusterSettings().getHosts().get(0).getHost();
     open.merge(host, 1, Integer::sum);
     opened.add(host);
-    return new Watching() {
+    return new ServerMonitor() {
       @Override
       public ClusterDescription description() {
         return new ClusterDescription(

@@ -5,7 +5,7 @@ import dev.onehop.core.targeting.Target;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.StaleRoute;
 import dev.onehop.shards.cluster.VersionFormat;
-import dev.onehop.shards.command.Placement;
+import dev.onehop.shards.command.BatchTargets;
 import dev.onehop.shards.command.ShardClient;
 import dev.onehop.shards.command.WriteBatch;
 import dev.onehop.shards.command.WriteResult;
@@ -62,7 +62,7 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   @Override
-  protected Mono<Void> withOthers(Placement placement) {
+  protected Mono<Void> withOthers(BatchTargets placement) {
     if (!placement.faults().isEmpty() && !refreshed) {
       // No shard will say so if the shard key is another one by now.
       refreshed = true;
@@ -74,7 +74,7 @@ final class BroadcastBatch extends WriteBatch {
     return byOwner(placement, index -> other(placement, index));
   }
 
-  private Mono<Void> other(Placement placement, int index) {
+  private Mono<Void> other(BatchTargets placement, int index) {
     CommandFailure fault = placement.faults().get(index);
     return fault == null
         ? broadcast(Objects.requireNonNull(placement.targets().get(index)), index)

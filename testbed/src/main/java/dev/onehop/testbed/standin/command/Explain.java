@@ -4,9 +4,9 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
-import dev.onehop.shards.command.OwnDocumentStages;
 import dev.onehop.shards.command.ReadTargets;
 import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.SingleCollectionStages;
 import dev.onehop.shards.command.StatementLists;
 import dev.onehop.shards.command.WriteTargets;
 import dev.onehop.wire.message.CommandFailure;
@@ -40,7 +40,7 @@ final class Explain {
     if (!inner.isString(name)) {
       return refused("explain of " + name);
     }
-    if (name.equals("aggregate") && !OwnDocumentStages.areAll(ReadTargets.pipeline(inner))) {
+    if (name.equals("aggregate") && !SingleCollectionStages.areAll(ReadTargets.pipeline(inner))) {
       return refused("explain of a pipeline that looks elsewhere");
     }
     String namespace = command.database() + "." + inner.getString(name).getValue();

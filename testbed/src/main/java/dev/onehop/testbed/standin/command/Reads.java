@@ -8,9 +8,9 @@ import dev.onehop.shards.cluster.PartialResults;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.StaleRoutes;
 import dev.onehop.shards.command.OneShardReads;
-import dev.onehop.shards.command.OwnDocumentStages;
 import dev.onehop.shards.command.ReadTargets;
 import dev.onehop.shards.command.ShardClient;
+import dev.onehop.shards.command.SingleCollectionStages;
 import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.shards.command.WriteResult;
 import dev.onehop.shards.cursor.CursorReplies;
@@ -67,7 +67,7 @@ final class Reads {
 
   Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
     List<BsonDocument> pipeline = ReadTargets.pipeline(command.body());
-    String other = OwnDocumentStages.firstOther(pipeline);
+    String other = SingleCollectionStages.firstOther(pipeline);
     if (other != null) {
       return refused("the stage " + other);
     }

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
  * @param name of the command
  * @param cancel cancels it, as in {@link Carrier#send}
  */
-public record Forwarded(String name, BooleanSupplier cancel) {
+public record ForwardedCommand(String name, BooleanSupplier cancel) {
   /** Carries a message to a server and its answer back. */
   @FunctionalInterface
   public interface Carrier {

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param route null if it is split
  * @param parts of a command that is split; else empty
  */
-record Plan(@Nullable Route route, List<SplitWrite.Part> parts) {
-  static Plan of(Route route) {
-    return new Plan(route, List.of());
+record RoutePlan(@Nullable Route route, List<SplitWrite.Part> parts) {
+  static RoutePlan of(Route route) {
+    return new RoutePlan(route, List.of());
   }
 
   /** Whether a routing table decides a command's way. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param targets of those that can be carried out
  * @param faults why the others can't, with mongos's error codes
  */
-public record Placement(
+public record BatchTargets(
     RoutingTable table,
     SortedMap<Integer, Target> targets,
     SortedMap<Integer, CommandFailure> faults) {
@@ -39,12 +39,12 @@ public record Placement(
    * @param command insert, update or delete
    * @param indexes of those that are to be placed
    */
-  static Placement of(
+  static BatchTargets of(
       RoutingTable table,
       String command,
       List<RawBsonDocument> statements,
       Iterable<Integer> indexes) {
-    Placement placement = new Placement(table, new TreeMap<>(), new TreeMap<>());
+    BatchTargets placement = new BatchTargets(table, new TreeMap<>(), new TreeMap<>());
     for (int index : indexes) {
       try {
         placement.targets.put(index, target(table, command, statements.get(index)));

@@ -8,8 +8,8 @@ import org.bson.BsonInt32;
  * An unacknowledged write is still sent as one that a shard answers, as mongos does: how else
  * should a refusal be known?
  */
-final class Acknowledgement {
-  private Acknowledgement() {}
+final class WriteConcernRule {
+  private WriteConcernRule() {}
 
   static OpMsg of(OpMsg command) {
     OpMsg answered = command.expectsReply() ? command : command.withoutFlags();

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code connectionStatus} must say for an 8.0 shard to take direct operations. */
-class StartCheckTest {
+class ClusterCheckTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -25,6 +25,6 @@ class StartCheckTest {
   void missingRoleIsFound(String authInfo, boolean lacking) {
     BsonDocument reply = new BsonDocument("authInfo", BsonDocument.parse(authInfo));
 
-    assertThat(StartCheck.lacksDirectOperations(reply)).isEqualTo(lacking);
+    assertThat(ClusterCheck.lacksDirectOperations(reply)).isEqualTo(lacking);
   }
 }

@@ -3,7 +3,7 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cluster.Retryability;
-import dev.onehop.shards.command.StartCheck;
+import dev.onehop.shards.command.ClusterCheck;
 import dev.onehop.shards.command.TransactionCommands;
 import dev.onehop.shards.command.TransactionPins;
 import dev.onehop.shards.cursor.Cursors;
@@ -23,14 +23,14 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class MongosHandOver {
+final class MongosFallback {
   private final ReplicaSet mongoses;
-  private final StartCheck startCheck;
+  private final ClusterCheck startCheck;
   private final Cursors cursors;
 
   private final TransactionPins transactions = new TransactionPins();
 
-  MongosHandOver(ReplicaSet mongoses, StartCheck startCheck, Cursors cursors) {
+  MongosFallback(ReplicaSet mongoses, ClusterCheck startCheck, Cursors cursors) {
     this.mongoses = mongoses;
     this.startCheck = startCheck;
     this.cursors = cursors;
@@ -44,7 +44,9 @@ final class MongosHandOver {
   /** Has a mongos execute a command while the config servers don't say where it belongs. */
   Mono<BsonDocument> sendUnplaced(OpMsg command) {
     ClusterFacts facts = startCheck.known();
-    return facts != null && facts.hasMongos() ? toMongos(command) : Mono.error(StartCheck.silent());
+    return facts != null && facts.hasMongos()
+        ? toMongos(command)
+        : Mono.error(ClusterCheck.silent());
   }
 
   /**

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One command at one mongos, and what its outcome means for cursors, transactions and the standing
  * of the mongos.
  */
-final class Sending implements Exchange.Outcome {
+final class MongosCall implements Exchange.Outcome {
   private final TargetedRouter router;
   private final TargetedCommand command;
   private final Route route;
@@ -51,7 +51,7 @@ final class Sending implements Exchange.Outcome {
    * @param session of a transaction
    * @param cursor of a getMore
    */
-  Sending(
+  MongosCall(
       TargetedRouter router,
       TargetedCommand command,
       Route route,

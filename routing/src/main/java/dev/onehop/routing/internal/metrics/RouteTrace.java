@@ -14,7 +14,7 @@ import reactor.util.context.ContextView;
  *
  * <p>Thread-safe; complete when the command has ended.
  */
-public class Journey implements CommandTrace {
+public class RouteTrace implements CommandTrace {
   // Nearly always there is one.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
@@ -24,16 +24,16 @@ public class Journey implements CommandTrace {
   private boolean routerDown;
   private @Nullable List<Route> parts;
 
-  Journey() {}
+  RouteTrace() {}
 
   /** The journey that is under way in a context; one that is not looked at if there is none. */
-  public static Journey in(ContextView context) {
+  public static RouteTrace in(ContextView context) {
     return of(CommandTrace.in(context));
   }
 
   /** The journey that a trace is; one that is not looked at if it is none. */
-  public static Journey of(CommandTrace trace) {
-    return trace instanceof Journey journey ? journey : new Journey();
+  public static RouteTrace of(CommandTrace trace) {
+    return trace instanceof RouteTrace journey ? journey : new RouteTrace();
   }
 
   @Override

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * can run them. To every other stage a shard would give what it has itself of another collection,
  * or of itself as a server, and say nothing.
  */
-public final class OwnDocumentStages {
+public final class SingleCollectionStages {
   private static final Set<String> STAGES =
       Set.of(
           "$match",
@@ -38,7 +38,7 @@ public final class OwnDocumentStages {
           "$geoNear",
           "$facet");
 
-  private OwnDocumentStages() {}
+  private SingleCollectionStages() {}
 
   public static boolean areAll(List<BsonDocument> pipeline) {
     return firstOther(pipeline) == null;

@@ -44,8 +44,8 @@ import reactor.util.retry.Retry;
  * the start delays no other shard's commands: it is checked before the first command that goes to
  * it.
  */
-public final class StartCheck {
-  private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
+public final class ClusterCheck {
+  private static final Logger log = LoggerFactory.getLogger(ClusterCheck.class);
 
   /** What Reactor takes for no end. For any other time a timer would keep all of this client. */
   private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
@@ -97,19 +97,19 @@ public final class StartCheck {
   /** Whether commands have waited in vain. */
   private volatile boolean tooSlow;
 
-  StartCheck(ReplicaSet seeds, ShardDirectory shards) {
+  ClusterCheck(ReplicaSet seeds, ShardDirectory shards) {
     this.seeds = seeds;
     this.shards = shards;
     this.facts =
         Mono.defer(this::check)
-            .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
+            .timeout(TIMEOUT, Mono.error(ClusterCheck::unanswered))
             .doOnNext(found -> done = true)
             .doOnError(
                 failure -> !isSilence(failure),
                 // Commands wait for the next check again, which says the same or succeeds.
                 reason -> tooSlow = false)
             .contextWrite(LateErrors::logged)
-            .cache(found -> FOR_GOOD, StartCheck::keptFailure, () -> FAILURE_KEPT);
+            .cache(found -> FOR_GOOD, ClusterCheck::keptFailure, () -> FAILURE_KEPT);
   }
 
   /** What the seeds say, and the shards that were checked; null before. */
@@ -348,7 +348,7 @@ public final class StartCheck {
               refusing.remove(id);
             })
         .doOnError(
-            StartCheck::isRefusal,
+            ClusterCheck::isRefusal,
             e -> refusing.put(id, Objects.requireNonNull(asked.get(server.name()))));
   }
 

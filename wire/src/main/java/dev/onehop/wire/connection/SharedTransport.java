@@ -5,7 +5,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** An open, authenticated connection, as {@link SharedConnection} uses it. */
-interface Link {
+interface SharedTransport {
   /**
    * Sends a request.
    *

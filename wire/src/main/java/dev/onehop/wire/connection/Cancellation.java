@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class Abort {
+public final class Cancellation {
   private @Nullable Runnable end;
   private boolean aborted;
 

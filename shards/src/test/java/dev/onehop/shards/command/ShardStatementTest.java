@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which commands go the short way, and what is added to them. */
-class StatementTest {
+class ShardStatementTest {
   private static final String UPDATE = "{update: 'c', ordered: true, $db: 'd', txnNumber: 1}";
 
   private static ByteBuf message(String body, String list, String... documents) {
@@ -34,12 +34,12 @@ class StatementTest {
 
   @Test
   void aFindTellsByItsFilter() {
-    Statement find =
-        Statement.read(message("{find: 'c', filter: {_id: 1}, limit: 1, $db: 'd'}", ""));
+    ShardStatement find =
+        ShardStatement.read(message("{find: 'c', filter: {_id: 1}, limit: 1, $db: 'd'}", ""));
 
     assertThat(find).isNotNull();
     assertThat(find.namespace()).isEqualTo("d.c");
-    assertThat(find.kind()).isEqualTo(Statement.Kind.BY_FILTER);
+    assertThat(find.kind()).isEqualTo(ShardStatement.Kind.BY_FILTER);
     assertThat(find.document()).isEqualTo(BsonDocument.parse("{_id: 1}"));
     assertThat(find.retryability()).isEqualTo(Retryability.READ);
     assertThat(find.hasConcern()).isFalse();
@@ -47,22 +47,22 @@ class StatementTest {
 
   @Test
   void anUpsertNeedsTheWholeKey() {
-    Statement upsert =
-        Statement.read(
+    ShardStatement upsert =
+        ShardStatement.read(
             message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}"));
 
     assertThat(upsert).isNotNull();
-    assertThat(upsert.kind()).isEqualTo(Statement.Kind.BY_WHOLE_KEY);
+    assertThat(upsert.kind()).isEqualTo(ShardStatement.Kind.BY_WHOLE_KEY);
     assertThat(upsert.retryability()).isEqualTo(Retryability.WRITE);
   }
 
   @Test
   void anInsertTellsByItsDocument() {
-    Statement insert =
-        Statement.read(message("{insert: 'c', $db: 'd'}", "documents", "{_id: 5, x: 1}"));
+    ShardStatement insert =
+        ShardStatement.read(message("{insert: 'c', $db: 'd'}", "documents", "{_id: 5, x: 1}"));
 
     assertThat(insert).isNotNull();
-    assertThat(insert.kind()).isEqualTo(Statement.Kind.INSERT);
+    assertThat(insert.kind()).isEqualTo(ShardStatement.Kind.INSERT);
     assertThat(insert.document()).isEqualTo(BsonDocument.parse("{_id: 5, x: 1}"));
     assertThat(insert.retryability()).isEqualTo(Retryability.NEVER);
   }
@@ -85,13 +85,13 @@ class StatementTest {
         "{count: 'c', query: {_id: 1}, $db: 'd'}"
       })
   void theRestGoesTheLongWay(String body) {
-    assertThat(Statement.read(message(body, ""))).isNull();
+    assertThat(ShardStatement.read(message(body, ""))).isNull();
   }
 
   /** {@link OneShardForwarding} takes that for a reason to go the long way, too. */
   @Test
   void aCommandWithoutANameIsMalformed() {
-    assertThatThrownBy(() -> Statement.read(message("{}", "")))
+    assertThatThrownBy(() -> ShardStatement.read(message("{}", "")))
         .isInstanceOf(MalformedDocumentException.class);
   }
 
@@ -102,21 +102,21 @@ class StatementTest {
         "{q: {_id: 1}, u: {$set: {a: 1}}, collation: {locale: 'fr'}}"
       })
   void soDoUpdatesThatMayConcernMore(String update) {
-    assertThat(Statement.read(message(UPDATE, "updates", update))).isNull();
+    assertThat(ShardStatement.read(message(UPDATE, "updates", update))).isNull();
   }
 
   @Test
   void andBatches() {
     String one = "{q: {_id: 1}, u: {$set: {a: 1}}}";
 
-    assertThat(Statement.read(message(UPDATE, "updates", one))).isNotNull();
-    assertThat(Statement.read(message(UPDATE, "updates", one, one))).isNull();
+    assertThat(ShardStatement.read(message(UPDATE, "updates", one))).isNotNull();
+    assertThat(ShardStatement.read(message(UPDATE, "updates", one, one))).isNull();
     assertThat(
-            Statement.read(
+            ShardStatement.read(
                 message("{update: 'c', $db: 'd', writeConcern: {w: 0}}", "updates", one)))
         .isNull();
     assertThat(
-            Statement.read(
+            ShardStatement.read(
                 message("{delete: 'c', $db: 'd'}", "deletes", "{q: {_id: 1}, limit: 0}")))
         .isNull();
   }
@@ -124,7 +124,7 @@ class StatementTest {
   @Test
   void elementsAreAddedToTheBodyAlone() {
     ByteBuf original = message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}}");
-    Statement update = Statement.read(original);
+    ShardStatement update = ShardStatement.read(original);
     assertThat(update).isNotNull();
 
     ByteBuf changed =

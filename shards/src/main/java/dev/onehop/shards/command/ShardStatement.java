@@ -8,7 +8,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /** What {@link OneShardForwarding} wants to know of a command with one statement. */
-final class Statement {
+final class ShardStatement {
   private final CommandHead head;
   private Kind kind = Kind.BY_FILTER;
   private @Nullable RawBsonDocument document;
@@ -23,7 +23,7 @@ final class Statement {
     BY_WHOLE_KEY
   }
 
-  private Statement(CommandHead head) {
+  private ShardStatement(CommandHead head) {
     this.head = head;
   }
 
@@ -32,12 +32,12 @@ final class Statement {
    *
    * @return null if it is not a command with one statement, or has options that concern its route
    */
-  static @Nullable Statement read(ByteBuf frame) {
+  static @Nullable ShardStatement read(ByteBuf frame) {
     CommandHead head = CommandHead.read(frame);
     if (head == null || head.flags() != 0 || head.collection().isEmpty() || isOfOtherRoute(head)) {
       return null;
     }
-    Statement statement = new Statement(head);
+    ShardStatement statement = new ShardStatement(head);
     return statement.readStatement() && statement.document != null ? statement : null;
   }
 

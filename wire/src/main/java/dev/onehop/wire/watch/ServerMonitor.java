@@ -3,7 +3,7 @@ package dev.onehop.wire.watch;
 import com.mongodb.connection.ClusterDescription;
 
 /** What watches servers. Implementations MUST be thread-safe. */
-public interface Watching extends AutoCloseable {
+public interface ServerMonitor extends AutoCloseable {
   /** What is known of the servers now. */
   ClusterDescription description();
 
