@@ -30,6 +30,7 @@ import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.connection.WireSettings;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.InternalSettings;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -613,23 +614,18 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
-      Carriage carriage = carriage();
       return DirectMode.create(
-          asked,
-          carriage.carrier(),
+          reach(asked),
           Versions.ATTACHED,
           new DirectMode.Options(
               sources.get(Setting.REFRESH_INTERVAL),
               sources.get(Setting.HOST_MAPPING).orElse(null),
               sources.get(Setting.PREFERRED_ZONES),
               new TableMetrics(registry),
-              CommandMeter.direct(registry, observations)),
-          carriage.release());
+              CommandMeter.direct(registry, observations)));
     }
 
-    private record Carriage(Carrier carrier, Runnable release) {}
-
-    private Carriage carriage() {
+    private Reach reach(MongoClientSettings asked) {
       WireSettings.Sharing sharing =
           pipeliningSettings == null
               ? null
@@ -643,7 +639,7 @@ public final class OneHop implements AutoCloseable {
       Carrier carrier =
           Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
-      return new Carriage(carrier, () -> EventLoops.shutDown(carrier.group()));
+      return Reach.of(asked, carrier, () -> EventLoops.shutDown(carrier.group()));
     }
 
     private void replaceTransport(MongoClientSettings asked) {
@@ -695,13 +691,11 @@ public final class OneHop implements AutoCloseable {
 
     private RouterClients targeted(MongoClientSettings asked) {
       replaceTransport(asked);
-      Carriage carriage = carriage();
       Map<String, List<ServerAddressName>> shardRouters =
           new HashMap<>(sources.get(Setting.SHARD_ROUTERS));
       shardRouters.putAll(routers);
       return TargetedMode.create(
-          asked,
-          carriage.carrier(),
+          reach(asked),
           new TargetedMode.Options(
               new ClusterWatch.Settings(
                   sources.get(Setting.REFRESH_INTERVAL),
@@ -712,8 +706,7 @@ public final class OneHop implements AutoCloseable {
               sources.get(Setting.PREFERRED_ZONES),
               new TableMetrics(registry),
               new AffinityMetrics(registry)::accept,
-              new CommandMeter(registry, observations, modeName())),
-          carriage.release());
+              new CommandMeter(registry, observations, modeName())));
     }
 
     /** Every command goes where the official client would send it. */
@@ -727,13 +720,10 @@ public final class OneHop implements AutoCloseable {
       if (namesUnixSockets(asked)) {
         throw new IllegalArgumentException("Unix domain sockets cannot be pipelined");
       }
-      Carriage carriage = carriage();
       return TargetedMode.unrouted(
-          asked,
-          carriage.carrier(),
+          reach(asked),
           sources.get(Setting.PREFERRED_ZONES),
-          new CommandMeter(registry, observations, modeName()),
-          carriage.release());
+          new CommandMeter(registry, observations, modeName()));
     }
 
     private static boolean namesUnixSockets(MongoClientSettings asked) {

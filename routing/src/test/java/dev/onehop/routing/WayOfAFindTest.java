@@ -21,6 +21,7 @@ import dev.onehop.shards.command.ScriptedCluster;
 import dev.onehop.wire.channel.CallerWritesChannel;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
@@ -113,24 +114,21 @@ class WayOfAFindTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://" + cluster.address("m0") + "/"))
             .build();
-    Carrier carrier = new Carrier(group, WatchedChannel.class, null);
+    Reach reach = Reach.of(settings, new Carrier(group, WatchedChannel.class, null), () -> {});
     SimpleMeterRegistry meters = new WatchedMeters();
     CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode.name());
     return mode == RoutingMode.DIRECT
         ? DirectMode.create(
-            settings,
-            carrier,
+            reach,
             Versions.ATTACHED,
             new DirectMode.Options(
                 Duration.ofMinutes(1),
                 null,
                 PreferredZones.NONE,
                 new TableMetrics(meters),
-                commands),
-            () -> {})
+                commands))
         : TargetedMode.create(
-            settings,
-            carrier,
+            reach,
             new TargetedMode.Options(
                 new ClusterWatch.Settings(
                     Duration.ofMinutes(1),
@@ -142,8 +140,7 @@ class WayOfAFindTest {
                 PreferredZones.NONE,
                 new TableMetrics(meters),
                 new AffinityMetrics(meters)::accept,
-                commands),
-            () -> {});
+                commands));
   }
 
   /** Adds the classes on the stack if the driver's channel or its requests are on it. */

@@ -8,6 +8,7 @@ import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -54,16 +55,14 @@ public final class RoutedSettings implements AutoCloseable {
       IntConsumer shardsWithRouter) {
     return new RoutedSettings(
         TargetedMode.create(
-            settings,
-            new Carrier(group, channels, null),
+            Reach.of(settings, new Carrier(group, channels, null), () -> {}),
             new TargetedMode.Options(
                 new ClusterWatch.Settings(
                     refreshInterval, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
                 PreferredZones.NONE,
                 new TableMetrics(meters),
                 affinity -> shardsWithRouter.accept(affinity.shardsWithRouter().size()),
-                new CommandMeter(meters, ObservationRegistry.NOOP, "targeted")),
-            () -> {}));
+                new CommandMeter(meters, ObservationRegistry.NOOP, "targeted"))));
   }
 
   /** The settings of a reactive client, which closes the router when it is closed. */

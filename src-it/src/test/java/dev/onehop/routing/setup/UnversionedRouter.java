@@ -8,6 +8,7 @@ import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.shards.cluster.Versions;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
@@ -29,16 +30,14 @@ public final class UnversionedRouter {
     MeterRegistry meters = new CompositeMeterRegistry();
     RouterClients clients =
         DirectMode.create(
-            asked,
-            new Carrier(group, EventLoops.socketChannelClass(), null),
+            Reach.of(asked, new Carrier(group, EventLoops.socketChannelClass(), null), () -> {}),
             Versions.OMITTED,
             new DirectMode.Options(
                 Duration.ofSeconds(10),
                 null,
                 PreferredZones.NONE,
                 new TableMetrics(meters),
-                CommandMeter.direct(meters, ObservationRegistry.NOOP)),
-            () -> {});
+                CommandMeter.direct(meters, ObservationRegistry.NOOP)));
     return clients.closing(clients.reactiveSettings());
   }
 }

@@ -10,7 +10,6 @@ import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.Refreshes;
 import dev.onehop.wire.ServerAddressName;
-import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.PreferredZones;
 import dev.onehop.wire.watch.Servers;
@@ -43,18 +42,12 @@ public final class DirectMode {
   /**
    * Connects in the background, like the official client.
    *
-   * @param settings of the application: the seeds are the cluster's mongoses or config servers
+   * @param reach of the cluster's mongoses or config servers, which are the seeds
    * @param versions what commands carry; without versions only to show what they are good for
    * @param options direct mode's own settings
-   * @param release stops what was started for this router, once it is closed
    */
-  public static RouterClients create(
-      MongoClientSettings settings,
-      Carrier carrier,
-      Versions versions,
-      Options options,
-      Runnable release) {
-    Reach reach = Reach.of(settings, carrier, release);
+  public static RouterClients create(Reach reach, Versions versions, Options options) {
+    MongoClientSettings settings = reach.asked();
     DirectRouter router =
         new DirectRouter(
             new ClusterState(

@@ -13,7 +13,6 @@ import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.wire.connection.Connections;
-import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.driver.Reach;
 import dev.onehop.wire.watch.DriverObservations;
 import dev.onehop.wire.watch.InternalSettings;
@@ -45,15 +44,12 @@ public final class TargetedMode {
   /**
    * Connects in the background, like the official client.
    *
-   * @param asked settings of the application: the seeds are mongoses
-   * @param release stops what was started for this client, once it is closed
+   * @param reach of the mongoses, which are the seeds
    */
-  public static RouterClients create(
-      MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    Reach reach = Reach.of(asked, carrier, release);
+  public static RouterClients create(Reach reach, Options options) {
     Connections connections = reach.connections();
     MongoClientSettings settings = reach.watching();
-    RouterProbe probe = new RouterProbe(carrier.group(), reach.wire());
+    RouterProbe probe = new RouterProbe(reach.carrier().group(), reach.wire());
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
@@ -83,19 +79,11 @@ public final class TargetedMode {
   /**
    * The same without routing: every command goes where the official client would send it.
    *
-   * @param asked settings of the application: the seeds are mongoses, members of a replica set or a
-   *     standalone
+   * @param reach of the seeds: mongoses, members of a replica set or a standalone
    * @param zones that the application prefers
    * @param commands measures commands
-   * @param release stops what was started for this client, once it is closed
    */
-  public static RouterClients unrouted(
-      MongoClientSettings asked,
-      Carrier carrier,
-      PreferredZones zones,
-      CommandMeter commands,
-      Runnable release) {
-    Reach reach = Reach.of(asked, carrier, release);
+  public static RouterClients unrouted(Reach reach, PreferredZones zones, CommandMeter commands) {
     MongoClientSettings watching = watching(reach.watching());
     Mongoses mongoses =
         new Mongoses(
