@@ -9,13 +9,23 @@ import reactor.util.context.ContextView;
  * nothing is done by itself.
  *
  * @param reads whether it sends reads again
+ * @param writes whether it sends numbered writes again
  */
-public record DriverRetries(boolean reads) {
+public record DriverRetries(boolean reads, boolean writes) {
   private static final String BROKEN = DriverRetries.class.getName() + ".broken";
+  private static final DriverRetries NONE = new DriverRetries(false, false);
 
   /** The context of a command of the driver's. */
   public Context into(Context context) {
     return context.put(DriverRetries.class, this);
+  }
+
+  /**
+   * The context of a part of a driver's write: once other parts are answered, the driver is told
+   * that, and sends nothing again.
+   */
+  public static Context ofPart(Context context) {
+    return context.hasKey(DriverRetries.class) ? NONE.into(context) : context;
   }
 
   /** The context of a command of our own, which is of use to one of the driver's. */
@@ -35,6 +45,6 @@ public record DriverRetries(boolean reads) {
 
   /** Whether a command of the driver's that may be sent again is to be by it, not by us. */
   public boolean afterBreak(Retryability retryability) {
-    return retryability == Retryability.WRITE || (reads && retryability == Retryability.READ);
+    return retryability == Retryability.WRITE ? writes : reads && retryability == Retryability.READ;
   }
 }

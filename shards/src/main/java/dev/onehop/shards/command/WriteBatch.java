@@ -1,6 +1,7 @@
 package dev.onehop.shards.command;
 
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.shards.cluster.DriverRetries;
 import dev.onehop.shards.cluster.StaleRoute;
 import dev.onehop.shards.cluster.StaleRoutes;
 import dev.onehop.wire.message.CommandFailure;
@@ -151,6 +152,14 @@ public abstract class WriteBatch {
     return StatementLists.part(command, statements, indexes);
   }
 
+  /**
+   * What sends some of the statements. A part is sent again by us where a driver would do that with
+   * the whole.
+   */
+  protected final <T> Mono<T> ofPart(Mono<T> sent, List<Integer> indexes) {
+    return indexes.size() == statements.size() ? sent : sent.contextWrite(DriverRetries::ofPart);
+  }
+
   /** The statements failed; an ordered batch ends with the first of them. */
   protected final void fail(List<Integer> indexes, CommandFailure why) {
     synchronized (result) {
@@ -281,8 +290,7 @@ public abstract class WriteBatch {
 
   /** Statements that one shard owns: applied ones leave {@link #pending}, stale ones stay. */
   protected final Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
-    return client
-        .send(table, shard, part(indexes))
+    return ofPart(client.send(table, shard, part(indexes)), indexes)
         .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer of shard " + shard)))
         .flatMap(ShardClient::refuseStale)
         .flatMap(

@@ -1,6 +1,7 @@
 package dev.onehop.shards.command;
 
 import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.DriverRetries;
 import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.wire.ScriptedPeer;
@@ -88,6 +89,7 @@ public final class ScriptedCluster implements AutoCloseable {
   private final UnaryOperator<String> naming;
   private @Nullable Function<ClusterState, CommandRouter> routers;
   private @Nullable CommandRouter router;
+  private @Nullable DriverRetries driver;
   private volatile String seed = "config";
   private volatile boolean selectsNone;
   private volatile boolean uuids;
@@ -151,7 +153,7 @@ public final class ScriptedCluster implements AutoCloseable {
                   connections,
                   new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE),
                   Versions.ATTACHED,
-                  null));
+                  driver));
     }
     return router;
   }
@@ -159,6 +161,12 @@ public final class ScriptedCluster implements AutoCloseable {
   /** Which router executes the commands; before the first one. */
   public synchronized ScriptedCluster routedBy(Function<ClusterState, CommandRouter> router) {
     routers = router;
+    return this;
+  }
+
+  /** Commands are a driver's, which sends again what its server may have done; before the first. */
+  public synchronized ScriptedCluster underADriver() {
+    driver = new DriverRetries(true, true);
     return this;
   }
 

@@ -58,7 +58,7 @@ public final class DirectMode {
                 reach.connections(),
                 new Refreshes(options.refreshInterval(), options.tables()),
                 versions,
-                new DriverRetries(settings.getRetryReads())));
+                new DriverRetries(settings.getRetryReads(), true)));
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
         new RouterClients.Face(

@@ -42,7 +42,7 @@ final class OwnersBatch extends WriteBatch {
   }
 
   private Mono<Void> handOver(List<Integer> indexes, String what) {
-    Mono<BsonDocument> sent = commands.handOver(part(indexes), what);
+    Mono<BsonDocument> sent = ofPart(commands.handOver(part(indexes), what), indexes);
     return indexes.size() == statements().size()
         ? sent.doOnNext(reply -> settleAll(reply, indexes)).then()
         : sent.flatMap(reply -> settle(reply, indexes))

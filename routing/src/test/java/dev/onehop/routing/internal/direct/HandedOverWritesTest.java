@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Writes that shards have begun and a mongos ends: each statement is carried out once. */
@@ -157,6 +158,44 @@ class HandedOverWritesTest {
             error -> assertThat(error.asDocument()).containsEntry("index", new BsonInt32(1)));
     assertThat(cluster.seen("s0", "update")).hasSize(1);
     assertThat(cluster.seen("m0", "update")).hasSize(1);
+  }
+
+  /** As a mongos does: the driver is told what other shards have done, and sends nothing again. */
+  @ParameterizedTest
+  @CsvSource({"s1, true", "s1, false", "m0, true", "m0, false"})
+  void aPartWhoseConnectionBreaksIsSentAgain(String server, boolean ordered) {
+    cluster.underADriver();
+    assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
+    if (server.equals("m0")) {
+      answers("s1", STALE);
+    }
+    cluster.script(
+        server,
+        got ->
+            new BsonString("chunks").equals(got.get("find"))
+                ? ScriptedCluster.cursor(BsonArray.parse(SPLIT))
+                : !isWrite(got)
+                    ? null
+                    : updates.getAndIncrement() < 2
+                        ? ScriptedCluster.HANG_UP
+                        : BsonDocument.parse("{ok: 1, n: 1, nModified: 1}"));
+
+    BsonDocument reply =
+        cluster.execute(
+            """
+            {update: 'c', ordered: %s, %s, updates: [
+              {q: {_id: -1}, u: {$inc: {n: 1}}},
+              {q: {_id: {$gte: 1, $lte: 5}}, u: {$inc: {n: 1}}}], $db: 'it'}"""
+                .formatted(ordered, SESSION));
+
+    assertThat(reply)
+        .containsEntry("ok", new BsonDouble(1))
+        .containsEntry("n", new BsonInt32(2))
+        .doesNotContainKey("writeErrors");
+    assertThat(cluster.seen(server, "update"))
+        .hasSize(3)
+        .allSatisfy(sent -> assertThat(sent.getArray("stmtIds")).isEqualTo(ids(1)));
+    assertThat(cluster.seen("s0", "update")).hasSize(1);
   }
 
   @ParameterizedTest
