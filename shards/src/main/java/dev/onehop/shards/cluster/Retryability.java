@@ -38,7 +38,15 @@ public enum Retryability {
     if (body.containsKey("txnNumber")) {
       return WRITE;
     }
-    return isRead(command) ? READ : NEVER;
+    return isRead(command) && !writesWhatItReads(body) ? READ : NEVER;
+  }
+
+  /** Whether it is an aggregation into a collection. */
+  private static boolean writesWhatItReads(BsonDocument aggregate) {
+    return aggregate.get("pipeline") instanceof BsonArray stages
+        && !stages.isEmpty()
+        && stages.get(stages.size() - 1) instanceof BsonDocument last
+        && (last.containsKey("$out") || last.containsKey("$merge"));
   }
 
   /** Whether a command only reads, so that a read preference concerns it. */

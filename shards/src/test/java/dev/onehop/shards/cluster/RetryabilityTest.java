@@ -19,6 +19,11 @@ class RetryabilityTest {
           {insert: 'c', $db: 'd', txnNumber: 1, autocommit: false} | NEVER
           {find: 'c', $db: 'd', txnNumber: 1, autocommit: false} | NEVER
           {getMore: 1, $db: 'd'} | NEVER
+          {aggregate: 'c', pipeline: [{$match: {}}], $db: 'd'} | READ
+          {aggregate: 'c', pipeline: [], $db: 'd'} | READ
+          {aggregate: 'c', pipeline: 5, $db: 'd'} | READ
+          {aggregate: 'c', pipeline: [{$match: {}}, {$out: 'o'}], $db: 'd'} | NEVER
+          {aggregate: 'c', pipeline: [{$merge: {into: 'o'}}], $db: 'd'} | NEVER
           """)
   void ofCommand(String command, Retryability expected) {
     assertThat(Retryability.of(OpMsg.command(BsonDocument.parse(command)))).isEqualTo(expected);

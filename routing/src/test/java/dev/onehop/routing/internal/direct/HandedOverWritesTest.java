@@ -198,6 +198,21 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(1);
   }
 
+  /** It may have written something already; no driver sends it again. */
+  @ParameterizedTest
+  @ValueSource(strings = {"{hangUp: 1}", "{ok: 0, code: 91, errmsg: 'shutdown in progress'}"})
+  void anAggregationIntoACollectionIsSentOnce(String reply) {
+    cluster.script("m0", got -> got.containsKey("pipeline") ? BsonDocument.parse(reply) : null);
+
+    BsonDocument told =
+        cluster.execute(
+            "{aggregate: 'c', pipeline: [{$match: {_id: 5}}, {$merge: 'o'}], cursor: {}, $db:"
+                + " 'it'}");
+
+    assertThat(told.getNumber("ok").intValue()).isZero();
+    assertThat(cluster.seen("m0", "aggregate")).hasSize(1);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
