@@ -2,6 +2,7 @@ package dev.onehop.wire.channel;
 
 import dev.onehop.wire.message.MessageAssembly;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
@@ -72,8 +73,17 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
       reply.release();
       return;
     }
-    pipeline().fireChannelRead(reply);
+    pipeline().fireChannelRead(reply.refCnt() > 1 ? ofTheDriver(reply) : reply);
     pipeline().fireChannelReadComplete();
+  }
+
+  /**
+   * The same bytes with a reference count of their own. A driver that closes its connection drops
+   * every reference to a reply that it has not read to its end, so that it must not see those of
+   * others, such as of the answers that came in the same read.
+   */
+  private static ByteBuf ofTheDriver(ByteBuf shared) {
+    return new CompositeByteBuf(shared.alloc(), shared.isDirect(), 1).addComponent(true, shared);
   }
 
   /** The channel is broken; it is closed. */
