@@ -14,7 +14,6 @@ import java.util.function.Function;
 public final class BlockingPool extends ServerPools<BlockingServerPool> {
   private final WireSettings settings;
   private final ScheduledExecutorService timer;
-  private final Function<ServerAddressName, ConnectionSlots> slots;
 
   /**
    * @param timer ends what takes too long; stays the caller's
@@ -31,15 +30,14 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
       WireSettings settings,
       ScheduledExecutorService timer,
       Function<ServerAddressName, ConnectionSlots> slots) {
-    super(timer);
+    super(timer, slots);
     this.settings = settings;
     this.timer = timer;
-    this.slots = slots;
   }
 
   @Override
-  BlockingServerPool newPool(ServerAddressName server) {
-    return new BlockingServerPool(server, settings, timer, slots.apply(server));
+  BlockingServerPool newPool(ServerAddressName server, ConnectionSlots shared) {
+    return new BlockingServerPool(server, settings, timer, shared);
   }
 
   /**

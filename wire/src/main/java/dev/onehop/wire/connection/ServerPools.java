@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * The pools of one kind of connections, one for each server.
@@ -20,13 +21,16 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
   private static final long SWEEP_MILLIS = 500;
 
   private final Map<ServerAddressName, P> servers = new ConcurrentHashMap<>();
+  private final Function<ServerAddressName, ConnectionSlots> slots;
   private final Future<?> sweeping;
   private volatile boolean closed;
 
   /**
    * @param timer for what is done from time to time; stays the caller's
+   * @param slots of each server, which other pools may use, too
    */
-  ServerPools(ScheduledExecutorService timer) {
+  ServerPools(ScheduledExecutorService timer, Function<ServerAddressName, ConnectionSlots> slots) {
+    this.slots = slots;
     this.sweeping =
         timer.scheduleWithFixedDelay(
             () -> Each.of(servers.values(), pool -> pool.sweep(System.nanoTime())),
@@ -36,7 +40,7 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
   }
 
   /** A pool for a server that has none yet. */
-  abstract P newPool(ServerAddressName server);
+  abstract P newPool(ServerAddressName server, ConnectionSlots shared);
 
   /** The pool of a server. */
   final P pool(ServerAddressName server) {
@@ -44,7 +48,7 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
     if (known != null) {
       return known;
     }
-    P pool = servers.computeIfAbsent(server, this::newPool);
+    P pool = servers.computeIfAbsent(server, name -> newPool(name, slots.apply(name)));
     if (closed) {
       pool.close();
     }

@@ -24,7 +24,6 @@ import reactor.core.publisher.Mono;
 public final class WirePool extends ServerPools<EventLoopServerPool> {
   private final EventLoopGroup group;
   private final WireSettings settings;
-  private final Function<ServerAddressName, ConnectionSlots> slots;
 
   /**
    * @param group event loops of the connections; stays the caller's
@@ -40,15 +39,14 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
       EventLoopGroup group,
       WireSettings settings,
       Function<ServerAddressName, ConnectionSlots> slots) {
-    super(group.next());
+    super(group.next(), slots);
     this.group = group;
     this.settings = settings;
-    this.slots = slots;
   }
 
   @Override
-  EventLoopServerPool newPool(ServerAddressName server) {
-    return new EventLoopServerPool(server, group, settings, slots.apply(server));
+  EventLoopServerPool newPool(ServerAddressName server, ConnectionSlots shared) {
+    return new EventLoopServerPool(server, group, settings, shared);
   }
 
   /**
