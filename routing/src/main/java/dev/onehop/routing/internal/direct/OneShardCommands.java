@@ -53,13 +53,13 @@ final class OneShardCommands {
   }
 
   private Mono<BsonDocument> read(OpMsg command, RoutingTable table) {
-    return owner(command, table) == null
-        ? doubted(table).flatMap(newest -> readByOwner(command, newest))
-        : readByOwner(command, table);
+    String shard = owner(command, table);
+    return shard == null
+        ? doubted(table).flatMap(newest -> readAt(owner(command, newest), command, newest))
+        : readAt(shard, command, table);
   }
 
-  private Mono<BsonDocument> readByOwner(OpMsg command, RoutingTable table) {
-    String shard = owner(command, table);
+  private Mono<BsonDocument> readAt(@Nullable String shard, OpMsg command, RoutingTable table) {
     return shard == null
         ? handOver(command, "the command " + command.commandName() + " over several shards")
         : reads
