@@ -1,6 +1,6 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.ClusterSource;
+import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;

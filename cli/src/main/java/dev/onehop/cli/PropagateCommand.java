@@ -1,8 +1,8 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.ClusterSource;
 import dev.onehop.measure.bench.MeasuringSession;
-import dev.onehop.measure.bench.RunContext;
+import dev.onehop.measure.frame.ClusterSource;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.propagate.Measurement;
 import dev.onehop.measure.propagate.PeerAddress;
 import dev.onehop.measure.propagate.PeerListener;

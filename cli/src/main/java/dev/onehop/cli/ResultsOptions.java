@@ -1,7 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.RunContext;
 import dev.onehop.measure.bench.StandaloneRun;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;

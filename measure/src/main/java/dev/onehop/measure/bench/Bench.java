@@ -1,5 +1,8 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.RoundTripCheck;
+import dev.onehop.measure.frame.ServerDeath;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.Maximum;
@@ -46,7 +49,7 @@ public final class Bench {
   private final BenchPlan plan;
   private final ClientPlan clients;
   private final Workload workload;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final Progress progress;
   private final PointRunner runner;
   private final YcsbRunner ycsbRunner;
@@ -69,7 +72,7 @@ public final class Bench {
       BenchPlan plan,
       ClientPlan clients,
       Workload workload,
-      Cluster cluster,
+      BenchCluster cluster,
       YcsbCommand ycsb,
       Progress progress,
       Path out,
@@ -147,7 +150,7 @@ public final class Bench {
 
   private void measure() throws IOException, InterruptedException {
     List<PointPlan> plans = plan.measurements();
-    TimeLeft timeLeft = new TimeLeft(plan, plans, PointRunner.meanShardRoundTripMillis(cluster));
+    TimeLeft timeLeft = new TimeLeft(plan, plans, cluster.meanShardRoundTripMillis());
     for (int i = 0; i < plans.size(); i++) {
       PointPlan next = plans.get(i);
       progress.remaining(timeLeft.from(i).plus(scenarioTime(0)));
@@ -170,8 +173,7 @@ public final class Bench {
   private void search(RatePlan rates, Criterion criterion)
       throws IOException, InterruptedException {
     List<PointPlan> clients = plan.points();
-    Duration each =
-        plan.estimate(PointRunner.meanShardRoundTripMillis(cluster)).dividedBy(clients.size());
+    Duration each = plan.estimate(cluster.meanShardRoundTripMillis()).dividedBy(clients.size());
     for (int i = 0; i < clients.size(); i++) {
       PointPlan client = clients.get(i);
       progress.remaining(each.multipliedBy(clients.size() - i));

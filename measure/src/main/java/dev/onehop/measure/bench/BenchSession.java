@@ -1,5 +1,10 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.ClusterSource;
+import dev.onehop.measure.frame.Machine;
+import dev.onehop.measure.frame.Processors;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.report.Report;
 import dev.onehop.measure.results.Results;
 import dev.onehop.resync.Failure;
@@ -7,9 +12,6 @@ import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.OffsetDateTime;
-import java.time.ZoneId;
-import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A bench run on the cluster of its session. */
@@ -55,18 +57,13 @@ public final class BenchSession {
 
   /** Runs it. Returns why it ended early, or null. */
   public @Nullable Failure run() {
-    String started = now();
+    String started = RunContext.now();
     return new ClusterSession(
             source, terminal, (opened, progress) -> prepare(opened, progress, started))
         .run();
   }
 
-  /** The time, as results have it. */
-  public static String now() {
-    return OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
-  }
-
-  private ClusterSession.Work prepare(Cluster opened, Progress progress, String started) {
+  private ClusterSession.Work prepare(BenchCluster opened, Progress progress, String started) {
     announce(opened, progress);
     Processors processors = opened.processors();
     YcsbSecrets secrets = YcsbSecrets.of(opened.url());
@@ -97,10 +94,10 @@ public final class BenchSession {
     return new Benching(next, secrets);
   }
 
-  private void announce(Cluster opened, Progress progress) {
+  private void announce(BenchCluster opened, Progress progress) {
     ScenarioPlan scenario = plan.scenario();
     int points = plan.points().size();
-    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
+    Duration estimate = plan.estimate(opened.meanShardRoundTripMillis());
     if (scenario != null) {
       estimate =
           estimate.plus(ScenarioRun.estimate(scenario).multipliedBy(scenario.count(plan.modes())));
@@ -126,7 +123,7 @@ public final class BenchSession {
    * when a short warm-up is over, and takes the processors away from what is measured: on two of
    * them, some 15 s into a point.
    */
-  private boolean quickCompilerOnly(Cluster opened) {
+  private boolean quickCompilerOnly(BenchCluster opened) {
     boolean slow = opened.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
     return slow && !plan.hasLongWarmup();
   }

@@ -1,5 +1,7 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
@@ -35,9 +37,9 @@ public final class ClusterSession {
 
   private final ClusterSource source;
   private final Terminal terminal;
-  private final BiFunction<Cluster, Progress, Work> prepare;
+  private final BiFunction<BenchCluster, Progress, Work> prepare;
   private @Nullable Work work;
-  private @Nullable Cluster cluster;
+  private @Nullable BenchCluster cluster;
   private volatile boolean interrupted;
 
   /**
@@ -47,7 +49,7 @@ public final class ClusterSession {
    * @param prepare makes the work once the cluster is there
    */
   public ClusterSession(
-      ClusterSource source, Terminal terminal, BiFunction<Cluster, Progress, Work> prepare) {
+      ClusterSource source, Terminal terminal, BiFunction<BenchCluster, Progress, Work> prepare) {
     this.source = source;
     this.terminal = terminal;
     this.prepare = prepare;
@@ -77,7 +79,7 @@ public final class ClusterSession {
   }
 
   private void run(Progress progress) {
-    Cluster opened = source.open(progress);
+    BenchCluster opened = source.open(progress);
     synchronized (this) {
       cluster = opened;
     }
@@ -101,7 +103,7 @@ public final class ClusterSession {
   }
 
   private void close(Progress progress) {
-    Cluster opened;
+    BenchCluster opened;
     synchronized (this) {
       opened = cluster;
     }

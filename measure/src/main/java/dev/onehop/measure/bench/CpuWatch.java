@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.Conditions;
 import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.testbed.evidence.CpuTimes;
@@ -17,7 +18,7 @@ final class CpuWatch implements AutoCloseable {
 
   private final CpuSampler sampler = new CpuSampler();
   private final ConditionsSampler conditions = new ConditionsSampler();
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final Supplier<@Nullable YcsbProcesses> client;
   private final Thread thread;
 
@@ -27,7 +28,7 @@ final class CpuWatch implements AutoCloseable {
    * @param cluster tells what servers and links have used so far
    * @param client the clients; null while there are none
    */
-  CpuWatch(Cluster cluster, Supplier<@Nullable YcsbProcesses> client) {
+  CpuWatch(BenchCluster cluster, Supplier<@Nullable YcsbProcesses> client) {
     this.cluster = cluster;
     this.client = client;
     this.thread = new Thread(this::sampleUntilClosed, "cpu-watch");

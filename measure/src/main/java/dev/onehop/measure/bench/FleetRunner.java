@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.FleetResult.Line;
 import dev.onehop.measure.results.HdrLogs;
@@ -31,12 +32,12 @@ final class FleetRunner implements ScenarioRun {
   private final ScenarioPlan plan;
   private final List<PointPlan> ways;
   private final int clients;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final Surroundings around;
   private final List<Line> lines = new CopyOnWriteArrayList<>();
 
   FleetRunner(
-      ScenarioPlan plan, List<Mode> modes, int clients, Cluster cluster, Surroundings around) {
+      ScenarioPlan plan, List<Mode> modes, int clients, BenchCluster cluster, Surroundings around) {
     this.plan = plan;
     this.ways = inOrder(plan.contenders(modes));
     this.clients = clients;

@@ -1,5 +1,7 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.RunContext;
+import dev.onehop.measure.frame.ServerDeath;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;

@@ -1,5 +1,7 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
@@ -16,7 +18,7 @@ public final class MeasuringSession<R extends RunResults> {
 
   private final ClusterSource source;
   private final Terminal terminal;
-  private final BiFunction<Cluster, Progress, MeasuringRun<R>> prepare;
+  private final BiFunction<BenchCluster, Progress, MeasuringRun<R>> prepare;
   private @Nullable MeasuringRun<R> run; // guarded by this
 
   /**
@@ -28,7 +30,7 @@ public final class MeasuringSession<R extends RunResults> {
   public MeasuringSession(
       ClusterSource source,
       Terminal terminal,
-      BiFunction<Cluster, Progress, MeasuringRun<R>> prepare) {
+      BiFunction<BenchCluster, Progress, MeasuringRun<R>> prepare) {
     this.source = source;
     this.terminal = terminal;
     this.prepare = prepare;
@@ -39,7 +41,7 @@ public final class MeasuringSession<R extends RunResults> {
     return new ClusterSession(source, terminal, this::prepare).run();
   }
 
-  private ClusterSession.Work prepare(Cluster opened, Progress progress) {
+  private ClusterSession.Work prepare(BenchCluster opened, Progress progress) {
     MeasuringRun<R> next = prepare.apply(opened, progress);
     synchronized (this) {
       run = next;

@@ -1,7 +1,8 @@
 package dev.onehop.measure.bench;
 
-import dev.onehop.measure.bench.Cluster.Evidence;
 import dev.onehop.measure.bench.ScenarioRun.Surroundings;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.BenchCluster.Evidence;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.Conditions;
 import dev.onehop.measure.results.CpuPerOperation;
@@ -10,7 +11,6 @@ import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.ShardLatencies;
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import java.io.IOException;
@@ -43,7 +43,7 @@ final class PointRunner {
   private final BenchPlan plan;
   private final ClientPlan clients;
   private final Workload workload;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final YcsbCommand ycsb;
   private final YcsbRunner runner;
   private final Progress progress;
@@ -54,7 +54,7 @@ final class PointRunner {
       BenchPlan plan,
       ClientPlan clients,
       Workload workload,
-      Cluster cluster,
+      BenchCluster cluster,
       Surroundings around,
       Progress progress) {
     this.plan = plan;
@@ -89,7 +89,8 @@ final class PointRunner {
   Point measure(PointPlan point, Duration expected) throws IOException, InterruptedException {
     Path folder = Files.createDirectories(out.resolve(point.folder()));
     List<String> command = ycsb.point(point, folder, plan, url(point));
-    try (Cluster.Watch watch = cluster.watch(workload.collection(), sampleRate(point, expected));
+    try (BenchCluster.Watch watch =
+            cluster.watch(workload.collection(), sampleRate(point, expected));
         CpuWatch cpu = new CpuWatch(cluster, runner::running)) {
       YcsbOutput output = run(point, folder, command, expected.multipliedBy(3).plus(GRACE));
       RunSummary summary = summary(folder);
@@ -188,7 +189,7 @@ final class PointRunner {
   private double sampleRate(PointPlan point, Duration expected) {
     Double bound =
         ClosedLoop.operationsPerSecond(
-            point.threads() * clients.count(), meanShardRoundTripMillis(cluster));
+            point.threads() * clients.count(), cluster.meanShardRoundTripMillis());
     double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
     double seconds = Math.max(1, expected.toSeconds());
     return Math.min(1, Math.min(SAMPLED_PER_SECOND, SAMPLED_PER_POINT / seconds) / perSecond);
@@ -212,7 +213,7 @@ final class PointRunner {
       Evidence evidence,
       @Nullable CpuPerOperation cpu,
       Conditions conditions) {
-    Map<String, Double> roundTrips = shardRoundTrips(cluster);
+    Map<String, Double> roundTrips = cluster.shardRoundTrips();
     Double roundTrip = ClosedLoop.meanRoundTripMillis(evidence.share(), roundTrips);
     long errors = Math.max(summary.errors(), output.errors());
     Map<String, Long> failures = new TreeMap<>(output.failures());
@@ -249,32 +250,6 @@ final class PointRunner {
         latencies.get("INSERT"),
         latencies.get("SCAN"),
         latencies.get("READ-MODIFY-WRITE"));
-  }
-
-  /** The measured round trip from the client to each shard's primary. */
-  static Map<String, Double> shardRoundTrips(Cluster cluster) {
-    TopologyFacts topology = cluster.topology();
-    Map<String, Double> roundTrips = new HashMap<>();
-    cluster
-        .shardHosts()
-        .forEach(
-            (shard, host) -> {
-              Double measured = topology.measuredFromClient(host);
-              if (measured != null) {
-                roundTrips.put(shard, measured);
-              } else if (host.equals(topology.client())) {
-                roundTrips.put(shard, 0.0);
-              }
-            });
-    return roundTrips;
-  }
-
-  /** The mean of {@link #shardRoundTrips}, each shard counting alike. */
-  static double meanShardRoundTripMillis(Cluster cluster) {
-    return shardRoundTrips(cluster).values().stream()
-        .mapToDouble(Double::doubleValue)
-        .average()
-        .orElse(0);
   }
 
   private Map<String, LatencySummary> latencies(

@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.Arrays;
@@ -11,60 +12,60 @@ public enum Scenario {
   /** One shard's server stops where it is (SIGSTOP), and goes on later. */
   SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)") {
     @Override
-    void begin(Cluster cluster, String where) {
+    void begin(BenchCluster cluster, String where) {
       cluster.setFrozen(cluster.primaryOf(where), true);
     }
 
     @Override
-    void end(Cluster cluster, String where) {
+    void end(BenchCluster cluster, String where) {
       cluster.setFrozen(cluster.primaryOf(where), false);
     }
   },
   /** The way to one shard's server becomes longer. */
   SHARD_SLOW(true, "the server of %s is 200 ms further away") {
     @Override
-    void begin(Cluster cluster, String where) {
+    void begin(BenchCluster cluster, String where) {
       cluster.setFurther(cluster.primaryOf(where), Duration.ofMillis(200));
     }
 
     @Override
-    void end(Cluster cluster, String where) {
+    void end(BenchCluster cluster, String where) {
       cluster.setFurther(cluster.primaryOf(where), Duration.ZERO);
     }
   },
   /** The nearest mongos stops where it is, and goes on later. */
   ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)") {
     @Override
-    void begin(Cluster cluster, String where) {
+    void begin(BenchCluster cluster, String where) {
       cluster.setFrozen(where, true);
     }
 
     @Override
-    void end(Cluster cluster, String where) {
+    void end(BenchCluster cluster, String where) {
       cluster.setFrozen(where, false);
     }
   },
   /** Connections to the nearest mongos break, and new ones are refused, until it is back. */
   ROUTER_LOSS(false, "the nearest mongos, %s, is cut off") {
     @Override
-    void begin(Cluster cluster, String where) {
+    void begin(BenchCluster cluster, String where) {
       cluster.setCutOff(where, true);
     }
 
     @Override
-    void end(Cluster cluster, String where) {
+    void end(BenchCluster cluster, String where) {
       cluster.setCutOff(where, false);
     }
   },
   /** The nearest mongos is ended, and started again. */
   ROUTER_KILL(false, "the nearest mongos, %s, is killed") {
     @Override
-    void begin(Cluster cluster, String where) {
+    void begin(BenchCluster cluster, String where) {
       cluster.setKilled(where, true);
     }
 
     @Override
-    void end(Cluster cluster, String where) {
+    void end(BenchCluster cluster, String where) {
       cluster.setKilled(where, false);
     }
   },
@@ -130,8 +131,8 @@ public enum Scenario {
    *
    * @param where the shard, or the mongos as {@code host:port}
    */
-  void begin(Cluster cluster, String where) {}
+  void begin(BenchCluster cluster, String where) {}
 
   /** Puts an end to it. */
-  void end(Cluster cluster, String where) {}
+  void end(BenchCluster cluster, String where) {}
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.Timeline;
@@ -15,7 +16,7 @@ interface ScenarioRun {
 
   /** The scenario that a plan asks for. */
   static ScenarioRun of(
-      ScenarioPlan plan, List<Mode> modes, int clients, Cluster cluster, Surroundings around) {
+      ScenarioPlan plan, List<Mode> modes, int clients, BenchCluster cluster, Surroundings around) {
     return switch (plan.scenario()) {
       case ZONES -> new ZonesRunner(plan, modes, cluster, around);
       case FLEET -> new FleetRunner(plan, modes, clients, cluster, around);

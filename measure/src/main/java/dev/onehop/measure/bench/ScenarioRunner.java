@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.Timeline;
@@ -25,12 +26,12 @@ final class ScenarioRunner implements ScenarioRun {
 
   private final ScenarioPlan plan;
   private final List<PointPlan> clients;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final Surroundings around;
   private final String where;
   private final List<Outcome> outcomes = new CopyOnWriteArrayList<>();
 
-  ScenarioRunner(ScenarioPlan plan, List<Mode> modes, Cluster cluster, Surroundings around) {
+  ScenarioRunner(ScenarioPlan plan, List<Mode> modes, BenchCluster cluster, Surroundings around) {
     this.plan = plan;
     this.clients = plan.contenders(modes);
     this.cluster = cluster;

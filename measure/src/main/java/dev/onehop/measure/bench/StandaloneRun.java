@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;

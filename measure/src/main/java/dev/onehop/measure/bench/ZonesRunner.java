@@ -1,5 +1,6 @@
 package dev.onehop.measure.bench;
 
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
@@ -28,11 +29,11 @@ final class ZonesRunner implements ScenarioRun {
   private final ScenarioPlan plan;
   private final ZonesPlan zones;
   private final List<ZonesPlan.Way> ways;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final Surroundings around;
   private final List<Line> lines = new CopyOnWriteArrayList<>();
 
-  ZonesRunner(ScenarioPlan plan, List<Mode> modes, Cluster cluster, Surroundings around) {
+  ZonesRunner(ScenarioPlan plan, List<Mode> modes, BenchCluster cluster, Surroundings around) {
     this.plan = plan;
     this.zones = Objects.requireNonNull(plan.zones());
     this.ways = zones.ways(modes);

@@ -1,10 +1,10 @@
 package dev.onehop.measure.consume;
 
 import com.mongodb.MongoException;
-import dev.onehop.measure.bench.Cluster;
 import dev.onehop.measure.bench.MeasuringRun;
-import dev.onehop.measure.bench.RoundTripCheck;
-import dev.onehop.measure.bench.RunContext;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.RoundTripCheck;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.report.ConsumeReport;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.ConsumeResults;
@@ -32,7 +32,7 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
   private static final double LEAST_OF_RATE = 0.95;
 
   private final ConsumePlan plan;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final boolean oneClock;
   private final Progress progress;
   private final List<ConsumePoint> points = new ArrayList<>(); // guarded by this
@@ -45,7 +45,11 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
    *     theirs
    */
   public ConsumeRun(
-      ConsumePlan plan, Cluster cluster, boolean oneClock, Progress progress, RunContext context) {
+      ConsumePlan plan,
+      BenchCluster cluster,
+      boolean oneClock,
+      Progress progress,
+      RunContext context) {
     super(context);
     this.plan = plan;
     this.cluster = cluster;

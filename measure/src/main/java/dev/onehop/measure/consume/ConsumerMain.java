@@ -1,6 +1,8 @@
 package dev.onehop.measure.consume;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.measure.frame.ChildMain;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -22,7 +24,7 @@ public final class ConsumerMain {
   static final String OPENED = "opened";
   static final String SEEN = "seen ";
   static final String REPORT = "report ";
-  static final String FAILED = ChildProcess.FAILED;
+  static final String FAILED = ChildJvm.FAILED;
 
   private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -2,6 +2,7 @@ package dev.onehop.measure.consume;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,12 +15,12 @@ final class ConsumerProcess implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(60);
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ChildProcess process;
+  private final ChildJvm process;
   private volatile long seen;
 
   private ConsumerProcess(ConsumerTask task) throws IOException {
     this.process =
-        ChildProcess.start(
+        ChildJvm.start(
             "a consumer",
             List.of(),
             ConsumerMain.class,

@@ -1,6 +1,6 @@
 package dev.onehop.measure.consume;
 
-import dev.onehop.measure.bench.Cluster;
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
@@ -25,7 +25,7 @@ final class PointRun {
 
   private final ConsumePlan plan;
   private final ConsumePlan.Point point;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final RowCollection collection;
   private final boolean oneClock;
   private final Path out;
@@ -40,7 +40,7 @@ final class PointRun {
   PointRun(
       ConsumePlan plan,
       ConsumePlan.Point point,
-      Cluster cluster,
+      BenchCluster cluster,
       RowCollection collection,
       boolean oneClock,
       Path out,

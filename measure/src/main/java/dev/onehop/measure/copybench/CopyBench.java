@@ -1,7 +1,7 @@
 package dev.onehop.measure.copybench;
 
-import dev.onehop.measure.bench.RunContext;
 import dev.onehop.measure.bench.StandaloneRun;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.RunFacts;

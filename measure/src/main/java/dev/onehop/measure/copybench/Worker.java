@@ -2,7 +2,7 @@ package dev.onehop.measure.copybench;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.consume.ChildProcess;
+import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,9 +14,9 @@ final class Worker implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ChildProcess process;
+  private final ChildJvm process;
 
-  private Worker(ChildProcess process) {
+  private Worker(ChildJvm process) {
     this.process = process;
   }
 
@@ -28,7 +28,7 @@ final class Worker implements AutoCloseable {
    */
   static Worker start(WorkerTask task, List<String> options, Path folder) throws IOException {
     return new Worker(
-        ChildProcess.start(
+        ChildJvm.start(
             "the copy by way of " + task.way().label(),
             options,
             WorkerMain.class,

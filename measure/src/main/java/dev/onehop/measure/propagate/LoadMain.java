@@ -1,10 +1,10 @@
 package dev.onehop.measure.propagate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.consume.ChildMain;
 import dev.onehop.measure.consume.Connections;
 import dev.onehop.measure.consume.HashRanges;
 import dev.onehop.measure.consume.RowCollection;
+import dev.onehop.measure.frame.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.onehop.measure.propagate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.consume.ChildProcess;
+import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Progress;
@@ -59,7 +59,7 @@ final class LoadRun {
     Path own = Files.createDirectories(folder.resolve(point.folder()));
     int count = Math.min(plan.processes(), point.clients());
     List<Path> folders = new ArrayList<>();
-    List<ChildProcess> processes = new ArrayList<>();
+    List<ChildJvm> processes = new ArrayList<>();
     try {
       progress.state("starting clients");
       for (int i = 0; i < count; i++) {
@@ -67,21 +67,21 @@ final class LoadRun {
         folders.add(its);
         processes.add(start(i, count, its));
       }
-      for (ChildProcess process : processes) {
+      for (ChildJvm process : processes) {
         var unused = process.await(LoadMain.READY, START.plus(patience));
       }
       progress.state("bootstrapping, writing, listening");
       processes.forEach(process -> process.send(LoadMain.GO));
-      for (ChildProcess process : processes) {
+      for (ChildJvm process : processes) {
         var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES).plus(patience));
       }
     } finally {
-      processes.forEach(ChildProcess::close);
+      processes.forEach(ChildJvm::close);
     }
     return results(own, folders, count);
   }
 
-  private ChildProcess start(int index, int count, Path folder) throws IOException {
+  private ChildJvm start(int index, int count, Path folder) throws IOException {
     int first = point.clients() * index / count;
     LoadTask task =
         new LoadTask(
@@ -98,7 +98,7 @@ final class LoadRun {
             patience.toMillis(),
             plan.total(),
             folder.toString());
-    return ChildProcess.start(
+    return ChildJvm.start(
         "a process of clients",
         QUICK_COMPILER,
         LoadMain.class,

@@ -2,13 +2,13 @@ package dev.onehop.measure.propagate;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
-import dev.onehop.measure.bench.Cluster;
 import dev.onehop.measure.bench.MeasuringRun;
-import dev.onehop.measure.bench.RoundTripCheck;
-import dev.onehop.measure.bench.RunContext;
 import dev.onehop.measure.consume.Connections;
 import dev.onehop.measure.consume.HashRanges;
 import dev.onehop.measure.consume.RowCollection;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.RoundTripCheck;
+import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.report.PropagateReport;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
@@ -43,7 +43,7 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
   private static final int MOST_ATTEMPTS = 3;
 
   private final PropagatePlan plan;
-  private final Cluster cluster;
+  private final BenchCluster cluster;
   private final @Nullable PeerAddress peer;
   private final boolean standInWaits;
   private final Progress progress;
@@ -61,7 +61,7 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
    */
   public PropagateRun(
       PropagatePlan plan,
-      Cluster cluster,
+      BenchCluster cluster,
       @Nullable PeerAddress peer,
       boolean standInWaits,
       Progress progress,

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;

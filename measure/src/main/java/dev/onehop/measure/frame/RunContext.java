@@ -1,7 +1,10 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.measure.results.MachineFacts;
 import java.nio.file.Path;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 
 /**
  * What results say of a run besides what it has measured. Immutable.
@@ -18,6 +21,11 @@ public record RunContext(Path out, MachineFacts machine, String started, String 
    * @param home the project's folder, for its revision
    */
   public static RunContext of(Path out, Path home, String command) {
-    return new RunContext(out, Machine.facts(home), BenchSession.now(), command);
+    return new RunContext(out, Machine.facts(home), now(), command);
+  }
+
+  /** The time, as results have it. */
+  public static String now() {
+    return OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
   }
 }

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
@@ -31,7 +31,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** A testbed as the bench sees it. */
-final class TestbedCluster implements Cluster {
+final class TestbedCluster implements BenchCluster {
 
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 

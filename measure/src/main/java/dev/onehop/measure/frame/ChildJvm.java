@@ -1,4 +1,4 @@
-package dev.onehop.measure.consume;
+package dev.onehop.measure.frame;
 
 import dev.onehop.resync.Failure;
 import java.io.BufferedReader;
@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  * A JVM with this one's class path. It reads commands, a line each, from its standard input, and
  * writes answers, a line each, to its standard output. It ends when its standard input does.
  */
-public final class ChildProcess implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
 
   /** What a complaint begins with, on either of its outputs. */
   public static final String FAILED = "onehop: ";
@@ -36,7 +36,7 @@ public final class ChildProcess implements AutoCloseable {
   private final Writer commands;
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
-  private ChildProcess(String name, Process process, Path errors, Predicate<String> listener) {
+  private ChildJvm(String name, Process process, Path errors, Predicate<String> listener) {
     this.name = name;
     this.process = process;
     this.errors = errors;
@@ -54,7 +54,7 @@ public final class ChildProcess implements AutoCloseable {
    * @param folder is there afterwards, with its complaints in {@code consumer.err}
    * @param listener takes the lines that are no answers, and returns true for these
    */
-  public static ChildProcess start(
+  public static ChildJvm start(
       String name,
       List<String> options,
       Class<?> main,
@@ -71,7 +71,7 @@ public final class ChildProcess implements AutoCloseable {
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-    ChildProcess child = new ChildProcess(name, process, errors, listener);
+    ChildJvm child = new ChildJvm(name, process, errors, listener);
     Thread reader = new Thread(child::readAnswers, "child-answers");
     reader.setDaemon(true);
     reader.start();

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import com.mongodb.ConnectionString;
 import dev.onehop.measure.results.RunFacts.Placement;
@@ -29,7 +29,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster of the user's own. What its mongoses don't tell, or not this user, stays unknown. */
-final class UrlCluster implements Cluster {
+final class UrlCluster implements BenchCluster {
 
   private static final String CLIENT = "here";
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
@@ -145,7 +145,7 @@ final class UrlCluster implements Cluster {
 
   @Override
   public boolean isFar() {
-    return PointRunner.meanShardRoundTripMillis(this) >= FAR_MILLIS;
+    return meanShardRoundTripMillis() >= FAR_MILLIS;
   }
 
   @Override

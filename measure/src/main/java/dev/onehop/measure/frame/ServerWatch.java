@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.evidence.BesideOwner;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Evidence of one point: the shards' counters, read again and again, and a sample of the operations
  * with the routers they came from.
  */
-final class ServerWatch implements Cluster.Watch {
+final class ServerWatch implements BenchCluster.Watch {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
 
@@ -64,14 +64,14 @@ final class ServerWatch implements Cluster.Watch {
   }
 
   @Override
-  public Cluster.Evidence evidence(long fromNanos, long toNanos) {
+  public BenchCluster.Evidence evidence(long fromNanos, long toNanos) {
     end();
     sample();
     if (routers == null) {
-      return new Cluster.Evidence(shares.shares(fromNanos, toNanos), null, null);
+      return new BenchCluster.Evidence(shares.shares(fromNanos, toNanos), null, null);
     }
     BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
-    return new Cluster.Evidence(
+    return new BenchCluster.Evidence(
         // At few operations a second, interpolated counts would be mostly the warm-up's.
         samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
@@ -13,9 +13,9 @@ public final class ClusterSource {
       "note: no mongos binary was found; STAND-IN routers take their places (--mongos PATH gives"
           + " a real one)";
 
-  private final Function<Progress, Cluster> open;
+  private final Function<Progress, BenchCluster> open;
 
-  private ClusterSource(Function<Progress, Cluster> open) {
+  private ClusterSource(Function<Progress, BenchCluster> open) {
     this.open = open;
   }
 
@@ -66,7 +66,7 @@ public final class ClusterSource {
         });
   }
 
-  Cluster open(Progress progress) {
+  public BenchCluster open(Progress progress) {
     return open.apply(progress);
   }
 }

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.resync.Failure;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param client those of the YCSB process; null if it is not kept to any
  * @param text for a person
  */
-record Processors(@Nullable String client, String text) {
+public record Processors(@Nullable String client, String text) {
 
   /** With fewer, the client would have one alone, for its compilers and collectors, too. */
   private static final int LEAST = 8;

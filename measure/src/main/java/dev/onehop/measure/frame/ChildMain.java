@@ -1,4 +1,4 @@
-package dev.onehop.measure.consume;
+package dev.onehop.measure.frame;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.resync.Failure;
@@ -9,7 +9,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutionException;
 
-/** What the main method of a {@link ChildProcess} does. */
+/** What the main method of a {@link ChildJvm} does. */
 public final class ChildMain {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -40,7 +40,7 @@ public final class ChildMain {
     try {
       work.run(JSON.readValue(in.readLine(), task), in, out);
     } catch (IOException | InterruptedException | ExecutionException | RuntimeException e) {
-      System.err.println(ChildProcess.FAILED + Failure.firstLine(e));
+      System.err.println(ChildJvm.FAILED + Failure.firstLine(e));
       e.printStackTrace();
       exitCode = 1;
     }

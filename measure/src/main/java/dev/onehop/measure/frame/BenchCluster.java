@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
@@ -9,14 +9,15 @@ import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerUsage;
 import dev.onehop.testbed.evidence.Traffic;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
-public interface Cluster extends AutoCloseable {
+/** The running cluster that a bench measures: what benches need of the testbed. */
+public interface BenchCluster extends AutoCloseable {
 
   /** Where things stand, round trips measured. */
   TopologyFacts topology();
@@ -31,6 +32,28 @@ public interface Cluster extends AutoCloseable {
 
   /** The host of each shard's primary, as far as it is known. */
   Map<String, String> shardHosts();
+
+  /** The measured round trip from the client to each shard's primary, in milliseconds. */
+  default Map<String, Double> shardRoundTrips() {
+    TopologyFacts topology = topology();
+    Map<String, Double> roundTrips = new HashMap<>();
+    shardHosts()
+        .forEach(
+            (shard, host) -> {
+              Double measured = topology.measuredFromClient(host);
+              if (measured != null) {
+                roundTrips.put(shard, measured);
+              } else if (host.equals(topology.client())) {
+                roundTrips.put(shard, 0.0);
+              }
+            });
+    return roundTrips;
+  }
+
+  /** The mean of {@link #shardRoundTrips}, in milliseconds; each shard counts the same. */
+  default double meanShardRoundTripMillis() {
+    return shardRoundTrips().values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
+  }
 
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
   void shard(String collection, List<? extends BsonValue> splitPoints);

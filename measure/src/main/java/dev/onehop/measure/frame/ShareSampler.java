@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import java.util.ArrayList;
 import java.util.List;

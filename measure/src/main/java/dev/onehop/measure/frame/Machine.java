@@ -1,4 +1,4 @@
-package dev.onehop.measure.bench;
+package dev.onehop.measure.frame;
 
 import dev.onehop.measure.Build;
 import dev.onehop.measure.results.MachineFacts;

@@ -1,0 +1,5 @@
+/** The frame of all benches: sessions, clusters, child processes, samplers. */
+@NullMarked
+package dev.onehop.measure.frame;
+
+import org.jspecify.annotations.NullMarked;
