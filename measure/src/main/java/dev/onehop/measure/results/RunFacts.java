@@ -50,6 +50,62 @@ public record RunFacts(
   }
 
   /**
+   * What was loaded and how it was measured: what a bench says of its run.
+   *
+   * @param records documents that were loaded
+   * @param workload the workload's name or file, or what it is in words
+   * @param properties YCSB properties given on the command line
+   * @param placement null where shards can't be asked
+   * @param missing what could not be found out, and why, in words
+   * @param rounds how often each point was to be measured
+   * @param seed of the random order
+   * @param processors in words; null if unknown
+   * @param experiment null for parameters of the run's own
+   */
+  public record Load(
+      long records,
+      String workload,
+      Map<String, String> properties,
+      @Nullable Placement placement,
+      List<String> missing,
+      int rounds,
+      long seed,
+      @Nullable String processors,
+      @Nullable String experiment) {
+
+    /** A load without properties, placement, processors and experiment. */
+    public static Load of(
+        long records, String workload, List<String> missing, int rounds, long seed) {
+      return new Load(records, workload, Map.of(), null, missing, rounds, seed, null, null);
+    }
+  }
+
+  /** The facts of a run, its parts given together. */
+  public static RunFacts of(
+      String started,
+      String command,
+      boolean complete,
+      @Nullable String stopped,
+      int pointsPlanned,
+      Load load) {
+    return new RunFacts(
+        started,
+        command,
+        complete,
+        stopped,
+        pointsPlanned,
+        load.records(),
+        load.workload(),
+        load.properties(),
+        load.placement(),
+        load.missing(),
+        load.rounds(),
+        load.seed(),
+        load.processors(),
+        load.experiment());
+  }
+
+  /**
    * Where the documents were after loading, seen on the shards themselves.
    *
    * @param documents documents per shard

@@ -1,0 +1,86 @@
+package dev.onehop.measure.frame;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a value at a fixed delay on a thread of its own, until closed. Thread-safe.
+ *
+ * @param <T> the value; immutable
+ */
+public final class Sampler<T> implements AutoCloseable {
+
+  private final Callable<T> read;
+  private final List<Sample<T>> samples = new ArrayList<>(); // guarded by this
+  private final ScheduledExecutorService thread;
+  private final Future<?> schedule;
+  private @Nullable RuntimeException failure; // guarded by this
+  private boolean closed; // guarded by this
+
+  /** A value and when it was read, by {@link System#nanoTime}. Immutable. */
+  public record Sample<T>(long nanos, T value) {}
+
+  private Sampler(Callable<T> read, Duration delay) {
+    this.read = read;
+    sample();
+    this.thread =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread sampler = new Thread(task, "sampler");
+              sampler.setDaemon(true);
+              return sampler;
+            });
+    this.schedule =
+        thread.scheduleWithFixedDelay(
+            this::sample, delay.toNanos(), delay.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Reads the value now and begins to read it again and again. A read that fails ends it; {@link
+   * #samples} throws the failure.
+   *
+   * @param delay between the end of a read and the next
+   */
+  public static <T> Sampler<T> start(Duration delay, Callable<T> read) {
+    return new Sampler<>(read, delay);
+  }
+
+  private synchronized void sample() {
+    if (closed || failure != null) {
+      return;
+    }
+    try {
+      T value = read.call();
+      samples.add(new Sample<>(System.nanoTime(), value));
+    } catch (RuntimeException e) {
+      failure = e;
+    } catch (Exception e) {
+      failure = new IllegalStateException(e);
+    }
+  }
+
+  /** Reads the value a last time, ends, and returns all samples in their order. */
+  public synchronized List<Sample<T>> stop() {
+    sample();
+    close();
+    if (failure != null) {
+      throw failure;
+    }
+    return List.copyOf(samples);
+  }
+
+  /** Ends without a last read; no effect if it has ended. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    boolean unused = schedule.cancel(false);
+    thread.shutdown();
+  }
+}

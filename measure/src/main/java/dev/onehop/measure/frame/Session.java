@@ -1,0 +1,251 @@
+package dev.onehop.measure.frame;
+
+import com.mongodb.MongoException;
+import dev.onehop.measure.frame.Bench.Cell;
+import dev.onehop.measure.frame.Bench.Measured;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
+import dev.onehop.resync.Terminal;
+import dev.onehop.testbed.TestbedException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
+ * {@code results.json} after each, and closes the cluster. A signal that stops the JVM, and the end
+ * of a server, interrupt the thread that runs the bench; finished cells are kept. Used once; the
+ * thread that runs it is its only user.
+ */
+public final class Session {
+
+  /** How long a stopping JVM waits for the run to clean up. */
+  private static final long MOST_SECONDS = 60;
+
+  private final @Nullable ClusterSource source;
+  private final RunContext context;
+  private final Progress progress;
+  private final ServerDeath death = new ServerDeath();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private volatile boolean stopping;
+  private @Nullable BenchCluster cluster;
+  private @Nullable String stopReason;
+  private int done;
+  private int planned;
+  private double estimatedMillis;
+  private double tookMillis;
+
+  private Session(@Nullable ClusterSource source, RunContext context, Progress progress) {
+    this.source = source;
+    this.context = context;
+    this.progress = progress;
+  }
+
+  /**
+   * What a run gave.
+   *
+   * @param results null if it ended before there was something to keep
+   * @param failure why it ended early; null if it did not
+   */
+  public record Outcome<R>(@Nullable R results, @Nullable Failure failure) {}
+
+  /**
+   * Runs a bench to its end. Does not return if the JVM is being stopped.
+   *
+   * @param source where the cluster comes from; null for a bench that starts its own servers
+   * @param context the folder of the results, and what they say besides
+   */
+  public static <C extends Cell, P, R extends RunResults> Outcome<R> run(
+      Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context, Terminal terminal) {
+    try (Progress progress = Progress.start(terminal)) {
+      return new Session(source, context, progress).run(bench);
+    }
+  }
+
+  private <C extends Cell, P, R extends RunResults> Outcome<R> run(Bench<C, P, R> bench) {
+    Thread hook = new Thread(stopping(Thread.currentThread()), "onehop-stop");
+    Runtime.getRuntime().addShutdownHook(hook);
+    List<Measured<C, P>> measured = new ArrayList<>();
+    try {
+      Failure failure = measure(bench, measured);
+      R results = bench.results(measured, this);
+      if (results != null) {
+        ResultsFile.write(context.out(), results);
+      }
+      if (stopping) {
+        progress.close();
+        System.err.println("onehop: interrupted" + (results == null ? "" : kept(bench, results)));
+      }
+      return new Outcome<>(results, failure);
+    } finally {
+      close();
+      ended.countDown();
+      removeHook(hook);
+    }
+  }
+
+  private <R extends RunResults> String kept(Bench<?, ?, R> bench, R results) {
+    var unused = bench.page(context.out(), results);
+    return "; %d of %d measurements are in %s"
+        .formatted(done, planned, context.out().resolve(ResultsFile.NAME));
+  }
+
+  private <C extends Cell, P, R extends RunResults> @Nullable Failure measure(
+      Bench<C, P, R> bench, List<Measured<C, P>> measured) {
+    try {
+      if (source != null) {
+        cluster = source.open(progress);
+        cluster.onServerDeath(died(Thread.currentThread()));
+        List<String> off = RoundTripCheck.violations(cluster.topology());
+        if (!off.isEmpty()) {
+          throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
+        }
+      }
+      planned = bench.cells().size();
+      bench.prepare(this);
+      List<C> cells = bench.cells();
+      for (int i = 0; i < cells.size(); i++) {
+        measured.add(measure(bench, cells, i));
+        done++;
+        R results = bench.results(measured, this);
+        if (results != null) {
+          ResultsFile.write(context.out(), results);
+        }
+      }
+      return null;
+    } catch (TestbedException e) {
+      return ended(Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e));
+    } catch (MongoException e) {
+      return ended(
+          cluster == null
+              ? Failure.of(e)
+              : Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      return ended(Failure.of(e));
+    }
+  }
+
+  private <C extends Cell, P> Measured<C, P> measure(Bench<C, P, ?> bench, List<C> cells, int i)
+      throws IOException, InterruptedException {
+    C cell = cells.get(i);
+    Duration left = Duration.ZERO;
+    for (C next : cells.subList(i, cells.size())) {
+      left = left.plus(bench.estimate(next, this));
+    }
+    // The estimates of the rest are corrected by how long the cells before took.
+    double correction = estimatedMillis == 0 ? 1 : tookMillis / estimatedMillis;
+    if (!left.isZero()) {
+      progress.remaining(Duration.ofMillis((long) (left.toMillis() * correction)));
+    }
+    progress.point(i + 1, cells.size(), cell.title());
+    long begun = System.nanoTime();
+    P point = bench.measure(cell, this);
+    progress.state("");
+    estimatedMillis += bench.estimate(cell, this).toMillis();
+    tookMillis += (System.nanoTime() - begun) / 1e6;
+    return new Measured<>(cell, point);
+  }
+
+  /** Why the run ended early: the end of a server is the cause of other failures. */
+  private Failure ended(Failure failure) {
+    boolean unused = Thread.interrupted(); // What is written now is not broken off.
+    Failure cause = stopping ? Failure.interrupted() : death.causeOf(failure);
+    stopReason = Failure.firstLine(cause);
+    return cause;
+  }
+
+  private Consumer<String> died(Thread runner) {
+    return message -> {
+      death.noticed(message);
+      runner.interrupt();
+    };
+  }
+
+  private Runnable stopping(Thread runner) {
+    return () -> {
+      stopping = true;
+      runner.interrupt();
+      try {
+        boolean unused = ended.await(MOST_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    };
+  }
+
+  private void close() {
+    if (cluster != null) {
+      progress.lastPhase("stopping servers");
+      cluster.close();
+    }
+  }
+
+  private void removeHook(Thread hook) {
+    try {
+      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      waitForTheEnd(); // The JVM is being stopped: this thread has nothing more to say.
+    }
+  }
+
+  @SuppressWarnings("ThreadJoinLoop") // Not to be interrupted: the JVM ends under this thread.
+  private static void waitForTheEnd() {
+    while (true) {
+      try {
+        Thread.sleep(Long.MAX_VALUE);
+      } catch (InterruptedException e) {
+        // Goes on waiting.
+      }
+    }
+  }
+
+  /**
+   * The cluster that is measured.
+   *
+   * @throws NullPointerException for a bench that starts its own servers
+   */
+  public BenchCluster cluster() {
+    return Objects.requireNonNull(cluster);
+  }
+
+  /** Where progress is shown. */
+  public Progress progress() {
+    return progress;
+  }
+
+  /** The folder of the results and logs. */
+  public Path folder() {
+    return context.out();
+  }
+
+  /** What results say of the run besides what was measured. */
+  public RunContext context() {
+    return context;
+  }
+
+  /**
+   * How the run was made, as results have it.
+   *
+   * @param points how many points were planned, each counted once for all its rounds
+   * @param load what was loaded and how it was measured
+   */
+  public RunFacts facts(int points, RunFacts.Load load) {
+    return RunFacts.of(
+        context.started(),
+        context.command(),
+        stopReason == null && done == planned,
+        stopReason,
+        points,
+        load);
+  }
+}
