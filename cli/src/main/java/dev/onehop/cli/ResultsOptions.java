@@ -1,7 +1,10 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.bench.StandaloneRun;
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.frame.RunContext;
+import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
@@ -77,6 +80,24 @@ final class ResultsOptions {
       }
       return end(folder, found, failure, report, table);
     }
+  }
+
+  /**
+   * Runs a bench until it ends or the JVM gets a signal to stop, and shows the results.
+   *
+   * @param source where the cluster comes from; null for a bench that starts its own servers
+   * @throws Failure if the run ended early
+   */
+  <C extends Bench.Cell, P, R extends RunResults> R run(
+      Bench<C, P, R> bench, @Nullable ClusterSource source) {
+    Path folder = folder();
+    RunContext context =
+        RunContext.of(
+            folder,
+            Home.folder(),
+            Shell.commandLine(command.commandLine().getParseResult().originalArgs()));
+    Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
+    return end(folder, ended.results(), ended.failure(), bench::page, bench::table);
   }
 
   /**

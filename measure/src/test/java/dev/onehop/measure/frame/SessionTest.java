@@ -1,0 +1,163 @@
+package dev.onehop.measure.frame;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.results.MachineFacts;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Terminal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SessionTest {
+
+  @TempDir Path folder;
+
+  private record Letter(String title) implements Bench.Cell {}
+
+  private record Found(RunFacts run, List<String> letters) implements RunResults {
+    @Override
+    public Object topology() {
+      return "none";
+    }
+
+    @Override
+    public Object server() {
+      return "none";
+    }
+  }
+
+  /** Measures letters; at one of them something happens. */
+  private final class Letters implements Bench<Letter, String, Found> {
+    private final List<String> log = new ArrayList<>();
+    private final List<String> files = new ArrayList<>();
+    private final String last;
+    private final Runnable then;
+
+    Letters(String last, Runnable then) {
+      this.last = last;
+      this.then = then;
+    }
+
+    @Override
+    public void prepare(Session session) {
+      log.add("prepare");
+    }
+
+    @Override
+    public List<Letter> cells() {
+      return List.of(new Letter("a"), new Letter("b"), new Letter("c"));
+    }
+
+    @Override
+    public Duration estimate(Letter cell, Session session) {
+      return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public String measure(Letter cell, Session session) throws IOException, InterruptedException {
+      Path file = session.folder().resolve("results.json");
+      files.add(Files.exists(file) ? Files.readString(file) : "");
+      if (cell.title().equals(last)) {
+        then.run();
+        Thread.sleep(0); // Throws if the thread was interrupted.
+      }
+      log.add(cell.title());
+      return cell.title().toUpperCase(java.util.Locale.ROOT);
+    }
+
+    @Override
+    public Found results(List<Measured<Letter, String>> measured, Session session) {
+      return measured.isEmpty()
+          ? null
+          : new Found(
+              session.facts(3, RunFacts.Load.of(0, "letters", List.of(), 1, 5)),
+              measured.stream().map(Measured::point).toList());
+    }
+
+    @Override
+    public String table(Found results) {
+      return String.join(" ", results.letters());
+    }
+
+    @Override
+    public Path page(Path into, Found results) {
+      return into.resolve("report.html");
+    }
+  }
+
+  private Session.Outcome<Found> run(Letters letters) {
+    MachineFacts machine = Machine.facts(folder);
+    return Session.run(
+        letters,
+        null,
+        new RunContext(folder, machine, "now", "onehop letters"),
+        new Terminal(false, 80, false));
+  }
+
+  @Test
+  void allCellsAreMeasuredInTheirOrderAndKeptAfterEach() {
+    Letters letters = new Letters("none", () -> {});
+
+    Session.Outcome<Found> ended = run(letters);
+
+    assertThat(ended.failure()).isNull();
+    assertThat(ended.results().letters()).containsExactly("A", "B", "C");
+    assertThat(ended.results().run().complete()).isTrue();
+    assertThat(ended.results().run().pointsPlanned()).isEqualTo(3);
+    assertThat(letters.log).containsExactly("prepare", "a", "b", "c");
+    assertThat(letters.files.get(0)).isEmpty();
+    assertThat(letters.files.get(1)).contains("\"A\"").doesNotContain("\"B\"");
+    assertThat(letters.files.get(2)).contains("\"B\"", "\"complete\" : false");
+    assertThat(folder.resolve("results.json")).content().contains("\"complete\" : true");
+  }
+
+  @Test
+  void aFailureEndsTheRunAndKeepsTheFinishedCells() {
+    Session.Outcome<Found> ended =
+        run(
+            new Letters(
+                "c",
+                () -> {
+                  throw Failure.run("the third letter is missing", null);
+                }));
+
+    assertThat(ended.failure()).hasMessage("the third letter is missing");
+    assertThat(ended.results().letters()).containsExactly("A", "B");
+    assertThat(ended.results().run().complete()).isFalse();
+    assertThat(ended.results().run().stopped()).isEqualTo("the third letter is missing");
+    assertThat(folder.resolve("results.json")).content().contains("the third letter is missing");
+  }
+
+  @Test
+  void anInterruptedThreadEndsTheRunAndTheResultsAreWritten() {
+    Session.Outcome<Found> ended = run(new Letters("b", () -> Thread.currentThread().interrupt()));
+
+    assertThat(ended.failure().exitCode()).isEqualTo(Failure.INTERRUPTED);
+    assertThat(ended.results().letters()).containsExactly("A");
+    assertThat(folder.resolve("results.json")).content().contains("\"A\"");
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  @Test
+  void aRunThatFailsBeforeItsFirstCellHasNoResults() {
+    Session.Outcome<Found> ended =
+        run(
+            new Letters(
+                "a",
+                () -> {
+                  throw new IllegalStateException("nothing works");
+                }));
+
+    assertThat(ended.failure()).hasMessage("nothing works");
+    assertThat(ended.results()).isNull();
+    assertThat(folder.resolve("results.json")).doesNotExist();
+  }
+}
