@@ -1,0 +1,105 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.PropagateResults;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.measure.results.RunResults;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Kept results, of real runs and, for rate, fleet, copy and resync, of samples: each {@code
+ * results.json} is read and written without a change, and the numbers in the tables, of the
+ * terminal and of the page, are those of the kept list. The lists of this run are left in {@code
+ * target/golden}.
+ */
+class GoldenResultsTest {
+  private static final Path GOLDEN = Path.of("src/test/resources/golden");
+  private static final Pattern COLUMNS = Pattern.compile(" {2,}");
+  private static final Pattern ROW = Pattern.compile("<tr.*?</tr>", Pattern.DOTALL);
+  private static final Pattern CELL = Pattern.compile("<t[dh][ >].*?</t[dh]>", Pattern.DOTALL);
+
+  /** A number, or several such as {@code 33/34/33} and {@code 1.0-2.0}, with its unit. */
+  private static final Pattern NUMBER = Pattern.compile("(>=|[-+])?\\d.*");
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource({
+    "points, bench",
+    "rate, bench",
+    "shard-freeze, bench",
+    "fleet, bench",
+    "consume, consume",
+    "propagate, propagate",
+    "copy, copy",
+    "resync, resync"
+  })
+  void isReadWrittenAndShownAsBefore(String name, String command) throws Exception {
+    Path golden = GOLDEN.resolve(name + ".json");
+    Files.copy(golden, folder.resolve(ResultsFile.NAME));
+    RunResults results = read(command);
+
+    ObjectMapper json = new ObjectMapper();
+    assertThat(json.readTree(ResultsFile.toJson(results)))
+        .isEqualTo(json.readTree(golden.toFile()));
+
+    List<String> numbers = new ArrayList<>(List.of("# terminal"));
+    numbers.addAll(ofText(Reports.table(results)));
+    numbers.add("# page");
+    numbers.addAll(ofPage(Reports.html(results, folder)));
+    Path kept = Files.createDirectories(Path.of("target/golden"));
+    Files.write(kept.resolve(name + ".txt"), numbers);
+    assertThat(numbers).isEqualTo(Files.readAllLines(GOLDEN.resolve(name + ".txt")));
+  }
+
+  private RunResults read(String command) {
+    return switch (command) {
+      case "consume" -> ResultsFile.read(folder, ConsumeResults.class, command).orElseThrow();
+      case "propagate" -> ResultsFile.read(folder, PropagateResults.class, command).orElseThrow();
+      case "copy" -> ResultsFile.read(folder, CopyBenchResults.class, command).orElseThrow();
+      case "resync" -> ResultsFile.read(folder, ResyncResults.class, command).orElseThrow();
+      default -> (Results) ResultsFile.read(folder);
+    };
+  }
+
+  /** The numbers of each row of a table: cells are two spaces apart. */
+  private static List<String> ofText(String text) {
+    return text.lines()
+        .filter(line -> COLUMNS.split(line.strip()).length > 1)
+        .map(line -> numbers(Arrays.stream(COLUMNS.split(line.strip()))))
+        .filter(numbers -> !numbers.isEmpty())
+        .toList();
+  }
+
+  private static List<String> ofPage(String html) {
+    return ROW.matcher(html)
+        .results()
+        .map(row -> CELL.matcher(row.group()).results().map(cell -> text(cell.group())))
+        .map(GoldenResultsTest::numbers)
+        .filter(numbers -> !numbers.isEmpty())
+        .toList();
+  }
+
+  private static String text(String html) {
+    return html.replaceAll("<[^>]*>", "").replace("&gt;", ">").strip();
+  }
+
+  private static String numbers(Stream<String> cells) {
+    return String.join(" | ", cells.filter(cell -> NUMBER.matcher(cell).matches()).toList());
+  }
+}
