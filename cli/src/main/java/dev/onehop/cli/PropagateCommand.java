@@ -4,8 +4,6 @@ import dev.onehop.measure.bench.MeasuringSession;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.propagate.Measurement;
-import dev.onehop.measure.propagate.PeerAddress;
-import dev.onehop.measure.propagate.PeerListener;
 import dev.onehop.measure.propagate.Prompts;
 import dev.onehop.measure.propagate.PropagatePlan;
 import dev.onehop.measure.propagate.PropagateRun;
@@ -21,10 +19,8 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -64,8 +60,6 @@ import picocli.CommandLine.Spec;
       "  onehop propagate --measure load --clients 1,4,16 --processes 2",
       "  onehop propagate --topology us-2014 --quick",
       "  ONEHOP_PASSWORD=... onehop propagate --url 'mongodb://user@mongos1,mongos2/?tls=true'",
-      "  onehop propagate --listen 7017 --url URL            on one machine, and on another:",
-      "  onehop propagate --peer HOST:7017 --url URL         what is written here is seen there",
       "",
       "Exit code: 0 every object came once, 1 the run failed or objects did not,",
       "2 the command line was wrong, 130 interrupted (finished measurements are kept)."
@@ -92,9 +86,6 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** As a name of measurements. */
   private static final String ALL = "all";
-
-  private static final Set<String> LISTENING =
-      Set.of("--listen", "--url", "--tls-ca", "--debug", "--help", "-h", "--version", "-V");
 
   @Spec private CommandSpec spec;
 
@@ -201,22 +192,6 @@ final class PropagateCommand implements Callable<Integer> {
           "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
   @Nullable Duration duration;
 
-  @Option(
-      names = "--peer",
-      paramLabel = "HOST:PORT",
-      description =
-          "Where onehop propagate --listen runs: what is written here is seen there. The offset of"
-              + " the two clocks is bounded by round trips.")
-  @Nullable String peer;
-
-  @Option(
-      names = "--listen",
-      paramLabel = "[HOST:]PORT",
-      description =
-          "Wait for a --peer, whose writes are seen here; until interrupted. Takes only --url, and"
-              + " --tls-ca.")
-  @Nullable String listen;
-
   @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Option(names = "--quick", description = "Fewer and smaller tests.")
@@ -227,13 +202,9 @@ final class PropagateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (listen != null) {
-      return listen(listen);
-    }
     where.servers.check();
     range("--noop", noop, 1, 3_600);
     Topology topology = topology();
-    PeerAddress other = peer == null ? null : PeerAddress.parse("--peer", peer);
     ClusterSource source =
         where.source(
             topology,
@@ -253,7 +224,7 @@ final class PropagateCommand implements Callable<Integer> {
             source,
             Terminal.detect(),
             (cluster, progress) ->
-                new PropagateRun(plan, cluster, other, standInWaits, progress, context));
+                new PropagateRun(plan, cluster, standInWaits, progress, context));
     Failure failure = session.run();
     long faults =
         results
@@ -268,32 +239,6 @@ final class PropagateCommand implements Callable<Integer> {
       throw Failure.run(faults + " objects were lost or doubled; see the table", null);
     }
     return 0;
-  }
-
-  /** Serves a peer until the process is interrupted. */
-  private int listen(String address) {
-    for (String option : spec.optionsMap().keySet()) {
-      if (!LISTENING.contains(option)
-          && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " and --listen exclude each other");
-      }
-    }
-    PeerAddress own = PeerAddress.parse("--listen", address);
-    if (where.url == null) {
-      throw Failure.usage("--listen needs --url, the cluster as it is reached from here");
-    }
-    try (PeerListener listener =
-        new PeerListener(
-            own, where.servers.existingOptions.url(where.url), PropagateCommand::log)) {
-      spec.commandLine().getOut().println("listening on " + own);
-      spec.commandLine().getOut().flush();
-      listener.serve();
-    }
-    return 0;
-  }
-
-  private static void log(String line) {
-    System.err.println(line);
   }
 
   /** The topology to start; null for a cluster of the user's own. */
@@ -362,9 +307,7 @@ final class PropagateCommand implements Callable<Integer> {
   /** What is measured without being asked for. */
   List<Measurement> measurements() {
     if (names == null || names.equals(List.of(ALL))) {
-      return Arrays.stream(Measurement.values())
-          .filter(each -> peer == null || each.isPropagation())
-          .toList();
+      return List.of(Measurement.values());
     }
     return names.stream().map(String::strip).map(Measurement::named).distinct().toList();
   }
@@ -375,11 +318,6 @@ final class PropagateCommand implements Callable<Integer> {
    * @throws Failure which
    */
   private void check() {
-    for (Measurement each : measurements()) {
-      if (peer != null && !each.isPropagation()) {
-        throw Failure.usage(each.label() + " is measured in one process, without --peer");
-      }
-    }
     if (noop != null && where.servers.existing) {
       throw Failure.usage("--noop and --existing exclude each other: the servers run already");
     }

@@ -40,7 +40,6 @@ class NamesTest {
           "onehop.client",
           "onehop.clients",
           "onehop.clock",
-          "onehop.clockShiftMillis",
           "onehop.columns",
           "onehop.drain",
           "onehop.duration",

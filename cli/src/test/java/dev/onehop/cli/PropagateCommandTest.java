@@ -76,9 +76,6 @@ class PropagateCommandTest {
     assertThat(plan.rate()).isEqualTo(0.5);
     assertThat(plan("--quick").documents()).containsExactly(200);
     assertThat(plan("--documents=10").batches()).containsExactly(10);
-    assertThat(plan("--peer=b:7017", "--url=mongodb://a").measurements())
-        .containsExactly(
-            Measurement.CLIENT_TO_CLIENT, Measurement.MONGO_TO_CLIENT, Measurement.CLIENT_TO_MONGO);
   }
 
   @ParameterizedTest
@@ -101,7 +98,6 @@ class PropagateCommandTest {
           --clients 0 | --clients 0: must be from 1 to 1000
           --processes 65 | --processes 65: must be from 1 to 64
           --duration 100ms | --duration must be from 1s to 1h
-          --measure load --peer a:1 | load is measured in one process, without --peer
           --noop 5 --existing | --noop and --existing exclude each other
           --overwrite | --overwrite goes with --url
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
@@ -124,12 +120,9 @@ class PropagateCommandTest {
           --await 1 | is not a duration; write 500ms, 10s, 2m or 1h
           --mesure load | Unknown option
           --noop 0 | --noop 0: must be from 1 to 3600
-          --peer nowhere | --peer nowhere: write it as HOST:PORT, with a port from 1 to 65535
-          --peer host:70000 | --peer host:70000: write it as HOST:PORT
-          --listen 7017 | --listen needs --url, the cluster as it is reached from here
-          --listen 7017 --tests 5 | --tests and --listen exclude each other
-          --listen 0 --url mongodb://a | --listen 0: write it as HOST:PORT
-          --listen 7017 --url mongodb://u:p@a | --url: leave the password out
+          --peer b:7017 | Unknown option
+          --listen 7017 | Unknown option
+          --url mongodb://u:p@a | --url: leave the password out
           --url mongodb://u@a | --url names the user u: set ONEHOP_PASSWORD as well
           --url http://a | --url: The connection string is invalid
           --mongod /no/such/file | --mongod /no/such/file: no such file
@@ -137,9 +130,6 @@ class PropagateCommandTest {
   void badInputIsOneMessageAndNothingIsLeft(String args, String message) {
     StringWriter err = new StringWriter();
     String[] all = ("propagate --out " + folder.resolve("out") + " " + args).split(" ");
-    if (args.contains("--listen")) {
-      all = ("propagate " + args).split(" ");
-    }
 
     int exitCode = OneHopCommand.commandLine().setErr(new PrintWriter(err)).execute(all);
 

@@ -41,7 +41,7 @@ class ReportCommandTest {
 
   @Test
   void propagate() throws Exception {
-    PropagateResults results = PropagateReportTest.results(true, 0, null);
+    PropagateResults results = PropagateReportTest.results(true, 0);
     isDrawnAgain(results, PropagateTable.render(results), "OneHop propagate");
   }
 

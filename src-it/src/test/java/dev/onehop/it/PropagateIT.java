@@ -1,7 +1,6 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -10,14 +9,12 @@ import dev.onehop.cli.OneHopCommand;
 import dev.onehop.measure.consume.RowCollection;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
@@ -36,8 +32,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Short runs of propagate on real servers: what is written is seen once, and timed rightly. */
 @Tag("alone")
@@ -246,65 +240,6 @@ class PropagateIT {
         .asLong();
   }
 
-  @Tag("nightly")
-  @ParameterizedTest
-  @ValueSource(ints = {500, -500})
-  void anotherClockChangesNothingBeyondItsBound(int shiftMillis) throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
-    Process listener =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Donehop.clockShiftMillis=" + shiftMillis,
-                "-cp",
-                System.getProperty("java.class.path"),
-                OneHopCommand.class.getName(),
-                "propagate",
-                "--listen",
-                "127.62.0.9:" + port,
-                "--url",
-                testbed.url())
-            .redirectError(folder.resolve("listener-" + shiftMillis).toFile())
-            .start();
-    try (BufferedReader said = listener.inputReader()) {
-      assertThat(said.readLine()).isEqualTo("listening on 127.62.0.9:" + port);
-
-      long began = System.nanoTime();
-      Ran ran =
-          run(
-              "--measure=client-to-client",
-              "--tests=2",
-              "--documents=40",
-              "--batch=10",
-              "--peer=127.62.0.9:" + port);
-
-      long elapsed = (System.nanoTime() - began) / 1_000;
-
-      assertThat(ran.complaints()).isEmpty();
-      assertThat(ran.exitCode()).isZero();
-      JsonNode clocks = ran.results().path("clocks");
-      long error = clocks.path("errorMicros").asLong();
-      assertThat(error).isPositive();
-      // Both processes have one machine's clock: what is found is what was put in.
-      assertThat(clocks.path("offsetMicros").asLong())
-          .isCloseTo(shiftMillis * 1_000L, within(error + 100));
-      for (String path : PATHS) {
-        JsonNode each = ran.measurement("client-to-client", path);
-        assertThat(each.path("clockErrorMicros").asLong()).isEqualTo(error);
-        assertThat(each.at("/latency/count").asLong()).isEqualTo(2 * 40);
-        assertThat(each.path("lost").asLong() + each.path("doubled").asLong()).isZero();
-      }
-      assertThat(ran.measurement("client-to-client", "shards").at("/latency/p50").asLong())
-          .isBetween(-error, elapsed); // On a busy machine a write takes long.
-      assertThat(ran.printed()).contains("Clock of 127.62.0.9:" + port, "±");
-    } finally {
-      listener.destroy();
-      assertThat(listener.waitFor(10, TimeUnit.SECONDS)).isTrue();
-    }
-  }
-
   @Test
   void answersAreOptions() throws Exception {
     InputStream before = System.in;
@@ -365,13 +300,5 @@ class PropagateIT {
     } finally {
       System.setErr(before);
     }
-  }
-
-  @Test
-  void aPeerThatIsNoneIsOneMessage() throws Exception {
-    Ran ran = run("--measure=client-to-client", "--peer=127.62.0.9:1");
-
-    assertThat(ran.exitCode()).isEqualTo(1);
-    assertThat(ran.complaints()).startsWith("onehop: --peer 127.62.0.9:1 ").hasLineCount(1);
   }
 }

@@ -192,8 +192,8 @@ final class BootstrapRun {
     List<PropagateMeasurement> results = new ArrayList<>();
     found.forEach(
         (path, its) -> {
-          its.live.write(own.resolve(path.label() + "-latency.hlog"), 0);
-          its.read.write(own.resolve(path.label() + "-snapshot.hlog"), 0);
+          its.live.write(own.resolve(path.label() + "-latency.hlog"));
+          its.read.write(own.resolve(path.label() + "-snapshot.hlog"));
           results.add(
               new PropagateMeasurement(
                   point.measurement().label(),

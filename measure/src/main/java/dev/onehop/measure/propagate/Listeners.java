@@ -1,12 +1,10 @@
 package dev.onehop.measure.propagate;
 
-import dev.onehop.measure.results.PropagateResults.Clocks;
 import dev.onehop.resync.Failure;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
 
 /** The streams of all paths, side by side, which see what is written. */
 interface Listeners extends AutoCloseable {
@@ -17,7 +15,7 @@ interface Listeners extends AutoCloseable {
     /**
      * Takes an item; called by several threads.
      *
-     * @param seenMicros when it was seen, by the writer's clock
+     * @param seenMicros when it was seen, by {@link SteadyClock}
      */
     void take(StreamPath path, Item item, long seenMicros);
   }
@@ -28,9 +26,6 @@ interface Listeners extends AutoCloseable {
    * @throws Failure why
    */
   void check();
-
-  /** How the clock of the listeners compares to the writer's; null if it is the same. */
-  @Nullable Clocks clocks();
 
   @Override
   void close();
@@ -79,11 +74,6 @@ interface Listeners extends AutoCloseable {
                   "the change stream by path " + path.label() + ": " + Failure.firstLine(why), why);
             }
           });
-    }
-
-    @Override
-    public @Nullable Clocks clocks() {
-      return null;
     }
 
     @Override

@@ -135,10 +135,10 @@ final class LoadRun {
           }
         }
       }
-      due.write(own.resolve(path.label() + "-latency.hlog"), 0);
-      began.write(own.resolve(path.label() + "-service.hlog"), 0);
-      live.write(own.resolve(path.label() + "-test.hlog"), 0);
-      read.write(own.resolve(path.label() + "-snapshot.hlog"), 0);
+      due.write(own.resolve(path.label() + "-latency.hlog"));
+      began.write(own.resolve(path.label() + "-service.hlog"));
+      live.write(own.resolve(path.label() + "-test.hlog"));
+      read.write(own.resolve(path.label() + "-snapshot.hlog"));
       results.add(
           new PropagateMeasurement(
               point.measurement().label(),

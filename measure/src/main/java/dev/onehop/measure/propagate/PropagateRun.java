@@ -12,7 +12,6 @@ import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.report.PropagateReport;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
-import dev.onehop.measure.results.PropagateResults.Clocks;
 import dev.onehop.measure.results.PropagateResults.Streams;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.resync.Failure;
@@ -44,32 +43,27 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
 
   private final PropagatePlan plan;
   private final BenchCluster cluster;
-  private final @Nullable PeerAddress peer;
   private final boolean standInWaits;
   private final Progress progress;
   private final List<PropagateMeasurement> measurements = new ArrayList<>(); // guarded by this
   private Map<String, Double> noops = Map.of(); // guarded by this
   private int finished; // guarded by this
-  private @Nullable Clocks clocks; // guarded by this
   private volatile @Nullable Thread runner;
 
   /**
    * Prepares a run.
    *
-   * @param peer where the listener is; null for this process
    * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
    */
   public PropagateRun(
       PropagatePlan plan,
       BenchCluster cluster,
-      @Nullable PeerAddress peer,
       boolean standInWaits,
       Progress progress,
       RunContext context) {
     super(context);
     this.plan = plan;
     this.cluster = cluster;
-    this.peer = peer;
     this.standInWaits = standInWaits && cluster.server().router().isStandIn();
     this.progress = progress;
   }
@@ -170,14 +164,9 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
               plan, point, cluster.url(), request(start), run, shards, patience(), progress)
           .measure(out);
     }
-    PropagationRun propagation =
-        new PropagationRun(
-            plan, point, cluster.url(), COLLECTION, run, shards, patience(), progress);
-    List<PropagateMeasurement> results = propagation.measure(sink -> listen(run, start, sink), out);
-    synchronized (this) {
-      clocks = propagation.clocks();
-    }
-    return results;
+    return new PropagationRun(
+            plan, point, cluster.url(), COLLECTION, run, shards, patience(), progress)
+        .measure(sink -> Listeners.here(request(start), sink), out);
   }
 
   /**
@@ -189,21 +178,6 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
     return Duration.ofSeconds(30)
         .plus(Duration.ofMillis((long) (2_000 * noop)))
         .plus(plan.await().multipliedBy(2));
-  }
-
-  private Listeners listen(int run, BsonTimestamp start, Listeners.Sink sink) {
-    return peer == null
-        ? Listeners.here(request(start), sink)
-        : PeerListeners.open(
-            peer,
-            new PeerProtocol.Wanted(
-                cluster.url().database(),
-                COLLECTION,
-                run,
-                start,
-                plan.await().toMillis(),
-                plan.total()),
-            sink);
   }
 
   private StreamRequest request(BsonTimestamp start) {
@@ -276,7 +250,6 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
         cluster.server(),
         context().machine(),
         new Streams(plan.await().toMillis(), noops, plan.total() ? "total" : "key", standInWaits),
-        clocks,
         List.copyOf(measurements));
   }
 }

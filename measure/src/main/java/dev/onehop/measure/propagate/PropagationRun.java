@@ -5,7 +5,6 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.measure.consume.HashRanges;
 import dev.onehop.measure.results.PropagateMeasurement;
-import dev.onehop.measure.results.PropagateResults.Clocks;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
@@ -43,7 +42,6 @@ final class PropagationRun {
   private final Progress progress;
   private final Map<StreamPath, Arrivals> arrivals = new EnumMap<>(StreamPath.class);
   private final Map<StreamPath, Samples> tests = new EnumMap<>(StreamPath.class);
-  private @Nullable Clocks clocks;
 
   /**
    * @param run marks the objects
@@ -107,7 +105,6 @@ final class PropagationRun {
       }
       Thread.sleep(SETTLE_MILLIS);
       listeners.check();
-      clocks = listeners.clocks();
       return results(probe, folder);
     }
   }
@@ -170,22 +167,16 @@ final class PropagationRun {
                 each));
   }
 
-  /** How the clock of the listeners compared; null if it was the same. */
-  @Nullable Clocks clocks() {
-    return clocks;
-  }
-
   private List<PropagateMeasurement> results(@Nullable MajorityProbe probe, Path folder)
       throws IOException {
     Path own = Files.createDirectories(folder.resolve(point.folder()));
     long written = (plan.tests() + 1L) * (point.documents() + shards.size());
-    long error = clocks == null ? 0 : clocks.errorMicros();
     List<PropagateMeasurement> results = new ArrayList<>();
     for (StreamPath path : StreamPath.values()) {
       Arrivals came = arrivals(path);
-      came.sinceDue().write(own.resolve(path.label() + "-latency.hlog"), error);
-      came.sinceBegan().write(own.resolve(path.label() + "-service.hlog"), error);
-      tests(path).write(own.resolve(path.label() + "-test.hlog"), error);
+      came.sinceDue().write(own.resolve(path.label() + "-latency.hlog"));
+      came.sinceBegan().write(own.resolve(path.label() + "-service.hlog"));
+      tests(path).write(own.resolve(path.label() + "-test.hlog"));
       results.add(
           result(
               path.label(),
@@ -193,14 +184,13 @@ final class PropagationRun {
               came.sinceBegan(),
               tests(path),
               written - came.distinct(),
-              came.doubled(),
-              error));
+              came.doubled()));
     }
     if (probe != null) {
       String label = PropagateMeasurement.MAJORITY;
-      probe.sinceDue().write(own.resolve(label + "-latency.hlog"), 0);
-      probe.sinceBegan().write(own.resolve(label + "-service.hlog"), 0);
-      results.add(result(label, probe.sinceDue(), probe.sinceBegan(), null, 0, 0, 0));
+      probe.sinceDue().write(own.resolve(label + "-latency.hlog"));
+      probe.sinceBegan().write(own.resolve(label + "-service.hlog"));
+      results.add(result(label, probe.sinceDue(), probe.sinceBegan(), null, 0, 0));
     }
     return results;
   }
@@ -211,8 +201,7 @@ final class PropagationRun {
       Samples service,
       @Nullable Samples test,
       long lost,
-      long doubled,
-      long error) {
+      long doubled) {
     return new PropagateMeasurement(
         point.measurement().label(),
         path,
@@ -228,7 +217,7 @@ final class PropagationRun {
         null,
         lost,
         doubled,
-        error,
+        0,
         point.folder());
   }
 }

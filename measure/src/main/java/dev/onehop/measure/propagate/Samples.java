@@ -6,10 +6,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/**
- * Measured times in microseconds, each of them kept. Between two clocks a time may be below zero,
- * and stays so. Thread-safe.
- */
+/** Measured times in microseconds, each of them kept. Thread-safe. */
 final class Samples {
 
   private static final int DIGITS = 3;
@@ -62,22 +59,11 @@ final class Samples {
     return sorted[(int) Math.max(1, rank) - 1];
   }
 
-  /**
-   * Writes them as an HdrHistogram log. That has no place for values below zero: with two clocks
-   * all values are raised by the same number of microseconds, which is the log's tag.
-   *
-   * @param errorMicros how far the clocks' difference may be from what was taken for it
-   */
-  void write(Path file, long errorMicros) {
-    long[] all = toArray();
-    long least = Arrays.stream(all).min().orElse(0);
-    long raise = Math.max(errorMicros, Math.max(0, -least));
+  /** Writes them as an HdrHistogram log. */
+  void write(Path file) {
     Histogram histogram = new Histogram(DIGITS);
-    for (long each : all) {
-      histogram.recordValue(each + raise);
-    }
-    if (raise > 0) {
-      histogram.setTag("plus-" + raise + "-us");
+    for (long each : toArray()) {
+      histogram.recordValue(each);
     }
     HdrLogs.write(file, histogram);
   }

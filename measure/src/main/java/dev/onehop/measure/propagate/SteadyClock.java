@@ -5,9 +5,6 @@ import java.time.Instant;
 /**
  * This process's clock: the time since 1970 when the process began, and from there on the monotonic
  * clock, so that setting the machine's time changes no measured time.
- *
- * <p>The system property {@code onehop.clockShiftMillis} puts it ahead (or back, if negative), for
- * tests of clocks that differ.
  */
 final class SteadyClock {
 
@@ -32,7 +29,7 @@ final class SteadyClock {
       }
     }
     START_NANOS = nanos;
-    START_MICROS = micros + 1_000L * Long.getLong("onehop.clockShiftMillis", 0);
+    START_MICROS = micros;
   }
 
   private SteadyClock() {}

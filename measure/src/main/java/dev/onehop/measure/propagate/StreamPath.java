@@ -17,7 +17,7 @@ enum StreamPath {
     this.number = number;
   }
 
-  /** Counts the paths from 0; as peers have it. */
+  /** Counts the paths from 0. */
   int number() {
     return number;
   }

@@ -3,12 +3,10 @@ package dev.onehop.measure.report;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
-import dev.onehop.measure.results.PropagateResults.Clocks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
@@ -81,21 +79,6 @@ public final class PropagateTable {
               : "The routers are OneHop's stand-in, not mongos: their change streams say little of"
                   + " a mongos'.");
     }
-    Clocks clocks = results.clocks();
-    if (clocks != null) {
-      lines.add(
-          String.format(
-              Locale.ROOT,
-              "Clock of %s: %+.3f ms from this one, ± %.3f ms, by %,d round trips (shortest %.3f"
-                  + " ms). Every time seen there is good to ± %.3f ms.%s",
-              clocks.peer(),
-              clocks.offsetMicros() / 1e3,
-              clocks.errorMicros() / 1e3,
-              clocks.roundTrips(),
-              clocks.leastRoundTripMicros() / 1e3,
-              clocks.errorMicros() / 1e3,
-              clocks.consistent() ? "" : " The two clocks did not run alike; ± covers that."));
-    }
     return lines;
   }
 
@@ -140,9 +123,6 @@ public final class PropagateTable {
     add(rows, "from begin", paths, PropagateMeasurement::service, false);
     add(rows, load ? "live" : "test", paths, PropagateMeasurement::test, false);
     add(rows, "read", paths, PropagateMeasurement::snapshot, false);
-    if (paths.stream().anyMatch(each -> each.clockErrorMicros() > 0)) {
-      rows.add(row("±", paths, each -> Format.millis(each.clockErrorMicros())));
-    }
     rows.add(row("lost", paths, each -> Format.count(each.lost())));
     rows.add(row("doubled", paths, each -> Format.count(each.doubled())));
     return rows;

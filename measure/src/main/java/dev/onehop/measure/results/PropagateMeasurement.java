@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param snapshot of each run, until all documents were handed over; null where none are read
  * @param lost objects and signals that were acknowledged and not seen
  * @param doubled those that were seen again
- * @param clockErrorMicros how far each time may be off, for two clocks were compared over a
- *     network; 0 where there is one clock
+ * @param clockErrorMicros 0: one clock times both ends. Files of versions that measured over two
+ *     machines have more
  * @param folder where the HdrHistogram logs are, in the results' folder
  */
 @JsonInclude(Include.NON_NULL)

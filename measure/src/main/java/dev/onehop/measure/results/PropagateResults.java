@@ -1,8 +1,6 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param server which servers ran
  * @param machine which machine and software it ran on
  * @param streams what a mongos' change stream waits for
- * @param clocks how two machines' clocks were compared; null for one clock
  * @param measurements the finished ones in the order they ran
  */
 public record PropagateResults(
@@ -26,7 +23,6 @@ public record PropagateResults(
     ServerFacts server,
     @Nullable MachineFacts machine,
     Streams streams,
-    @JsonInclude(Include.NON_NULL) @Nullable Clocks clocks,
     List<PropagateMeasurement> measurements)
     implements RunResults {
 
@@ -54,25 +50,6 @@ public record PropagateResults(
       noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
     }
   }
-
-  /**
-   * Two clocks.
-   *
-   * @param peer the other machine
-   * @param offsetMicros how far its clock was ahead of this machine's
-   * @param errorMicros what that is bounded to, up and down, by the round trips
-   * @param roundTrips how many there were
-   * @param leastRoundTripMicros the shortest
-   * @param consistent false if no single offset fits all round trips: a clock was set, or the two
-   *     ran apart; the error covers that
-   */
-  public record Clocks(
-      String peer,
-      long offsetMicros,
-      long errorMicros,
-      long roundTrips,
-      long leastRoundTripMicros,
-      boolean consistent) {}
 
   /** Measurements that a file left out are none. */
   public PropagateResults {

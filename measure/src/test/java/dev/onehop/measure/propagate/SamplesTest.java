@@ -36,27 +36,14 @@ class SamplesTest {
   }
 
   @Test
-  void whatIsBelowZeroStaysSo() {
-    LatencySummary summary = of(-300, -100, 200).summary();
-
-    assertThat(summary.count()).isEqualTo(3);
-    assertThat(summary.p50()).isEqualTo(-100);
-    assertThat(summary.mean()).isEqualTo(-66.7);
-  }
-
-  @Test
-  void aLogHasEverySampleRaisedByItsTag() throws Exception {
+  void aLogHasEverySample() throws Exception {
     Path file = folder.resolve("two.hlog");
-    of(-300, 0, 700).write(file, 200);
+    of(5, 0, 700).write(file);
 
     Histogram histogram = read(file);
-    assertThat(histogram.getTag()).isEqualTo("plus-300-us");
+    assertThat(histogram.getTag()).isNull();
     assertThat(List.of(histogram.getMinValue(), histogram.getMaxValue(), histogram.getTotalCount()))
-        .containsExactly(0L, 1_000L, 3L);
-
-    of(5, 700).write(file, 0);
-    assertThat(read(file).getTag()).isNull();
-    assertThat(read(file).getMinValue()).isEqualTo(5);
+        .containsExactly(0L, 700L, 3L);
   }
 
   private static Histogram read(Path file) throws Exception {
