@@ -1,9 +1,9 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.bench.MeasuringSession;
-import dev.onehop.measure.consume.ConsumePlan;
-import dev.onehop.measure.consume.ConsumeRun;
-import dev.onehop.measure.consume.StreamSource;
+import dev.onehop.measure.delivery.ConsumePlan;
+import dev.onehop.measure.delivery.ConsumeRun;
+import dev.onehop.measure.delivery.StreamSource;
 import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.report.ConsumeReport;
 import dev.onehop.measure.report.ConsumeTable;

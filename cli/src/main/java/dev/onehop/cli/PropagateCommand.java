@@ -1,12 +1,11 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.bench.MeasuringSession;
+import dev.onehop.measure.delivery.Measurement;
+import dev.onehop.measure.delivery.PropagatePlan;
+import dev.onehop.measure.delivery.PropagateRun;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.frame.RunContext;
-import dev.onehop.measure.propagate.Measurement;
-import dev.onehop.measure.propagate.Prompts;
-import dev.onehop.measure.propagate.PropagatePlan;
-import dev.onehop.measure.propagate.PropagateRun;
 import dev.onehop.measure.report.PropagateReport;
 import dev.onehop.measure.report.PropagateTable;
 import dev.onehop.measure.results.PropagateResults;

@@ -3,8 +3,8 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.measure.consume.ConsumePlan;
-import dev.onehop.measure.consume.StreamSource;
+import dev.onehop.measure.delivery.ConsumePlan;
+import dev.onehop.measure.delivery.StreamSource;
 import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,8 +3,8 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.measure.propagate.Measurement;
-import dev.onehop.measure.propagate.PropagatePlan;
+import dev.onehop.measure.delivery.Measurement;
+import dev.onehop.measure.delivery.PropagatePlan;
 import dev.onehop.resync.Failure;
 import java.io.InputStream;
 import java.io.PrintWriter;

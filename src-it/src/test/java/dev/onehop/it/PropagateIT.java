@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
-import dev.onehop.measure.consume.RowCollection;
+import dev.onehop.measure.delivery.RowCollection;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import java.io.ByteArrayInputStream;

@@ -1,7 +1,7 @@
 package dev.onehop.measure.copybench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.consume.ProcessUse;
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.ChildMain;
 import java.io.BufferedReader;
 import java.io.IOException;

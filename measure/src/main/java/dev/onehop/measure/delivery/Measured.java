@@ -1,0 +1,118 @@
+package dev.onehop.measure.delivery;
+
+import dev.onehop.measure.delivery.ConsumerReport.Sample;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * What consumers did and used in a window of time, by their samples; between two samples it is
+ * taken to have gone on evenly.
+ */
+final class Measured {
+
+  private static final long WINDOW_MICROS = 5_000_000;
+
+  /** A last window that is shorter than this says little. */
+  private static final long LEAST_WINDOW_MICROS = 1_000_000;
+
+  private final List<ConsumerReport> reports;
+  private final long fromMicros;
+  private final long toMicros;
+  private final boolean toTheEnd;
+
+  /**
+   * @param reports of all consumers
+   * @param fromMicros the window's begin, in microseconds since 1970
+   * @param toMicros its end, later
+   */
+  Measured(List<ConsumerReport> reports, long fromMicros, long toMicros) {
+    this(reports, fromMicros, toMicros, false);
+  }
+
+  /**
+   * @param toTheEnd whether nothing was done after the window, so that what the next sample has
+   *     belongs to it
+   */
+  private Measured(List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
+    this.reports = List.copyOf(reports);
+    this.fromMicros = fromMicros;
+    this.toMicros = Math.max(toMicros, fromMicros + 1);
+    this.toTheEnd = toTheEnd;
+  }
+
+  /** A drain's: from when the first consumer opened its stream to the last row of all. */
+  static Measured drain(List<ConsumerReport> reports) {
+    return new Measured(
+        reports,
+        reports.stream().mapToLong(ConsumerReport::openedMicros).min().orElse(0),
+        reports.stream().mapToLong(ConsumerReport::lastMicros).max().orElse(0),
+        true);
+  }
+
+  double seconds() {
+    return (toMicros - fromMicros) / 1e6;
+  }
+
+  double rowsPerSecond() {
+    return sum(Sample::rows, fromMicros, toMicros) / seconds();
+  }
+
+  double bytesPerSecond() {
+    return sum(Sample::eventBytes, fromMicros, toMicros) / seconds();
+  }
+
+  /** Processors that were busy with the consumers. */
+  double cores() {
+    return sum(Sample::cpuNanos, fromMicros, toMicros) / 1e9 / seconds();
+  }
+
+  /** The sum of each consumer's peak. */
+  long memoryBytes() {
+    return reports.stream()
+        .mapToLong(
+            report -> report.samples().stream().mapToLong(Sample::memoryBytes).max().orElse(0))
+        .sum();
+  }
+
+  /** Lags below zero. */
+  long negativeLags() {
+    return reports.stream().mapToLong(ConsumerReport::negative).sum();
+  }
+
+  /** Rows per second of each five seconds. */
+  List<Double> windows() {
+    List<Double> windows = new ArrayList<>();
+    for (long from = fromMicros; from < toMicros; from += WINDOW_MICROS) {
+      long to = Math.min(from + WINDOW_MICROS, toMicros);
+      if (to - from >= LEAST_WINDOW_MICROS || windows.isEmpty()) {
+        windows.add(Math.round(sum(Sample::rows, from, to) * 1e7 / (to - from)) / 10.0);
+      }
+    }
+    return windows;
+  }
+
+  private double sum(ToLongFunction<Sample> figure, long from, long to) {
+    double sum = 0;
+    for (ConsumerReport report : reports) {
+      sum += at(report.samples(), figure, to) - at(report.samples(), figure, from);
+    }
+    return sum;
+  }
+
+  private double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
+    Sample before = null;
+    for (Sample sample : samples) {
+      if (sample.micros() >= micros) {
+        if (before == null || (toTheEnd && micros == toMicros)) {
+          return figure.applyAsLong(sample);
+        }
+        double share = (double) (micros - before.micros()) / (sample.micros() - before.micros());
+        long then = figure.applyAsLong(before);
+        return then + share * (figure.applyAsLong(sample) - then);
+      }
+      before = sample;
+    }
+    return before == null ? 0 : figure.applyAsLong(before);
+  }
+}

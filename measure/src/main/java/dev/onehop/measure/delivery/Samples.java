@@ -1,0 +1,70 @@
+package dev.onehop.measure.delivery;
+
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.HdrHistogram.Histogram;
+
+/** Measured times in microseconds, each of them kept. Thread-safe. */
+final class Samples {
+
+  private static final int DIGITS = 3;
+
+  private long[] values = new long[256];
+  private int size;
+
+  synchronized void add(long micros) {
+    if (size == values.length) {
+      values = Arrays.copyOf(values, 2 * size);
+    }
+    values[size++] = micros;
+  }
+
+  /** All of them, in the order they were added. */
+  synchronized long[] toArray() {
+    return Arrays.copyOf(values, size);
+  }
+
+  /** Adds all of another one's. */
+  void addAll(long[] others) {
+    for (long each : others) {
+      add(each);
+    }
+  }
+
+  /** Percentiles are samples: the least one that so many percent do not exceed. */
+  LatencySummary summary() {
+    long[] sorted = toArray();
+    Arrays.sort(sorted);
+    int n = sorted.length;
+    if (n == 0) {
+      return new LatencySummary(0, 0, 0, 0, 0, 0, 0, 0);
+    }
+    double mean = Arrays.stream(sorted).average().orElse(0);
+    return new LatencySummary(
+        n,
+        Math.round(mean * 10) / 10.0,
+        at(sorted, 500),
+        at(sorted, 900),
+        at(sorted, 950),
+        at(sorted, 990),
+        at(sorted, 999),
+        sorted[n - 1]);
+  }
+
+  /** Exact in whole numbers: 99.9 percent of 1,000 are 999, which doubles make 999.0000001. */
+  private static long at(long[] sorted, long perMille) {
+    long rank = (perMille * sorted.length + 999) / 1_000;
+    return sorted[(int) Math.max(1, rank) - 1];
+  }
+
+  /** Writes them as an HdrHistogram log. */
+  void write(Path file) {
+    Histogram histogram = new Histogram(DIGITS);
+    for (long each : toArray()) {
+      histogram.recordValue(each);
+    }
+    HdrLogs.write(file, histogram);
+  }
+}

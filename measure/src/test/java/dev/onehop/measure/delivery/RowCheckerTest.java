@@ -1,0 +1,191 @@
+package dev.onehop.measure.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is wrong with a stream is found: faults are planted into one that is right. */
+class RowCheckerTest {
+
+  private static final int RUN = 3;
+  private static final int ROWS = 5_000;
+
+  @TempDir private Path folder;
+
+  private final RowVersions written = new RowVersions();
+
+  /** Every row, and a second version of each tenth a while later. */
+  private List<RawBsonDocument> events() {
+    List<RawBsonDocument> events = new ArrayList<>();
+    for (int row = 0; row < ROWS; row++) {
+      add(events, row, 1);
+      if (row >= 100 && row % 10 == 0) {
+        add(events, row - 100, 2);
+      }
+    }
+    return events;
+  }
+
+  private void add(List<RawBsonDocument> events, int row, int version) {
+    written.add(row, version);
+    events.add(SampleEvents.of(new Row(RUN, row, version, 0), events.size(), 0));
+  }
+
+  private static ConsumerTask task(int channels, int process, int processes, boolean total) {
+    return new ConsumerTask(
+        "", null, "db", "c", RUN, "direct", total, channels, process, processes, 0, 0, "");
+  }
+
+  /** What is found in events with a fault, split and consumed as they are in a run. */
+  private Verdict verdict(int channels, boolean total, Consumer<List<RawBsonDocument>> fault)
+      throws Exception {
+    List<RawBsonDocument> events = events();
+    fault.accept(events);
+    RowConsumer consumer = new RowConsumer(task(channels, 0, 1, total));
+    try (ChannelSplit split = new ChannelSplit(channels, consumer)) {
+      for (int from = 0; from < events.size(); from += 700) {
+        split.take(events.subList(from, Math.min(from + 700, events.size())));
+      }
+    }
+    RowChecker checker = consumer.checker();
+    Verdict verdict =
+        Verdict.of(written, List.of(checker.seen()), checker.doubled(), checker.outOfOrder());
+    assertThat(verdict.rows()).isEqualTo(ROWS + ROWS / 10 - 10);
+    return verdict;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4, 128})
+  void nothingIsFoundInAStreamThatIsRight(int channels) throws Exception {
+    for (boolean total : new boolean[] {false, true}) {
+      Verdict verdict = verdict(channels, total, events -> {});
+      assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 0));
+      assertThat(verdict.isGood()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8})
+  void aDroppedEventIsLost(int channels) throws Exception {
+    Verdict verdict = verdict(channels, false, events -> events.remove(1_234));
+    assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 1, 0, 0, 0));
+    assertThat(verdict.isGood()).isFalse();
+  }
+
+  @Test
+  void theLastEventsAreLostIfTheyDoNotCome() throws Exception {
+    Verdict verdict =
+        verdict(4, false, events -> events.subList(events.size() - 7, events.size()).clear());
+    assertThat(verdict.lost()).isEqualTo(7);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8})
+  void aDoubledEventIsFound(int channels) throws Exception {
+    Verdict near = verdict(channels, false, events -> events.add(1_235, events.get(1_234)));
+    assertThat(near).isEqualTo(new Verdict(near.rows(), 0, 1, 0, 0));
+    Verdict far = verdict(channels, false, events -> events.add(events.get(7)));
+    assertThat(far).isEqualTo(new Verdict(far.rows(), 0, 1, 0, 0));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8})
+  void swappedVersionsOfARowAreOutOfOrder(int channels) throws Exception {
+    Verdict verdict =
+        verdict(
+            channels,
+            false,
+            events -> Collections.swap(events, place(events, 400, 1), place(events, 400, 2)));
+    assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 1, 0));
+  }
+
+  @Test
+  void swappedEventsOfTwoRowsAreOutOfOrderWhereAllHaveOneOrder() throws Exception {
+    Consumer<List<RawBsonDocument>> swap =
+        events -> Collections.swap(events, place(events, 401, 1), place(events, 402, 1));
+
+    assertThat(verdict(1, false, swap).isGood()).as("by key").isTrue();
+    assertThat(verdict(1, true, swap).outOfOrder()).as("of all").isPositive();
+  }
+
+  @Test
+  void aRowThatChangesItsChannelIsOutOfOrder() {
+    RowChecker checker = new RowChecker();
+    checker.take(0, 77, 1);
+    checker.take(1, 77, 2);
+    assertThat(checker.outOfOrder()).isOne();
+  }
+
+  @Test
+  void aRowThatWasNeverAcknowledgedIsUnexpected() throws Exception {
+    Verdict verdict =
+        verdict(
+            4,
+            false,
+            events -> events.add(SampleEvents.of(new Row(RUN, ROWS, 1, 0), 9_999_999, 0)));
+    assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 1));
+  }
+
+  @Test
+  void rowsOfOtherRunsDoNotCount() throws Exception {
+    Verdict verdict =
+        verdict(
+            4,
+            false,
+            events -> events.add(SampleEvents.of(new Row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
+    assertThat(verdict.isGood()).isTrue();
+  }
+
+  @Test
+  void twoProcessesSeeAllRowsAndEachItsOwn() throws Exception {
+    List<RawBsonDocument> events = events();
+    List<RowVersions> seen = new ArrayList<>();
+    for (int process = 0; process < 2; process++) {
+      RowConsumer consumer = new RowConsumer(task(8, process, 2, false));
+      try (ChannelSplit split = new ChannelSplit(8, consumer)) {
+        split.take(events.subList(0, 3_000));
+        split.take(events.subList(3_000, events.size()));
+      }
+      assertThat(consumer.rows()).isBetween(events.size() * 4L / 10, events.size() * 6L / 10);
+      Path its = Files.createDirectories(folder.resolve("consumer-" + process));
+      consumer.write(its);
+      seen.add(RowVersions.read(its.resolve(RowConsumer.SEEN)));
+    }
+
+    assertThat(Verdict.of(written, seen, 0, 0).isGood()).isTrue();
+    assertThat(Verdict.of(written, seen.subList(0, 1), 0, 0).lost()).isPositive();
+    assertThat(Verdict.of(written, List.of(seen.get(0), seen.get(1), seen.get(1)), 0, 0).doubled())
+        .isPositive();
+  }
+
+  @Test
+  void anyOneFaultIsFound() throws Exception {
+    Random random = new Random(16);
+    for (int i = 0; i < 20; i++) {
+      int at = random.nextInt(ROWS);
+      assertThat(verdict(16, true, events -> events.remove(at)).lost()).isOne();
+      assertThat(verdict(16, true, events -> events.add(at, events.get(at))).doubled()).isOne();
+    }
+  }
+
+  private static int place(List<RawBsonDocument> events, long row, int version) {
+    for (int i = 0; i < events.size(); i++) {
+      RowEvent event = RowEvent.of(events.get(i));
+      if (event != null && event.number() == row && event.version() == version) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("no event of row " + row);
+  }
+}

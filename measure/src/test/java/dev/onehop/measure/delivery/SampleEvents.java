@@ -1,0 +1,32 @@
+package dev.onehop.measure.delivery;
+
+import java.util.Locale;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+
+/** Change events as servers send them. */
+final class SampleEvents {
+
+  private SampleEvents() {}
+
+  /** The event of a row's write, the n-th of all. */
+  static RawBsonDocument of(Row row, int place, long committedMillis) {
+    BsonDocument document = row.document(HashRanges.all());
+    return raw(
+        new BsonDocument(
+                "_id",
+                new BsonDocument(
+                    "_data", new BsonString(String.format(Locale.ROOT, "82%016X2B", place))))
+            .append("operationType", new BsonString(row.version() == 1 ? "insert" : "replace"))
+            .append("wallTime", new BsonDateTime(committedMillis))
+            .append("fullDocument", document)
+            .append("documentKey", new BsonDocument("_id", document.get("_id"))));
+  }
+
+  static RawBsonDocument raw(BsonDocument document) {
+    return new RawBsonDocument(document, new BsonDocumentCodec());
+  }
+}
