@@ -14,6 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
 /** The options that say where to measure: a cluster to start, or one of the user's own. */
+@HelpGroup("Cluster")
 final class ClusterOptions {
 
   @Mixin ServerOptions servers = new ServerOptions();

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** How to be let in by servers that are there already. */
+@HelpGroup("Cluster")
 final class ExistingOptions {
 
   @Option(

@@ -69,12 +69,14 @@ public final class OneHopCommand implements Runnable {
     // JMH's options are JMH's to read.
     Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
         .setUnmatchedOptionsArePositionalParams(true);
-    return commandLine
+    commandLine
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)
         .setAbbreviatedOptionsAllowed(false)
         .setOverwrittenOptionsAllowed(true)
         .setUsageHelpAutoWidth(true);
+    HelpLayout.apply(commandLine);
+    return commandLine;
   }
 
   @Override

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options that say which programs to start as servers. */
+@HelpGroup("Cluster")
 final class ProgramOptions {
 
   @Option(

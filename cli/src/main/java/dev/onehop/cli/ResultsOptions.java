@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** The options that say where results go and how they are shown, and the end of a run. */
+@HelpGroup("Results")
 final class ResultsOptions {
 
   @Spec(Spec.Target.MIXEE)
@@ -90,12 +91,19 @@ final class ResultsOptions {
    */
   <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source) {
+    return run(
+        bench, source, Shell.commandLine(command.commandLine().getParseResult().originalArgs()));
+  }
+
+  /**
+   * The same, for a run that another command line repeats.
+   *
+   * @throws Failure if the run ended early
+   */
+  <C extends Bench.Cell, P, R extends RunResults> R run(
+      Bench<C, P, R> bench, @Nullable ClusterSource source, String commandLine) {
     Path folder = folder();
-    RunContext context =
-        RunContext.of(
-            folder,
-            Home.folder(),
-            Shell.commandLine(command.commandLine().getParseResult().originalArgs()));
+    RunContext context = RunContext.of(folder, Home.folder(), commandLine);
     Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
     return end(folder, ended.results(), ended.failure(), bench::page, bench::table);
   }

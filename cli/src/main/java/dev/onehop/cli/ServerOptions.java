@@ -9,6 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options that say which cluster to start, the same for every command that starts one. */
+@HelpGroup("Cluster")
 final class ServerOptions {
 
   @Option(

@@ -1,0 +1,87 @@
+package dev.onehop.cli;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/**
+ * The help of all commands: examples first, each command of them on one line that can be pasted,
+ * and options in groups.
+ */
+final class HelpLayout {
+
+  private static final String OWN = "Options";
+  private static final String LAST = "Help";
+
+  private HelpLayout() {}
+
+  /** Lays out the help of a command and all of its subcommands. */
+  static void apply(CommandLine command) {
+    List<String> keys = new ArrayList<>(command.getHelpSectionKeys());
+    keys.remove(UsageMessageSpec.SECTION_KEY_FOOTER);
+    keys.add(
+        keys.indexOf(UsageMessageSpec.SECTION_KEY_HEADER) + 1, UsageMessageSpec.SECTION_KEY_FOOTER);
+    command.setHelpSectionKeys(keys);
+    command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_FOOTER, HelpLayout::examples);
+    command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpLayout::options);
+    command.getSubcommands().values().forEach(HelpLayout::apply);
+  }
+
+  /** The footer as it is written: a line is not broken to fit the terminal. */
+  private static String examples(Help help) {
+    StringBuilder text = new StringBuilder();
+    for (String line : help.commandSpec().usageMessage().footer()) {
+      text.append(line).append('\n');
+    }
+    return text.isEmpty() ? "" : text.append('\n').toString();
+  }
+
+  private static String options(Help help) {
+    CommandSpec command = help.commandSpec();
+    Map<String, List<OptionSpec>> groups = new LinkedHashMap<>();
+    groups.put(OWN, new ArrayList<>());
+    for (OptionSpec option : command.options()) {
+      if (!option.hidden()) {
+        groups.computeIfAbsent(group(option), name -> new ArrayList<>()).add(option);
+      }
+    }
+    List<OptionSpec> last = groups.remove(LAST);
+    if (last != null) {
+      groups.put(LAST, last);
+    }
+    StringBuilder text = new StringBuilder();
+    groups.forEach(
+        (name, options) -> {
+          if (!options.isEmpty()) {
+            // All options decide about the width of a column, so that groups are in line.
+            Help.Layout layout =
+                help.createDefaultLayout(
+                    command.options(), command.positionalParameters(), help.colorScheme());
+            layout.addOptions(options, help.parameterLabelRenderer());
+            text.append('\n').append(name).append(":\n").append(layout);
+          }
+        });
+    return text.toString();
+  }
+
+  private static String group(OptionSpec option) {
+    if (!(option.userObject() instanceof Field field)) {
+      return OWN;
+    }
+    HelpGroup own = field.getAnnotation(HelpGroup.class);
+    Class<?> owner = field.getDeclaringClass();
+    HelpGroup ofClass = owner.getAnnotation(HelpGroup.class);
+    if (own != null || ofClass != null) {
+      return own == null ? ofClass.value() : own.value();
+    }
+    // Those that every command has.
+    return owner == OneHopCommand.class || owner.getName().startsWith("picocli.") ? LAST : OWN;
+  }
+}
