@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
-    subcommands = CollectCommand.class,
+    subcommands = {CollectCommand.class, ConsumeCommand.class, PropagateCommand.class},
     header = "Measure what shard-aware routing buys.",
     description = {
       "",

@@ -1,26 +1,18 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.MeasuringSession;
 import dev.onehop.measure.delivery.Measurement;
+import dev.onehop.measure.delivery.PropagateBench;
 import dev.onehop.measure.delivery.PropagatePlan;
-import dev.onehop.measure.delivery.PropagateRun;
 import dev.onehop.measure.frame.ClusterSource;
-import dev.onehop.measure.frame.RunContext;
-import dev.onehop.measure.report.PropagateReport;
-import dev.onehop.measure.report.PropagateTable;
-import dev.onehop.measure.results.PropagateResults;
 import dev.onehop.resync.Failure;
-import dev.onehop.resync.Terminal;
 import dev.onehop.testbed.topology.Topology;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.Charset;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code onehop propagate}. */
+/** {@code onehop propagate}, and {@code onehop bench propagate}. */
 @Command(
     name = "propagate",
     mixinStandardHelpOptions = true,
@@ -45,23 +37,32 @@ import picocli.CommandLine.Spec;
           + " of each shard as events come, and by the same put in order. All three are open in"
           + " every test, and every object is checked: lost, doubled.",
       "",
+      "  client-to-client  written by one application, seen by another's change stream",
+      "  mongo-to-client   written by another program through a mongos, seen by the application",
+      "  client-to-mongo   written by the application, read with majority by others",
+      "  bootstrap         a query subscribed to for the first time",
+      "  initial-sync      all documents of a collection handed over",
+      "  load              many clients that bootstrap, write and listen at once",
+      "",
       "In a terminal it asks what to measure, unless --measure says so. Without a terminal, and"
-          + " without --measure, it measures everything.",
-      ""
+          + " without --measure, it measures everything."
     },
     footer = {
       "",
       "Examples:",
-      "  onehop propagate                 asks",
+      "  onehop propagate                       # asks what to measure",
       "  onehop propagate --measure client-to-client --tests 5 --documents 1000 --batch 100",
-      "  onehop propagate --measure client-to-client --batch 1,10,100,1000",
-      "                                   time by objects per write, as a chart",
+      "  onehop propagate --measure client-to-client --batch 1,10,100,1000  # a chart",
       "  onehop propagate --measure load --clients 1,4,16 --processes 2",
       "  onehop propagate --topology us-2014 --quick",
-      "  ONEHOP_PASSWORD=... onehop propagate --url 'mongodb://user@mongos1,mongos2/?tls=true'",
-      "",
-      "Exit code: 0 every object came once, 1 the run failed or objects did not,",
-      "2 the command line was wrong, 130 interrupted (finished measurements are kept)."
+      "  ONEHOP_PASSWORD=... onehop propagate --url 'mongodb://user@mongos1,mongos2/?tls=true'"
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:every object came once",
+      "1:the run failed, or objects did not",
+      "2:the command line was wrong",
+      "130:interrupted; finished measurements are kept"
     })
 final class PropagateCommand implements Callable<Integer> {
 
@@ -77,28 +78,14 @@ final class PropagateCommand implements Callable<Integer> {
   private static final int MOST_CLIENTS = 1_000;
   private static final int MOST_PROCESSES = 64;
   private static final double MOST_RATE = 100_000;
-  private static final Duration MOST_TIME = Duration.ofHours(1);
   private static final Duration MOST_AWAIT = Duration.ofSeconds(60);
 
   /** The launcher says whether both standard input and error are a terminal. */
   private static final String PROMPTS = "onehop.prompts";
 
-  /** As a name of measurements. */
-  private static final String ALL = "all";
-
   @Spec private CommandSpec spec;
 
-  @Mixin private ClusterOptions where = new ClusterOptions();
-
-  @Option(
-      names = "--measure",
-      split = ",",
-      paramLabel = "NAME",
-      description = {
-        "What to measure: client-to-client, mongo-to-client, client-to-mongo, bootstrap,"
-            + " initial-sync, load; or all. Default: what is chosen in the menu, or all."
-      })
-  @Nullable List<String> names;
+  @Mixin private DeliveryOptions options = new DeliveryOptions();
 
   @Option(
       names = "--tests",
@@ -148,23 +135,6 @@ final class PropagateCommand implements Callable<Integer> {
   private Duration await;
 
   @Option(
-      names = "--noop",
-      paramLabel = "SECONDS",
-      description =
-          "How often idle servers of a topology write a no-op; servers' own default is 10, config"
-              + " servers' 1. A mongos' stream waits for it. Default: 1.")
-  @Nullable Integer noop;
-
-  @Option(
-      names = "--order",
-      paramLabel = "key|total",
-      defaultValue = "key",
-      description =
-          "In which order the ordered path gives events: those of each document, or all of them, as"
-              + " a mongos does. Default: ${DEFAULT-VALUE}.")
-  private String order;
-
-  @Option(
       names = "--clients",
       split = ",",
       paramLabel = "N",
@@ -172,68 +142,38 @@ final class PropagateCommand implements Callable<Integer> {
   @Nullable List<Integer> clients;
 
   @Option(
-      names = "--processes",
-      paramLabel = "N",
-      description = "In how many processes these are, at most. Default: 2.")
-  int processes = 2;
-
-  @Option(
       names = "--client-rate",
       paramLabel = "R",
       description = "Writes per second of each client of load. Default: 20.")
   double clientRate = 20;
 
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = DurationConverter.class,
-      description =
-          "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
-  @Nullable Duration duration;
+  @Mixin private ClusterOptions where = new ClusterOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();
-
-  @Option(names = "--quick", description = "Fewer and smaller tests.")
-  boolean quick;
 
   /** What was asked for, as options. */
   private final List<String> answers = new ArrayList<>();
 
   @Override
   public Integer call() {
-    where.servers.check();
-    range("--noop", noop, 1, 3_600);
+    options.check(where);
     Topology topology = topology();
     ClusterSource source =
         where.source(
             topology,
-            testbed -> testbed.withWaitingStreams(true).noopSeconds(noop == null ? 1 : noop));
-    if (names == null && Boolean.getBoolean(PROMPTS)) {
+            testbed ->
+                testbed
+                    .withWaitingStreams(true)
+                    .noopSeconds(options.noop == null ? 1 : options.noop));
+    if (options.names == null && Boolean.getBoolean(PROMPTS)) {
       // What can't be used is said before the questions.
       check();
       ResultsFolder.requireEmpty(results.out);
       ask();
     }
-    PropagatePlan plan = plan();
-    Path folder = results.folder();
-    RunContext context = RunContext.of(folder, Home.folder(), commandLine());
     boolean standInWaits = topology != null && !where.servers.existing;
-    MeasuringSession<PropagateResults> session =
-        new MeasuringSession<>(
-            source,
-            Terminal.detect(),
-            (cluster, progress) ->
-                new PropagateRun(plan, cluster, standInWaits, progress, context));
-    Failure failure = session.run();
     long faults =
-        results
-            .end(
-                folder,
-                session.results(),
-                failure,
-                PropagateReport::write,
-                found -> found.measurements().isEmpty() ? "" : PropagateTable.render(found))
-            .faults();
+        results.run(new PropagateBench(plan(), standInWaits), source, commandLine()).faults();
     if (faults > 0) {
       throw Failure.run(faults + " objects were lost or doubled; see the table", null);
     }
@@ -253,8 +193,11 @@ final class PropagateCommand implements Callable<Integer> {
             System.err);
     List<Measurement> all = measurements();
     List<Measurement> chosen = prompts.measurements(all);
-    names = chosen.equals(all) ? List.of(ALL) : chosen.stream().map(Measurement::label).toList();
-    answer("--measure", names);
+    options.names =
+        chosen.equals(all)
+            ? List.of(DeliveryOptions.ALL)
+            : chosen.stream().map(Measurement::label).toList();
+    answer("--measure", options.names);
     if (tests == null) {
       tests = prompts.number("Number of tests to run", usualTests(), 1, MOST_TESTS);
       answer("--tests", List.of(tests));
@@ -292,23 +235,23 @@ final class PropagateCommand implements Callable<Integer> {
   }
 
   private int usualTests() {
-    return quick ? 3 : USUAL_TESTS;
+    return options.quick ? 3 : USUAL_TESTS;
   }
 
   private int usualDocuments() {
-    return quick ? 200 : USUAL_DOCUMENTS;
+    return options.quick ? 200 : USUAL_DOCUMENTS;
   }
 
   private int usualBatch() {
-    return quick ? 20 : USUAL_BATCH;
+    return options.quick ? 20 : USUAL_BATCH;
   }
 
   /** What is measured without being asked for. */
   List<Measurement> measurements() {
-    if (names == null || names.equals(List.of(ALL))) {
+    if (options.names == null || options.names.equals(List.of(DeliveryOptions.ALL))) {
       return List.of(Measurement.values());
     }
-    return names.stream().map(String::strip).map(Measurement::named).distinct().toList();
+    return options.names.stream().map(String::strip).map(Measurement::named).distinct().toList();
   }
 
   /**
@@ -317,12 +260,7 @@ final class PropagateCommand implements Callable<Integer> {
    * @throws Failure which
    */
   private void check() {
-    if (noop != null && where.servers.existing) {
-      throw Failure.usage("--noop and --existing exclude each other: the servers run already");
-    }
-    if (!order.equals("key") && !order.equals("total")) {
-      throw Failure.usage("--order takes key or total, and not '" + order + "'");
-    }
+    options.check(where);
     if (rate != null && !(rate > 0 && rate <= MOST_RATE)) {
       throw Failure.usage("--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
     }
@@ -333,20 +271,17 @@ final class PropagateCommand implements Callable<Integer> {
     if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
       throw Failure.usage("--await must be above 0 and up to 60s");
     }
-    Duration time = time();
-    if (time.compareTo(Duration.ofSeconds(1)) < 0 || time.compareTo(MOST_TIME) > 0) {
-      throw Failure.usage("--duration must be from 1s to 1h");
-    }
-    range("--tests", tests, 1, MOST_TESTS);
-    range("--documents", documents, 1, MOST_DOCUMENTS);
-    range("--batch", batches, 1, MOST_BATCH);
-    range("--bytes", bytes, LEAST_BYTES, MOST_BYTES);
-    range("--clients", clients, 1, MOST_CLIENTS);
-    range("--processes", processes, 1, MOST_PROCESSES);
+    Duration unused = time();
+    DeliveryOptions.range("--tests", tests, 1, MOST_TESTS);
+    DeliveryOptions.range("--documents", documents, 1, MOST_DOCUMENTS);
+    DeliveryOptions.range("--batch", batches, 1, MOST_BATCH);
+    DeliveryOptions.range("--bytes", bytes, LEAST_BYTES, MOST_BYTES);
+    DeliveryOptions.range("--clients", clients, 1, MOST_CLIENTS);
+    DeliveryOptions.range("--processes", options.processes, 1, MOST_PROCESSES);
   }
 
   private Duration time() {
-    return duration == null ? Duration.ofSeconds(quick ? 2 : 5) : duration;
+    return options.time(Duration.ofSeconds(options.quick ? 2 : 5));
   }
 
   /**
@@ -356,9 +291,9 @@ final class PropagateCommand implements Callable<Integer> {
    */
   PropagatePlan plan() {
     check();
-    List<Integer> sizes = sorted(documents, usualDocuments());
+    List<Integer> sizes = DeliveryOptions.sorted(documents, List.of(usualDocuments()));
     int fewest = Collections.min(sizes);
-    List<Integer> writes = sorted(batches, Math.min(usualBatch(), fewest));
+    List<Integer> writes = DeliveryOptions.sorted(batches, List.of(Math.min(usualBatch(), fewest)));
     if (Collections.max(writes) > fewest) {
       throw Failure.usage(
           "--batch %d: a test has %d objects".formatted(Collections.max(writes), fewest));
@@ -368,29 +303,13 @@ final class PropagateCommand implements Callable<Integer> {
         tests == null ? usualTests() : tests,
         sizes,
         writes,
-        sorted(bytes, USUAL_BYTES),
+        DeliveryOptions.sorted(bytes, List.of(USUAL_BYTES)),
         rate,
         await,
-        order.equals("total"),
-        clients == null && !quick ? List.of(1, 4, 8) : sorted(clients, 2),
-        processes,
+        options.isTotal(),
+        DeliveryOptions.sorted(clients, options.quick ? List.of(2) : List.of(1, 4, 8)),
+        options.processes == null ? 2 : options.processes,
         clientRate,
         time());
-  }
-
-  private static List<Integer> sorted(@Nullable List<Integer> given, int usual) {
-    return given == null ? List.of(usual) : List.copyOf(new TreeSet<>(given));
-  }
-
-  private static void range(String option, @Nullable List<Integer> values, int least, int most) {
-    if (values != null) {
-      values.forEach(value -> range(option, value, least, most));
-    }
-  }
-
-  private static void range(String option, @Nullable Integer value, int least, int most) {
-    if (value != null && (value < least || value > most)) {
-      throw Failure.usage("%s %d: must be from %d to %d".formatted(option, value, least, most));
-    }
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.measure.delivery.ConsumePlan;
-import dev.onehop.measure.delivery.StreamSource;
+import dev.onehop.measure.delivery.StreamPath;
 import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -43,7 +43,7 @@ class ConsumeCommandTest {
         .isEqualTo(
             new ConsumePlan(
                 List.of("drain", "live", "idle-shard"),
-                List.of(StreamSource.MONGOS, StreamSource.DIRECT),
+                List.of(StreamPath.MONGOS, StreamPath.DIRECT),
                 List.of(1, 4, 8, 32, 64),
                 1,
                 false,
@@ -65,17 +65,19 @@ class ConsumeCommandTest {
 
   @Test
   void optionsSayWhatIsMeasured() {
-    assertThat(plan("--drain").kinds()).containsExactly("drain");
-    assertThat(plan("--drain", "--live", "--rate", "7").kinds()).containsExactly("drain", "live");
+    assertThat(plan("--measure", "drain").kinds()).containsExactly("drain");
+    assertThat(plan("--measure", "live,drain", "--rate", "7").kinds())
+        .containsExactly("drain", "live");
+    assertThat(plan("--measure", "all").kinds()).hasSize(3);
     assertThat(plan("--rate", "700").kinds()).containsExactly("live");
     assertThat(plan("--rate", "700").rate()).isEqualTo(700);
-    ConsumePlan idle = plan("--idle-shard");
+    ConsumePlan idle = plan("--measure", "idle-shard");
     assertThat(idle.kinds()).containsExactly("idle-shard");
     assertThat(idle.duration()).isEqualTo(Duration.ofSeconds(10));
     assertThat(idle.idleRate()).isEqualTo(500);
-    assertThat(plan("--idle-shard", "--rate", "20").idleRate()).isEqualTo(20);
+    assertThat(plan("--measure", "idle-shard", "--rate", "20").idleRate()).isEqualTo(20);
     assertThat(plan("--order", "total").total()).isTrue();
-    assertThat(plan("--source", "direct").sources()).containsExactly(StreamSource.DIRECT);
+    assertThat(plan("--source", "direct").sources()).containsExactly(StreamPath.DIRECT);
     assertThat(plan("--processes", "2").channels()).containsExactly(4, 8, 32, 64);
     assertThat(plan("--url", "mongodb://a").kinds()).hasSize(3);
   }
@@ -94,9 +96,12 @@ class ConsumeCommandTest {
           --order key --source mongos | --order is for --source direct: a mongos has one order of all events
           --rate 0 | --rate 0.0: must be from 1 to 1000000
           --rate NaN | --rate NaN: must be from 1 to 1000000
-          --drain --rate 5 | --rate and --drain exclude each other; add --live
-          --drain --duration 5s | --duration and --drain exclude each other; add --live
-          --live --rows 5000 | --rows goes with --drain
+          --measure sip | unknown measurement 'sip'; measurements: drain, live, idle-shard
+          --measure drain --rate 5 | --rate does not go with drain alone; --measure live as well
+          --drain --duration 5s | --duration does not go with drain alone; --measure live as well
+          --live --rows 5000 | --rows goes with --measure drain
+          --noop 5 --existing | --noop and --existing exclude each other
+          --url mongodb://a --noop 5 | --noop and --url exclude each other
           --rows 10 | --rows 10: must be from 1000 to 100000000
           --duration 500ms | --duration must be from 1s to 1h
           --duration 2h | --duration must be from 1s to 1h
@@ -120,7 +125,7 @@ class ConsumeCommandTest {
           --channels many | Invalid value for option '--channels'
           --duration 5 | is not a duration; write 500ms, 10s, 2m or 1h
           --chanels 4 | Unknown option
-          --drain --rate 5 | --rate and --drain exclude each other; add --live
+          --measure drain --rate 5 | --rate does not go with drain alone; --measure live as well
           --mongod /nowhere/mongod | --mongod /nowhere/mongod: no such file
           """)
   void badInputIsOneLineAndNothingIsStarted(String args, String message) throws Exception {
@@ -151,6 +156,22 @@ class ConsumeCommandTest {
   }
 
   @Test
+  void namesOfMeasurementsAreStillOptions() {
+    assertThat(plan("--drain", "--live").kinds()).containsExactly("drain", "live");
+    assertThat(plan("--idle-shard").kinds()).containsExactly("idle-shard");
+  }
+
+  @Test
+  void aBenchConsumes() {
+    CommandLine line = OneHopCommand.commandLine();
+    line.parseArgs("bench", "consume", "--quick");
+    ConsumeCommand command =
+        line.getSubcommands().get("bench").getSubcommands().get("consume").getCommand();
+
+    assertThat(command.plan(command.topology())).isEqualTo(plan("--quick"));
+  }
+
+  @Test
   void theHelpNamesTheDefaultsAndExamples() {
     StringWriter help = new StringWriter();
     int exitCode =
@@ -158,7 +179,8 @@ class ConsumeCommandTest {
 
     assertThat(exitCode).isZero();
     assertThat(help.toString())
-        .contains("onehop consume --quick", "Default: 1,4,8,32,64", "--idle-shard")
-        .containsPattern("Default:\\s+single-host");
+        .contains("onehop consume --quick", "Default: 1,4,8,32,64", "idle-shard")
+        .containsPattern("Default:\\s+single-host")
+        .doesNotContain("--drain");
   }
 }

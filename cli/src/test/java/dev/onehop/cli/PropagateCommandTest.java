@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.measure.delivery.Measurement;
 import dev.onehop.measure.delivery.PropagatePlan;
 import dev.onehop.resync.Failure;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -150,6 +154,38 @@ class PropagateCommandTest {
 
     assertThat(exitCode).isEqualTo(2);
     assertThat(err.toString()).contains("is not empty");
+  }
+
+  @Test
+  void answersAreOptions() throws Exception {
+    InputStream in = System.in;
+    PrintStream err = System.err;
+    ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    System.setIn(new ByteArrayInputStream("2\n2\n20\n30\n10\n".getBytes(StandardCharsets.UTF_8)));
+    System.setErr(new PrintStream(shown, true, StandardCharsets.UTF_8));
+    System.setProperty("onehop.prompts", "true");
+    try {
+      CommandLine line = OneHopCommand.commandLine().setErr(new PrintWriter(new StringWriter()));
+
+      // Nobody listens there: what was answered is shown before.
+      line.execute(
+          "propagate",
+          "--url=mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100",
+          "--out=" + folder.resolve("out"));
+      PropagateCommand command = line.getSubcommands().get("propagate").getCommand();
+
+      assertThat(shown.toString(StandardCharsets.UTF_8))
+          .containsPattern(
+              "Without questions: .* --measure mongo-to-client --tests 2 --documents 20 --batch 10\n");
+      assertThat(command.plan().measurements()).containsExactly(Measurement.MONGO_TO_CLIENT);
+      assertThat(command.plan().tests()).isEqualTo(2);
+      assertThat(command.plan().documents()).containsExactly(20);
+      assertThat(command.plan().batches()).containsExactly(10);
+    } finally {
+      System.clearProperty("onehop.prompts");
+      System.setErr(err);
+      System.setIn(in);
+    }
   }
 
   @Test

@@ -1,8 +1,8 @@
 package dev.onehop.measure.copybench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.measure.frame.ProcessUse;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -1,7 +1,6 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.streams.channel.Channels;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -13,108 +12,82 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Splits a mongos' stream into the same channels as OneHop's own stream has, and hands each
- * channel's events to the consumer in order, on a few threads. Used by one thread at a time.
+ * channel's events on in order, on a few threads. Each channel has one thread, which it may share.
+ * Used by one thread.
  */
 final class ChannelSplit implements AutoCloseable {
 
-  /** How many events wait for the consumer at most; then the reader waits. */
-  private static final int MOST_WAITING = 16_384;
-
-  /**
-   * How many events may be handed on at once: fewer than may wait, as these are not yet worked on.
-   */
+  /** How many events may be handed on at once; fewer than may wait. */
   static final int MOST_AT_ONCE = 4_096;
 
-  private final EventStream.Consumer consumer;
-  private final List<Channel> channels = new ArrayList<>();
+  /** How many events wait to be taken at most; then the reader waits. */
+  private static final int MOST_WAITING = 16_384;
+
+  private final int count;
+  private final EventStream.Sink sink;
   private final Semaphore room = new Semaphore(MOST_WAITING);
-  private final ExecutorService threads;
+  private final List<ExecutorService> threads = new ArrayList<>();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-  ChannelSplit(int count, EventStream.Consumer consumer) {
-    this.consumer = consumer;
-    for (int i = 0; i < count; i++) {
-      channels.add(new Channel(i));
+  /**
+   * A split that has nothing yet.
+   *
+   * @param count how many channels
+   */
+  ChannelSplit(int count, EventStream.Sink sink) {
+    this.count = count;
+    this.sink = sink;
+    int most = Math.min(count, 2 * Runtime.getRuntime().availableProcessors());
+    for (int i = 0; i < most; i++) {
+      threads.add(Executors.newSingleThreadExecutor());
     }
-    threads =
-        Executors.newFixedThreadPool(
-            Math.min(count, 2 * Runtime.getRuntime().availableProcessors()));
   }
 
   /**
-   * Hands on events, in order; waits while too many wait for the consumer.
+   * Hands on events, in order; waits while too many wait to be taken.
    *
    * @param events at most {@link #MOST_AT_ONCE}; those without a document key are left out
    */
   void take(List<RawBsonDocument> events) throws InterruptedException {
     List<List<RawBsonDocument>> parts = new ArrayList<>();
-    channels.forEach(channel -> parts.add(new ArrayList<>()));
+    for (int i = 0; i < count; i++) {
+      parts.add(new ArrayList<>());
+    }
     for (RawBsonDocument event : events) {
-      int channel = Channels.of(event, channels.size());
+      int channel = Channels.of(event, count);
       if (channel != Channels.ALL) {
-        room.acquire();
         parts.get(channel).add(event);
       }
     }
-    for (int i = 0; i < parts.size(); i++) {
-      if (!parts.get(i).isEmpty()) {
-        channels.get(i).add(parts.get(i));
+    for (int i = 0; i < count; i++) {
+      int channel = i;
+      List<RawBsonDocument> part = parts.get(i);
+      if (!part.isEmpty()) {
+        room.acquire(part.size());
+        threads.get(i % threads.size()).execute(() -> handOn(channel, part));
       }
     }
   }
 
-  /** Why the consumer has failed; null if it has not. */
+  private void handOn(int channel, List<RawBsonDocument> part) {
+    try {
+      part.forEach(event -> sink.take(channel, event));
+    } catch (RuntimeException | Error e) {
+      failure.compareAndSet(null, e);
+    } finally {
+      room.release(part.size());
+    }
+  }
+
+  /** Why the sink has failed; null if it has not. */
   @Nullable Throwable failure() {
     return failure.get();
   }
 
-  /** Waits until the consumer has taken all that was handed on. */
+  /** Waits until all that was handed on is taken. */
   @Override
   public void close() {
     room.acquireUninterruptibly(MOST_WAITING);
-    threads.shutdown();
-  }
-
-  /** One channel: its parts wait in line, and one thread at a time works on them. */
-  private final class Channel implements Runnable {
-    private final int number;
-    private final ArrayDeque<List<RawBsonDocument>> waiting = new ArrayDeque<>(); // by itself
-    private boolean working; // guarded by waiting
-
-    Channel(int number) {
-      this.number = number;
-    }
-
-    void add(List<RawBsonDocument> part) {
-      synchronized (waiting) {
-        waiting.add(part);
-        if (working) {
-          return;
-        }
-        working = true;
-      }
-      threads.execute(this);
-    }
-
-    @Override
-    public void run() {
-      while (true) {
-        List<RawBsonDocument> part;
-        synchronized (waiting) {
-          part = waiting.poll();
-          if (part == null) {
-            working = false;
-            return;
-          }
-        }
-        try {
-          part.forEach(event -> consumer.take(number, event));
-        } catch (RuntimeException | Error e) {
-          failure.compareAndSet(null, e);
-        } finally {
-          room.release(part.size());
-        }
-      }
-    }
+    threads.forEach(ExecutorService::shutdown);
   }
 }

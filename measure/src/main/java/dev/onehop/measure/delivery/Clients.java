@@ -1,31 +1,63 @@
 package dev.onehop.measure.delivery;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.routing.OneHop;
+import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.testbed.TrustedAuthority;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** Clients of the measured cluster, which the caller closes. */
 final class Clients {
 
   private Clients() {}
 
-  /** The official driver's. */
-  static MongoClient plain(ClusterUrl url) {
-    return MongoClients.create(Connections.settings(url.secret(), url.authority()));
+  /** The settings of a client, with the URL's user and the authority to trust. */
+  static MongoClientSettings settings(ClusterUrl url) {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyConnectionString(new ConnectionString(url.secret()))
+            .applicationName("onehop");
+    trust(settings, url.authority());
+    return settings.build();
   }
 
-  /** An application's with OneHop, whose writes go to the mongos beside the owning shard. */
-  static MongoClient oneHop(ClusterUrl url) {
-    OneHop.Builder builder = OneHop.builder(url.secret());
-    Path authority = url.authority();
+  private static void trust(MongoClientSettings.Builder settings, @Nullable Path authority) {
     if (authority != null) {
       TrustedAuthority trusted = TrustedAuthority.read(authority);
-      builder.applyToClientSettings(
-          settings -> settings.applyToSslSettings(tls -> tls.context(trusted.context())));
+      settings.applyToSslSettings(tls -> tls.context(trusted.context()));
     }
-    return builder.client(MongoClient.class);
+  }
+
+  /** The official driver's client. */
+  static MongoClient plain(ClusterUrl url) {
+    return MongoClients.create(settings(url));
+  }
+
+  /** An application's client with OneHop, whose writes go to the mongos beside the owning shard. */
+  static MongoClient oneHop(ClusterUrl url) {
+    return OneHop.builder(url.secret())
+        .applyToClientSettings(settings -> trust(settings, url.authority()))
+        .client(MongoClient.class);
+  }
+
+  /**
+   * Waits until a change stream could start on a collection, which need not be there.
+   *
+   * @throws IllegalArgumentException if the servers are too old for it
+   */
+  static void requireStreams(ClusterUrl url, String collection) {
+    var unused =
+        Mono.from(
+                ShardedChangeStream.builder(settings(url))
+                    .collection(url.database(), collection)
+                    .build()
+                    .start())
+            .block();
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.results.ConsumePoint;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ConsumePlan(
     List<String> kinds,
-    List<StreamSource> sources,
+    List<StreamPath> sources,
     List<Integer> channels,
     int processes,
     boolean total,
@@ -37,8 +38,14 @@ public record ConsumePlan(
   /** Rows that a consumer takes a second, to say beforehand how long a run takes. */
   private static final long EXPECTED_RATE = 40_000;
 
+  /** Rows that are written a second, likewise. */
+  private static final long EXPECTED_WRITES = 20_000;
+
   /** What a point takes besides: a JVM starts, connects and ends. */
   private static final Duration OVERHEAD = Duration.ofSeconds(3);
+
+  /** How long consumers go on with rows that were written faster than they can read. */
+  private static final Duration CATCHING_UP = Duration.ofSeconds(5);
 
   /** Copies of the lists. */
   public ConsumePlan {
@@ -48,26 +55,27 @@ public record ConsumePlan(
   }
 
   /**
-   * A point.
+   * A point. Immutable.
    *
    * @param total whether a direct stream is in the order of all events
    */
-  record Point(String kind, StreamSource source, boolean total, int channels, int processes) {
+  public record Point(String kind, StreamPath source, boolean total, int channels, int processes)
+      implements Bench.Cell {
 
-    /** For a person. */
-    String title() {
+    @Override
+    public String title() {
       return "%s, %s, %d %s"
           .formatted(kind, source.label(), channels, channels == 1 ? "channel" : "channels");
     }
 
-    /** For a folder. */
+    /** The name of the point's folder. */
     String folder() {
       return "points/%s-%s-%03d".formatted(kind, source.label(), channels);
     }
 
-    /** As results have it. */
+    /** The order of its events, as results have it. */
     String order() {
-      return total || source == StreamSource.MONGOS ? "total" : "key";
+      return total || source == StreamPath.MONGOS ? "total" : "key";
     }
   }
 
@@ -77,7 +85,7 @@ public record ConsumePlan(
     for (String kind : kinds) {
       boolean idle = kind.equals(ConsumePoint.IDLE);
       for (int count : idle ? channels.subList(0, 1) : channels) {
-        for (StreamSource source : sources) {
+        for (StreamPath source : sources) {
           points.add(new Point(kind, source, total || idle, count, processes));
         }
       }
@@ -90,19 +98,24 @@ public record ConsumePlan(
     return kinds.contains(ConsumePoint.DRAIN);
   }
 
-  /** How long a point is expected to take. */
-  Duration estimate(Point point) {
-    return OVERHEAD.plus(
-        point.kind().equals(ConsumePoint.DRAIN)
-            ? Duration.ofMillis(2 * 1000 * rows / EXPECTED_RATE)
-            : warmup.plus(duration));
+  /** How long writing the backlog is expected to take; zero if there is none. */
+  Duration estimateBacklog() {
+    return hasDrains() ? Duration.ofMillis(1000 * rows / EXPECTED_WRITES) : Duration.ZERO;
   }
 
-  /** How long the points from one on are expected to take. */
-  Duration estimateFrom(int index) {
-    List<Point> points = points();
-    return points.subList(index, points.size()).stream()
-        .map(this::estimate)
-        .reduce(Duration.ZERO, Duration::plus);
+  /** How long a point is expected to take. */
+  Duration estimate(Point point) {
+    if (point.kind().equals(ConsumePoint.DRAIN)) {
+      return OVERHEAD.plusMillis(2 * 1000 * rows / EXPECTED_RATE);
+    }
+    Duration measured = OVERHEAD.plus(warmup).plus(duration);
+    return point.kind().equals(ConsumePoint.LIVE) && rate == null
+        ? measured.plus(CATCHING_UP)
+        : measured;
+  }
+
+  /** Rows per second of a point that are written while it is measured; null if not limited. */
+  @Nullable Double rate(Point point) {
+    return point.kind().equals(ConsumePoint.IDLE) ? (Double) idleRate : rate;
   }
 }

@@ -1,22 +1,28 @@
 package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.delivery.ConsumerReport.Sample;
 import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.measure.frame.ProcessUse;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer in a process of its own, so that its processor time and memory are its own. Its
- * standard input has the task in the first line, as JSON, and then one command a line: {@code
- * open}, {@code window FROM TO}, {@code close}; its end ends the process. Standard output has
- * {@code ready} once, {@code opened}, {@code seen N} a few times a second, and a report as JSON
- * when closed.
+ * A consumer in a process of its own, so that its processor time and memory are its own. Standard
+ * input has the task in the first line, as JSON, and then one command a line: {@code open}, {@code
+ * window FROM TO}, {@code close}; its end ends the process. Standard output has {@code ready} once,
+ * {@code opened}, {@code seen N} a few times a second, and a report as JSON when closed.
  */
 public final class ConsumerMain {
 
@@ -24,22 +30,122 @@ public final class ConsumerMain {
   static final String OPENED = "opened";
   static final String SEEN = "seen ";
   static final String REPORT = "report ";
-  static final String FAILED = ChildJvm.FAILED;
 
+  /** The file of the rows that were seen. */
+  static final String ROWS = "seen";
+
+  private static final Duration SAMPLE = Duration.ofMillis(100);
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ConsumerTask task;
+  private final Task task;
   private final PrintStream out;
   private @Nullable Consumption open;
 
-  private ConsumerMain(ConsumerTask task, PrintStream out) {
+  /**
+   * What a consumer is to do. Immutable.
+   *
+   * @param url the cluster's, with the database; may hold a password, which command lines must not
+   * @param authority PEM file of the certificates to trust; null for what Java trusts
+   * @param run which rows are looked at
+   * @param point what is measured
+   * @param process this one, from 0: it has every channel whose number, modulo the processes, is
+   *     this
+   * @param start cluster time from which events are read, as a number
+   * @param folder where the process leaves what it has seen
+   */
+  record Task(
+      String url,
+      @Nullable String authority,
+      int run,
+      ConsumePlan.Point point,
+      int process,
+      long start,
+      String folder) {
+
+    /** The log of the events of this process's channels. */
+    ArrivalLog log(Lags lags) {
+      return new ArrivalLog(
+          run,
+          point.order().equals("total"),
+          channel -> channel % point.processes() == process,
+          lags);
+    }
+
+    @Override
+    public String toString() {
+      return point.title() + ", process " + process; // Without the URL.
+    }
+  }
+
+  /** An open stream, sampled until it is closed. */
+  private final class Consumption {
+    private final Lags lags = new Lags(task.point().channels());
+    private final ArrivalLog log = task.log(lags);
+    private final long openedMicros = SteadyClock.micros();
+    private final Sampler<Sample> sampler = Sampler.start(SAMPLE, this::sample);
+    private volatile @Nullable EventStream stream;
+
+    void open() {
+      Path authority = task.authority() == null ? null : Path.of(task.authority());
+      ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
+      stream =
+          EventStream.open(
+              task.point().source(),
+              new StreamRequest(
+                  Clients.settings(url),
+                  url.database(),
+                  ConsumeBench.COLLECTION,
+                  new BsonTimestamp(task.start()),
+                  List.of(),
+                  null,
+                  task.point().total(),
+                  task.point().channels()),
+              log);
+    }
+
+    private Sample sample() {
+      say(SEEN + log.checker().distinct());
+      EventStream opened = stream;
+      Throwable failure = opened == null ? null : opened.failure();
+      if (failure != null) {
+        failure.printStackTrace();
+        say(ChildJvm.FAILED + failure);
+        throw new IllegalStateException(failure);
+      }
+      return new Sample(
+          SteadyClock.micros(),
+          ProcessUse.cpuNanos(),
+          ProcessUse.memoryBytes(),
+          log.rows(),
+          log.bytes());
+    }
+
+    ConsumerReport close() throws IOException {
+      Objects.requireNonNull(stream).close();
+      log.close();
+      RowChecker checker = log.checker();
+      Path folder = Files.createDirectories(Path.of(task.folder()));
+      checker.seen().write(folder.resolve(ROWS));
+      lags.write(folder);
+      return new ConsumerReport(
+          openedMicros,
+          Math.max(openedMicros, log.lastMicros()),
+          checker.distinct(),
+          checker.doubled(),
+          checker.outOfOrder(),
+          lags.negative(),
+          sampler.stop().stream().map(Sampler.Sample::value).toList());
+    }
+  }
+
+  private ConsumerMain(Task task, PrintStream out) {
     this.task = task;
     this.out = out;
   }
 
   /** Does what its standard input says. */
   public static void main(String[] args) {
-    ChildMain.run(ConsumerTask.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
+    ChildMain.run(Task.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
   }
 
   private void run(BufferedReader in) throws IOException {
@@ -49,19 +155,17 @@ public final class ConsumerMain {
       String[] words = line.split(" ", -1);
       switch (words[0]) {
         case "open" -> {
-          open = Consumption.open(task, this::say);
+          open = new Consumption();
+          open.open();
           say(OPENED);
         }
         case "window" ->
             Objects.requireNonNull(open)
-                .consumer()
+                .lags
                 .setWindow(Long.parseLong(words[1]), Long.parseLong(words[2]));
         case "close" -> {
-          Consumption ended = Objects.requireNonNull(open);
+          ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          ConsumerReport report = ended.close();
-          Path folder = Files.createDirectories(Path.of(task.folder()));
-          ended.consumer().write(folder);
           say(REPORT + JSON.writeValueAsString(report));
         }
         default -> throw new IOException("unknown command: " + line);

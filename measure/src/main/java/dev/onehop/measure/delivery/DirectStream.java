@@ -1,49 +1,101 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.resync.Failure;
+import dev.onehop.streams.ShardParts;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChangeChannels;
 import dev.onehop.streams.event.Order;
-import org.bson.BsonTimestamp;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** OneHop's change stream of each shard, in OneHop's channels. */
+/** OneHop's change stream of each shard: as events come, put in order, or split into channels. */
 final class DirectStream implements EventStream {
 
-  private final RestingConsumer consumer;
-  private @Nullable Disposable subscription; // of the thread that opens and closes
+  private static final Duration OPENING = Duration.ofSeconds(60);
+
+  private final Disposable.Composite subscriptions = Disposables.composite();
+  private final Runnable release;
   private volatile @Nullable Throwable failure;
 
-  private DirectStream(RestingConsumer consumer) {
-    this.consumer = consumer;
+  /**
+   * @param release frees what the stream's subscriptions share, after them
+   */
+  private DirectStream(Runnable release) {
+    this.release = release;
   }
 
-  static DirectStream open(ConsumerTask task, Consumer consumer) {
-    ShardedChangeStream source =
-        ShardedChangeStream.builder(task.settings())
-            .collection(task.database(), task.collection())
-            .startAtOperationTime(new BsonTimestamp(task.startSeconds(), task.startIncrement()))
-            .batchSize(EventStream.BATCH)
-            .order(task.total() ? Order.TOTAL : Order.PER_KEY)
-            .build();
-    DirectStream stream = new DirectStream(new RestingConsumer(consumer));
-    stream.subscription =
-        Mono.from(
-                ChangeChannels.builder(source, task.channels())
-                    .build()
-                    .process(
-                        (channel, events) -> {
-                          events.forEach(event -> stream.consumer.take(channel, event.document()));
-                          return Mono.empty();
-                        }))
-            .subscribe(
-                nothing -> {},
-                error -> stream.failure = error,
-                () ->
-                    stream.failure =
-                        new IllegalStateException("the change stream has ended by itself"));
-    return stream;
+  /** One stream in order. */
+  static EventStream ordered(StreamRequest request, Sink sink) {
+    return new DirectStream(() -> {})
+        .read(Flux.from(inOrder(request).documents()).doOnNext(document -> sink.take(0, document)));
+  }
+
+  /** One stream in order, in channels. */
+  static EventStream channels(StreamRequest request, Sink sink) {
+    return new DirectStream(() -> {})
+        .read(
+            ChangeChannels.builder(inOrder(request), request.channels())
+                .build()
+                .process(
+                    (channel, events) -> {
+                      events.forEach(event -> sink.take(channel, event.document()));
+                      return Mono.empty();
+                    }));
+  }
+
+  /** A stream of each shard by itself. A shard that is added later is not read. */
+  static EventStream shards(StreamRequest request, Sink sink) {
+    ShardParts parts = builder(request).build().parts();
+    DirectStream stream = new DirectStream(parts::close);
+    try {
+      ShardParts.Opening opening = Mono.from(parts.open()).block(OPENING);
+      if (opening == null) {
+        throw Failure.run("the shards' change streams could not be opened", null);
+      }
+      for (String shard : opening.shards().ids()) {
+        var same =
+            stream.read(
+                Flux.from(parts.events(shard, opening.start(), 0, 1))
+                    .ofType(StreamEvent.Change.class)
+                    .doOnNext(change -> sink.take(0, change.document())));
+      }
+      return stream;
+    } catch (RuntimeException e) {
+      stream.close();
+      throw e;
+    }
+  }
+
+  private static ShardedChangeStream inOrder(StreamRequest request) {
+    return builder(request).order(request.total() ? Order.TOTAL : Order.PER_KEY).build();
+  }
+
+  private static ShardedChangeStream.Builder builder(StreamRequest request) {
+    ShardedChangeStream.Builder stream =
+        ShardedChangeStream.builder(request.settings())
+            .collection(request.database(), request.collection())
+            .pipeline(request.filter())
+            .batchSize(StreamRequest.BATCH)
+            .startAtOperationTime(request.start());
+    Duration await = request.await();
+    return await == null ? stream : stream.maxAwaitTime(await);
+  }
+
+  private DirectStream read(Publisher<?> events) {
+    boolean unused =
+        subscriptions.add(
+            Flux.from(events)
+                .subscribe(
+                    event -> {},
+                    error -> failure = error,
+                    () -> failure = new IllegalStateException("the change stream has ended")));
+    return this;
   }
 
   @Override
@@ -53,9 +105,7 @@ final class DirectStream implements EventStream {
 
   @Override
   public void close() {
-    if (subscription != null) {
-      subscription.dispose();
-    }
-    consumer.rest();
+    subscriptions.dispose();
+    release.run();
   }
 }

@@ -1,33 +1,52 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.resync.Failure;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** A change stream whose events come in channels. Opened once, by its factory. */
+/** An open change stream. */
 interface EventStream extends AutoCloseable {
-
-  /**
-   * How many events a server sends at most at once, of every source. Without it one fills 16 MB of
-   * a backlog before it sends any, while the consumer waits.
-   */
-  int BATCH = 1_000;
 
   /** Takes events. */
   @FunctionalInterface
-  interface Consumer {
+  interface Sink {
     /**
-     * Takes the next event of a channel: not called again for the channel before it returns;
-     * several channels may call it at the same time.
+     * Takes the next event of a channel. Several channels may call it at the same time, each from
+     * one thread at a time; streams of {@link StreamPath#SHARDS} have one channel and several
+     * threads.
      *
      * @param channel from 0
      */
     void take(int channel, RawBsonDocument event);
   }
 
+  /** Opens a stream. */
+  static EventStream open(StreamPath path, StreamRequest request, Sink sink) {
+    return switch (path) {
+      case MONGOS -> MongosStream.open(request, sink);
+      case SHARDS -> DirectStream.shards(request, sink);
+      case ORDERED -> DirectStream.ordered(request, sink);
+      case DIRECT -> DirectStream.channels(request, sink);
+    };
+  }
+
   /** Why it has ended by itself; null if it has not. */
   @Nullable Throwable failure();
 
-  /** Ends it; no event is taken after it has returned. */
+  /**
+   * Fails if the stream has.
+   *
+   * @throws Failure why
+   */
+  default void check(StreamPath path) {
+    Throwable why = failure();
+    if (why != null) {
+      throw Failure.run(
+          "the change stream by path " + path.label() + ": " + Failure.firstLine(why), why);
+    }
+  }
+
+  /** Ends it. An event that is on its way may still be taken. */
   @Override
   void close();
 }

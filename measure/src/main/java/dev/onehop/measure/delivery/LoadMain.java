@@ -1,22 +1,26 @@
 package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.mongodb.client.MongoClient;
 import dev.onehop.measure.frame.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Clients in a process of their own. Its standard input has the task in the first line, as JSON,
- * and then {@code go}; its end ends the process. Standard output has {@code ready}, and then {@code
- * done} when the report is in the task's folder.
+ * Clients in a process of their own: each writes to its own rows, and listens to those of another
+ * client of the process, so that one clock times both. Standard input has the task in the first
+ * line, as JSON, and then {@code go}; its end ends the process. Standard output has {@code ready},
+ * and then {@code done} when the report is in the task's folder.
  */
 public final class LoadMain {
 
@@ -25,57 +29,138 @@ public final class LoadMain {
   static final String DONE = "done";
   static final String REPORT = "report.json";
 
-  private static final long SETTLE_MILLIS = 200;
   private static final long WARMUP_MILLIS = 3_000;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static volatile boolean done;
 
-  private LoadMain() {}
+  private final Task task;
+  private final RowCollection collection;
+  private final List<Client> clients = new ArrayList<>();
+
+  /**
+   * What a process of clients is to do. Immutable.
+   *
+   * @param url the cluster's, with the database; may hold a password, which command lines must not
+   * @param authority PEM file of the certificates to trust; null for what Java trusts
+   * @param run marks the rows
+   * @param firstClient the number of its first client
+   * @param clients how many it has
+   * @param documents that each client begins with
+   * @param bytes of a row
+   * @param rate writes per second of each client
+   * @param durationMillis how long they write
+   * @param awaitMillis how long servers may wait for events
+   * @param patienceMillis if what was written has not come after so long, it will not come
+   * @param total whether the ordered path has one order of all events
+   * @param folder where the process leaves what it has found
+   */
+  record Task(
+      String url,
+      @Nullable String authority,
+      int run,
+      int firstClient,
+      int clients,
+      int documents,
+      int bytes,
+      double rate,
+      long durationMillis,
+      long awaitMillis,
+      long patienceMillis,
+      boolean total,
+      String folder) {
+
+    @Override
+    public String toString() {
+      return clients + " clients from " + firstClient; // Without the URL.
+    }
+  }
+
+  /** A client, its rows, and the query of another one. */
+  private record Client(
+      MongoClient writes, RowWriter writer, RowCollection reads, Subscription.Query query)
+      implements AutoCloseable {
+    @Override
+    public void close() {
+      writer.close();
+      writes.close();
+      reads.close();
+    }
+  }
+
+  private LoadMain(Task task, RowCollection collection) {
+    this.task = task;
+    this.collection = collection;
+  }
 
   /** Does what its standard input says. */
   public static void main(String[] args) {
-    ChildMain.run(LoadTask.class, LoadMain::run);
+    ChildMain.run(Task.class, LoadMain::run);
   }
 
-  private static void run(LoadTask task, BufferedReader in, PrintStream out)
+  /** Findings of all paths without any yet. */
+  static Map<StreamPath, Findings> nothing() {
+    Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
+    for (StreamPath path : StreamPath.TIMED) {
+      findings.put(
+          path, Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST, Findings.SNAPSHOT));
+    }
+    return findings;
+  }
+
+  private static void run(Task task, BufferedReader in, PrintStream out)
       throws IOException, InterruptedException {
-    ClusterUrl url = ClusterUrl.handedOver(task.url(), task.authorityFile());
-    StreamRequest request =
-        new StreamRequest(
-            Connections.settings(url.secret(), url.authority()),
-            url.database(),
-            PropagateRun.COLLECTION,
-            new BsonTimestamp(),
-            List.of(),
-            task.await(),
-            task.total());
-    List<LoadClient> clients = new ArrayList<>();
-    try (RowCollection collection = new RowCollection(url, PropagateRun.COLLECTION)) {
-      List<HashRanges> shards = List.copyOf(collection.byShard().values());
+    Path authority = task.authority() == null ? null : Path.of(task.authority());
+    ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
+    try (RowCollection collection = new RowCollection(url, PropagateBench.COLLECTION)) {
+      new LoadMain(task, collection).run(url, in, out);
+    }
+  }
+
+  private void run(ClusterUrl url, BufferedReader in, PrintStream out)
+      throws IOException, InterruptedException {
+    try {
+      Signals signals =
+          new Signals(
+              task.run(), Row.LEAST_BYTES, List.copyOf(collection.placement().ranges().values()));
       for (int i = 0; i < task.clients(); i++) {
-        int other = task.firstClient() + (i + 1) % task.clients();
-        clients.add(new LoadClient(task, url, request, shards, task.firstClient() + i, other));
+        clients.add(client(url, signals, i));
       }
-      SideBySide.run(
-          clients.stream()
-              .<SideBySide.Part>map(client -> () -> client.prepare(task.documents()))
-              .toList());
+      Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
       // Unmeasured, so that programs are warm.
-      var unused = measure(task, clients, 0, WARMUP_MILLIS);
+      var unused = measure(0, WARMUP_MILLIS);
       say(out, READY);
       if (!GO.equals(in.readLine())) {
         return;
       }
       endWithParent(in);
       JSON.writeValue(
-          Path.of(task.folder()).resolve(REPORT).toFile(),
-          measure(task, clients, 1, task.durationMillis()));
+          Path.of(task.folder()).resolve(REPORT).toFile(), measure(1, task.durationMillis()));
       done = true;
       say(out, DONE);
     } finally {
-      clients.forEach(LoadClient::close);
+      clients.forEach(Client::close);
     }
+  }
+
+  private Client client(ClusterUrl url, Signals signals, int index) {
+    MongoClient writes = Clients.oneHop(url);
+    RowCollection reads = new RowCollection(url, PropagateBench.COLLECTION);
+    return new Client(
+        writes,
+        new RowWriter(
+            collection.rows(writes),
+            RowWriter.Kind.changing(task.run(), task.firstClient() + index, task.bytes()),
+            HashRanges.all()),
+        reads,
+        new Subscription.Query(
+            reads,
+            reads.events(
+                new BsonTimestamp(), Duration.ofMillis(task.awaitMillis()), task.total(), 0),
+            signals,
+            task.firstClient() + (index + 1) % task.clients(),
+            false,
+            Duration.ofMillis(task.patienceMillis())));
   }
 
   private static void say(PrintStream out, String line) {
@@ -104,41 +189,37 @@ public final class LoadMain {
     watch.start();
   }
 
-  private static LoadReport measure(
-      LoadTask task, List<LoadClient> clients, int round, long durationMillis)
+  /** Measures once; returns what the clients have found by each path. */
+  private Map<StreamPath, Findings> measure(int round, long durationMillis)
       throws InterruptedException {
-    SideBySide.run(
-        clients.stream().<SideBySide.Part>map(client -> () -> client.begin(round)).toList());
-    Thread.sleep(durationMillis);
-    Map<Integer, Map<Long, Integer>> written = new HashMap<>();
+    List<Subscribers> subscribers = new ArrayList<>();
     for (int i = 0; i < clients.size(); i++) {
-      written.put(task.firstClient() + i, clients.get(i).stopWriting());
+      int number = 2 * (task.firstClient() + i) + round;
+      subscribers.add(new Subscribers(clients.get(i).query(), number));
     }
-    SideBySide.run(clients.stream().<SideBySide.Part>map(each -> each::awaitWritten).toList());
-    Thread.sleep(SETTLE_MILLIS);
-    List<LoadReport.OfPath> paths = new ArrayList<>();
-    for (StreamPath path : StreamPath.values()) {
-      Samples due = new Samples();
-      Samples began = new Samples();
-      Samples live = new Samples();
-      Samples read = new Samples();
-      long lost = 0;
-      long doubled = 0;
-      for (LoadClient client : clients) {
-        Subscription its = client.by(path);
-        ChangeChecker.Verdict verdict =
-            its.checker().verdict(written.getOrDefault(client.listensTo(), Map.of()));
-        lost += verdict.lost();
-        doubled += verdict.doubled();
-        due.addAll(its.sinceDue().toArray());
-        began.addAll(its.sinceBegan().toArray());
-        live.add(its.liveMicros());
-        read.add(its.readMicros());
+    try {
+      Subscribers.run(
+          clients.stream().map(Client::writer).toList(),
+          task.rate(),
+          subscribers,
+          0,
+          durationMillis);
+      Map<StreamPath, Findings> found = nothing();
+      for (int i = 0; i < clients.size(); i++) {
+        RowSet written = clients.get((i + 1) % clients.size()).writer().versions();
+        Subscribers its = subscribers.get(i);
+        found.forEach(
+            (path, findings) -> {
+              findings.times(Findings.LATENCY).addAll(its.by(path).sinceDue());
+              findings.times(Findings.SERVICE).addAll(its.by(path).sinceBegan());
+              findings.times(Findings.TEST).add(its.by(path).liveMicros());
+              findings.times(Findings.SNAPSHOT).add(its.by(path).readMicros());
+              its.addFaults(path, written, findings);
+            });
       }
-      paths.add(
-          new LoadReport.OfPath(
-              path, due.toArray(), began.toArray(), live.toArray(), read.toArray(), lost, doubled));
+      return found;
+    } finally {
+      subscribers.forEach(Subscribers::close);
     }
-    return new LoadReport(paths);
   }
 }

@@ -1,16 +1,19 @@
 package dev.onehop.measure.delivery;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.resync.ClusterUrl;
-import dev.onehop.resync.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 /** Many clients that bootstrap, write and listen at once, in several processes. Used once. */
 final class LoadRun {
@@ -30,47 +33,41 @@ final class LoadRun {
 
   private final PropagatePlan plan;
   private final PropagatePlan.Point point;
-  private final ClusterUrl url;
   private final int run;
   private final Duration patience;
-  private final Progress progress;
-
-  LoadRun(
-      PropagatePlan plan,
-      PropagatePlan.Point point,
-      ClusterUrl url,
-      int run,
-      Duration patience,
-      Progress progress) {
-    this.plan = plan;
-    this.point = point;
-    this.url = url;
-    this.run = run;
-    this.patience = patience;
-    this.progress = progress;
-  }
+  private final Session session;
 
   /**
-   * Measures.
+   * Prepares it.
    *
-   * @param folder for the logs
+   * @param run marks the rows
+   * @param patience if what was written has not come after so long, it will not come
    */
+  LoadRun(
+      PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
+    this.plan = plan;
+    this.point = point;
+    this.run = run;
+    this.patience = patience;
+    this.session = session;
+  }
+
+  /** Measures. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
-    Path own = Files.createDirectories(folder.resolve(point.folder()));
     int count = Math.min(plan.processes(), point.clients());
     List<Path> folders = new ArrayList<>();
     List<ChildJvm> processes = new ArrayList<>();
     try {
-      progress.state("starting clients");
+      session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
-        Path its = own.resolve("process-" + i).toAbsolutePath();
+        Path its = folder.resolve("process-" + i).toAbsolutePath();
         folders.add(its);
         processes.add(start(i, count, its));
       }
       for (ChildJvm process : processes) {
         var unused = process.await(LoadMain.READY, START.plus(patience));
       }
-      progress.state("bootstrapping, writing, listening");
+      session.progress().state("bootstrapping, writing, listening");
       processes.forEach(process -> process.send(LoadMain.GO));
       for (ChildJvm process : processes) {
         var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES).plus(patience));
@@ -78,13 +75,23 @@ final class LoadRun {
     } finally {
       processes.forEach(ChildJvm::close);
     }
-    return results(own, folders, count);
+    Map<StreamPath, Findings> sum = LoadMain.nothing();
+    for (Path each : folders) {
+      Path file = each.resolve(LoadMain.REPORT);
+      Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
+      sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
+      Files.delete(file); // Its content is in the logs.
+    }
+    List<PropagateMeasurement> results = new ArrayList<>();
+    sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));
+    return results;
   }
 
   private ChildJvm start(int index, int count, Path folder) throws IOException {
+    ClusterUrl url = session.cluster().url();
     int first = point.clients() * index / count;
-    LoadTask task =
-        new LoadTask(
+    LoadMain.Task task =
+        new LoadMain.Task(
             url.secret(),
             url.authority() == null ? null : String.valueOf(url.authority()),
             run,
@@ -105,59 +112,5 @@ final class LoadRun {
         JSON.writeValueAsString(task),
         folder,
         line -> false);
-  }
-
-  private List<PropagateMeasurement> results(Path own, List<Path> folders, int processes)
-      throws IOException {
-    List<LoadReport> reports = new ArrayList<>();
-    for (Path each : folders) {
-      Path file = each.resolve(LoadMain.REPORT);
-      reports.add(JSON.readValue(file.toFile(), LoadReport.class));
-      Files.delete(file); // Its content is in the logs.
-    }
-    List<PropagateMeasurement> results = new ArrayList<>();
-    for (StreamPath path : StreamPath.values()) {
-      Samples due = new Samples();
-      Samples began = new Samples();
-      Samples live = new Samples();
-      Samples read = new Samples();
-      long lost = 0;
-      long doubled = 0;
-      for (LoadReport report : reports) {
-        for (LoadReport.OfPath its : report.paths()) {
-          if (its.path() == path) {
-            due.addAll(its.sinceDue());
-            began.addAll(its.sinceBegan());
-            live.addAll(its.live());
-            read.addAll(its.read());
-            lost += its.lost();
-            doubled += its.doubled();
-          }
-        }
-      }
-      due.write(own.resolve(path.label() + "-latency.hlog"));
-      began.write(own.resolve(path.label() + "-service.hlog"));
-      live.write(own.resolve(path.label() + "-test.hlog"));
-      read.write(own.resolve(path.label() + "-snapshot.hlog"));
-      results.add(
-          new PropagateMeasurement(
-              point.measurement().label(),
-              path.label(),
-              point.clients(),
-              processes,
-              point.documents(),
-              point.batch(),
-              point.bytes(),
-              1,
-              due.summary(),
-              began.summary(),
-              live.summary(),
-              read.summary(),
-              lost,
-              doubled,
-              0,
-              point.folder()));
-    }
-    return results;
   }
 }

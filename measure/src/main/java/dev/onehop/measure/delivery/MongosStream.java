@@ -4,46 +4,52 @@ import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCursor;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
-import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** The official driver's change stream through a mongos: one stream, split here. */
+/** The official driver's change stream through a mongos: one stream, split here into channels. */
 final class MongosStream implements EventStream {
 
   private final MongoClient client;
   private final MongoCursor<RawBsonDocument> cursor;
-  private final ChannelSplit split;
-  private final Thread reader;
+  private final @Nullable ChannelSplit split;
+  private final Sink sink;
+  private final Thread reader = new Thread(this::readUntilClosed, "mongos-stream");
   private volatile boolean closed;
   private volatile @Nullable Throwable failure;
 
   private MongosStream(
-      MongoClient client, MongoCursor<RawBsonDocument> cursor, ChannelSplit split) {
+      MongoClient client, MongoCursor<RawBsonDocument> cursor, int channels, Sink sink) {
     this.client = client;
     this.cursor = cursor;
-    this.split = split;
-    this.reader = new Thread(this::readUntilClosed, "mongos-stream");
+    this.sink = sink;
+    this.split = channels == 0 ? null : new ChannelSplit(channels, sink);
   }
 
-  static MongosStream open(ConsumerTask task, Consumer consumer) {
-    MongoClient client = MongoClients.create(task.settings());
+  /** Opens one; its events are not split if the request has no channels. */
+  static MongosStream open(StreamRequest request, Sink sink) {
+    MongoClient client = MongoClients.create(request.settings());
     try {
       ChangeStreamIterable<BsonDocument> events =
           client
-              .getDatabase(task.database())
-              .getCollection(task.collection(), BsonDocument.class)
-              .watch()
-              .batchSize(BATCH)
-              .startAtOperationTime(new BsonTimestamp(task.startSeconds(), task.startIncrement()));
-      MongosStream stream =
-          new MongosStream(
-              client,
-              events.withDocumentClass(RawBsonDocument.class).iterator(),
-              new ChannelSplit(task.channels(), consumer));
+              .getDatabase(request.database())
+              .getCollection(request.collection(), BsonDocument.class)
+              .watch(request.filter())
+              .batchSize(StreamRequest.BATCH)
+              .startAtOperationTime(request.start());
+      Duration await = request.await();
+      if (await != null) {
+        events = events.maxAwaitTime(await.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      MongoCursor<RawBsonDocument> cursor =
+          events.withDocumentClass(RawBsonDocument.class).iterator();
+      MongosStream stream = new MongosStream(client, cursor, request.channels(), sink);
+      stream.reader.setDaemon(true);
       stream.reader.start();
       return stream;
     } catch (RuntimeException e) {
@@ -57,12 +63,7 @@ final class MongosStream implements EventStream {
       while (!closed) {
         RawBsonDocument event = cursor.tryNext(); // Waits as long as the server does.
         if (event != null) {
-          List<RawBsonDocument> events = new ArrayList<>();
-          events.add(event);
-          while (cursor.available() > 0 && events.size() < ChannelSplit.MOST_AT_ONCE) {
-            events.add(cursor.next());
-          }
-          split.take(events);
+          handOn(event);
         }
       }
     } catch (RuntimeException e) {
@@ -74,9 +75,22 @@ final class MongosStream implements EventStream {
     }
   }
 
+  private void handOn(RawBsonDocument first) throws InterruptedException {
+    if (split == null) {
+      sink.take(0, first);
+      return;
+    }
+    List<RawBsonDocument> events = new ArrayList<>();
+    events.add(first);
+    while (cursor.available() > 0 && events.size() < ChannelSplit.MOST_AT_ONCE) {
+      events.add(cursor.next());
+    }
+    split.take(events);
+  }
+
   @Override
   public @Nullable Throwable failure() {
-    return failure == null ? split.failure() : failure;
+    return failure == null && split != null ? split.failure() : failure;
   }
 
   @Override
@@ -88,7 +102,9 @@ final class MongosStream implements EventStream {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    split.close();
+    if (split != null) {
+      split.close();
+    }
     cursor.close();
     client.close();
   }

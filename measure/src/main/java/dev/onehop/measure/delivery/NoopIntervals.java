@@ -6,8 +6,8 @@ import com.mongodb.MongoException;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
 import dev.onehop.resync.ClusterUrl;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -16,71 +16,66 @@ import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInvalidOperationException;
+import org.jspecify.annotations.Nullable;
 
 /** How often idle servers write a no-op, which is what a mongos' change stream waits for. */
 final class NoopIntervals {
 
   private static final String PARAMETER = "periodicNoopIntervalSecs";
+  private static final BsonInt32 ONE = new BsonInt32(1);
   private static final int TIMEOUT_SECONDS = 5;
 
   private NoopIntervals() {}
 
   /** In seconds, by shard, and {@code config}; without those that don't tell, or not this user. */
   static Map<String, Double> read(ClusterUrl url) {
-    Map<String, Double> seconds = new TreeMap<>();
-    String config = null;
-    for (BsonDocument shard : shards(url)) {
-      try (MongoClient client = client(url, shard.getString("host").getValue())) {
-        read(client, shard.getString("_id").getValue(), seconds);
-        if (config == null) {
-          config =
-              client
-                  .getDatabase("admin")
-                  .runCommand(command("getShardMap"), BsonDocument.class)
-                  .getDocument("map")
-                  .getString("config")
-                  .getValue();
-        }
-      } catch (MongoException | BsonInvalidOperationException e) {
-        // Unknown.
+    Map<String, String> shards = new TreeMap<>();
+    try (MongoClient mongos = Clients.plain(url)) {
+      for (BsonDocument shard :
+          mongos.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
+        shards.put(shard.getString("_id").getValue(), shard.getString("host").getValue());
       }
     }
+    Map<String, Double> seconds = new TreeMap<>();
+    String config = null;
+    for (Map.Entry<String, String> shard : shards.entrySet()) {
+      String known = read(url, shard.getKey(), shard.getValue(), seconds);
+      config = known == null ? config : known;
+    }
     if (config != null) {
-      try (MongoClient client = client(url, config)) {
-        read(client, "config", seconds);
-      } catch (MongoException e) {
-        // Unknown.
-      }
+      var unused = read(url, "config", config, seconds);
     }
     return seconds;
   }
 
-  private static List<BsonDocument> shards(ClusterUrl url) {
-    try (MongoClient client = Clients.plain(url)) {
-      return client
-          .getDatabase("config")
-          .getCollection("shards", BsonDocument.class)
-          .find()
-          .into(new ArrayList<>());
-    }
-  }
-
-  private static BsonDocument command(String name) {
-    return new BsonDocument(name, new BsonInt32(1));
-  }
-
-  private static void read(MongoClient client, String name, Map<String, Double> seconds) {
-    BsonDocument reply =
-        client
-            .getDatabase("admin")
-            .runCommand(
-                command("getParameter").append(PARAMETER, new BsonInt32(1)), BsonDocument.class);
-    if (reply.isNumber(PARAMETER)) {
-      seconds.put(name, reply.getNumber(PARAMETER).doubleValue());
+  /**
+   * Reads the interval of a replica set.
+   *
+   * @return the config servers as it knows them; null if it does not tell
+   */
+  private static @Nullable String read(
+      ClusterUrl url, String name, String replicaSet, Map<String, Double> seconds) {
+    try (MongoClient client = client(url, replicaSet)) {
+      MongoDatabase admin = client.getDatabase("admin");
+      BsonDocument parameters =
+          admin.runCommand(
+              new BsonDocument("getParameter", ONE).append(PARAMETER, ONE), BsonDocument.class);
+      if (parameters.isNumber(PARAMETER)) {
+        seconds.put(name, parameters.getNumber(PARAMETER).doubleValue());
+      }
+      return admin
+          .runCommand(new BsonDocument("getShardMap", ONE), BsonDocument.class)
+          .getDocument("map")
+          .getString("config")
+          .getValue();
+    } catch (MongoException | BsonInvalidOperationException e) {
+      return null;
     }
   }
 
   /**
+   * A client of a replica set.
+   *
    * @param replicaSet as {@code name/host:port[,host:port...]}
    */
   private static MongoClient client(ClusterUrl url, String replicaSet) {
@@ -89,7 +84,7 @@ final class NoopIntervals {
         Arrays.stream(replicaSet.substring(slash + 1).split(",", -1))
             .map(ServerAddress::new)
             .toList();
-    MongoClientSettings given = Connections.settings(url.secret(), url.authority());
+    MongoClientSettings given = Clients.settings(url);
     // Without the hosts and the connection mode of the URL, which may name one mongos.
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()

@@ -1,9 +1,10 @@
 package dev.onehop.measure.delivery;
 
-import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
@@ -13,78 +14,93 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToLongFunction;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one point: starts its consumers, has rows written, compares what was seen. Used once.
+ * Measures one point of {@code onehop consume}: starts its consumers, has rows written, compares
+ * what was seen with what was written. Used once.
  */
 final class PointRun {
 
   private static final long POLL_MILLIS = 50;
 
+  /** Bulk writes a second at a rate, if there are enough rows. */
+  private static final int MOST_WRITES = 100;
+
   private final ConsumePlan plan;
   private final ConsumePlan.Point point;
-  private final BenchCluster cluster;
   private final RowCollection collection;
   private final boolean oneClock;
-  private final Path out;
+  private final Session session;
   private final Progress progress;
-  private @Nullable ConsumerGroup group; // guarded by this
-  private boolean stopped; // guarded by this
 
   /**
+   * Prepares it.
+   *
    * @param oneClock whether servers have this machine's clock
-   * @param out the results' folder
    */
   PointRun(
       ConsumePlan plan,
       ConsumePlan.Point point,
-      BenchCluster cluster,
       RowCollection collection,
       boolean oneClock,
-      Path out,
-      Progress progress) {
+      Session session) {
     this.plan = plan;
     this.point = point;
-    this.cluster = cluster;
     this.collection = collection;
     this.oneClock = oneClock;
-    this.out = out;
-    this.progress = progress;
+    this.session = session;
+    this.progress = session.progress();
+  }
+
+  /** Processors that servers kept busy; null where that is not known. */
+  private record ServerUse(@Nullable Double routers, @Nullable Double mongods) {
+    static ServerUse between(CpuTimes from, CpuTimes to, double seconds) {
+      return new ServerUse(
+          cores(from.routers(), to.routers(), seconds),
+          cores(from.mongods(), to.mongods(), seconds));
+    }
+
+    private static @Nullable Double cores(
+        @Nullable Duration from, @Nullable Duration to, double seconds) {
+      return from == null || to == null || seconds <= 0
+          ? null
+          : (Double) rounded(to.minus(from).toNanos() / 1e9 / seconds, 1000);
+    }
   }
 
   /** Reads a backlog once unmeasured, so that consumers are warm, and then measured. */
-  ConsumePoint drain(Backlog backlog) throws IOException, InterruptedException {
-    try (ConsumerGroup consumers = start(backlog.run(), backlog.start())) {
-      progress.state("warming up");
+  ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
+    try (Consumers consumers = start(backlog.run(), backlog.start())) {
       consumers.open();
-      consumers.awaitRows(backlog.count(), seen -> showRead(seen, backlog.count()));
-      List<ConsumerReport> unmeasured = consumers.reports();
-      long rows = unmeasured.stream().mapToLong(ConsumerReport::rows).sum();
+      consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
+      long rows = sum(consumers.reports(), ConsumerReport::rows);
       if (rows < backlog.count()) {
         progress.note(
             "%s: %d of %d rows came while warming up"
                 .formatted(point.title(), rows, backlog.count()));
       }
-      progress.state("");
-      ServerUse use = new ServerUse();
+      CpuTimes before = session.cluster().cpuTimes();
+      long began = System.nanoTime();
       consumers.open();
-      consumers.awaitRows(backlog.count(), seen -> showRead(seen, backlog.count()));
-      use.end();
+      consumers.awaitRows(backlog.count(), seen -> showRead("", seen, backlog.count()));
+      double seconds = (System.nanoTime() - began) / 1e9;
+      ServerUse use = ServerUse.between(before, session.cluster().cpuTimes(), seconds);
       consumers.settle();
       List<ConsumerReport> reports = consumers.reports();
       return result(
-          Measured.drain(reports),
+          WindowStats.drain(reports),
           use,
-          Verdict.of(backlog.rows(), consumers.seenRows(), doubled(reports), outOfOrder(reports)),
+          verdict(backlog.rows(), consumers, reports),
           null,
           consumers);
     }
   }
 
-  private void showRead(long seen, long of) {
-    progress.state(String.format(Locale.ROOT, "%,d of %,d rows", seen, of));
+  private void showRead(String what, long seen, long of) {
+    progress.state(String.format(Locale.ROOT, "%s%,d of %,d rows", what, seen, of));
   }
 
   /**
@@ -93,49 +109,48 @@ final class PointRun {
    * @param run marks them
    */
   ConsumePoint live(int run) throws IOException, InterruptedException {
-    boolean idle = point.kind().equals(ConsumePoint.IDLE);
-    HashRanges hashes = idle ? collection.withoutOneShard() : HashRanges.all();
-    Double rate = idle ? (Double) plan.idleRate() : plan.rate();
-    try (ConsumerGroup consumers = start(run, collection.now())) {
+    HashRanges hashes =
+        point.kind().equals(ConsumePoint.IDLE)
+            ? collection.placement().withoutOneShard()
+            : HashRanges.all();
+    Double rate = plan.rate(point);
+    try (Consumers consumers = start(run, collection.now());
+        RowWriter writer = ConsumeBench.writer(collection, run, hashes)) {
       consumers.open();
-      RowWriter writer = RowWriter.start(collection.rows(), run, hashes, rate, Long.MAX_VALUE);
-      try {
-        long from = Clock.micros() + micros(plan.warmup());
-        long to = from + micros(plan.duration());
-        consumers.setWindow(from, to);
-        watchUntil(from, writer, consumers);
-        ServerUse use = new ServerUse();
-        long writtenBefore = writer.acknowledged();
-        watchUntil(to, writer, consumers);
-        double written =
-            (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
-        use.end();
-        writer.stop();
-        long rows = writer.acknowledged();
-        consumers.awaitRows(rows, seen -> showRead(seen, rows));
-        consumers.settle();
-        List<ConsumerReport> reports = consumers.reports();
-        return result(
-            new Measured(reports, from, to),
-            use,
-            Verdict.of(
-                writer.versions(), consumers.seenRows(), doubled(reports), outOfOrder(reports)),
-            written,
-            consumers);
-      } finally {
-        writer.abandon();
+      if (rate == null) {
+        writer.start(Long.MAX_VALUE);
+      } else {
+        writer.start(rate, MOST_WRITES);
       }
+      long from = SteadyClock.micros() + plan.warmup().toNanos() / 1_000;
+      long to = from + plan.duration().toNanos() / 1_000;
+      consumers.setWindow(from, to);
+      watchUntil(from, writer, consumers);
+      CpuTimes before = session.cluster().cpuTimes();
+      long began = System.nanoTime();
+      long writtenBefore = writer.acknowledged();
+      watchUntil(to, writer, consumers);
+      double written = (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
+      double seconds = (System.nanoTime() - began) / 1e9;
+      ServerUse use = ServerUse.between(before, session.cluster().cpuTimes(), seconds);
+      writer.stop();
+      long rows = writer.acknowledged();
+      consumers.awaitRows(rows, seen -> showRead("catching up, ", seen, rows));
+      consumers.settle();
+      List<ConsumerReport> reports = consumers.reports();
+      return result(
+          new WindowStats(reports, from, to),
+          use,
+          verdict(writer.versions(), consumers, reports),
+          written,
+          consumers);
     }
   }
 
-  private static long micros(Duration duration) {
-    return duration.toNanos() / 1_000;
-  }
-
-  private void watchUntil(long micros, RowWriter writer, ConsumerGroup consumers)
+  private void watchUntil(long micros, RowWriter writer, Consumers consumers)
       throws InterruptedException {
     long left;
-    while ((left = micros - Clock.micros()) > 0) {
+    while ((left = micros - SteadyClock.micros()) > 0) {
       Thread.sleep(Math.min(POLL_MILLIS, left / 1_000 + 1));
       writer.check();
       consumers.check();
@@ -145,67 +160,50 @@ final class PointRun {
     }
   }
 
-  private ConsumerGroup start(int run, BsonTimestamp from)
-      throws IOException, InterruptedException {
+  private Consumers start(int run, BsonTimestamp from) throws IOException, InterruptedException {
     progress.state("starting consumers");
-    List<ConsumerTask> tasks = new ArrayList<>();
-    Path authority = cluster.url().authority();
+    List<ConsumerMain.Task> tasks = new ArrayList<>();
+    ClusterUrl url = session.cluster().url();
     for (int i = 0; i < point.processes(); i++) {
       tasks.add(
-          new ConsumerTask(
-              cluster.url().secret(),
-              authority == null ? null : authority.toString(),
-              cluster.url().database(),
-              RowCollection.NAME,
+          new ConsumerMain.Task(
+              url.secret(),
+              url.authority() == null ? null : String.valueOf(url.authority()),
               run,
-              point.source().label(),
-              point.total(),
-              point.channels(),
+              point,
               i,
-              point.processes(),
-              from.getTime(),
-              from.getInc(),
+              from.getValue(),
               folder().resolve("consumer-" + i).toAbsolutePath().toString()));
     }
-    ConsumerGroup consumers = ConsumerGroup.start(tasks);
-    synchronized (this) {
-      group = consumers;
-      if (stopped) {
-        consumers.stop();
-      }
-    }
-    return consumers;
+    return Consumers.start(tasks);
   }
 
   private Path folder() {
-    return out.resolve(point.folder());
+    return session.folder().resolve(point.folder());
   }
 
-  /** Ends it; callable from any thread. */
-  synchronized void stop() {
-    stopped = true;
-    if (group != null) {
-      group.stop();
-    }
+  private static long sum(List<ConsumerReport> reports, ToLongFunction<ConsumerReport> figure) {
+    return reports.stream().mapToLong(figure).sum();
   }
 
-  private static long doubled(List<ConsumerReport> reports) {
-    return reports.stream().mapToLong(ConsumerReport::doubled).sum();
-  }
-
-  private static long outOfOrder(List<ConsumerReport> reports) {
-    return reports.stream().mapToLong(ConsumerReport::outOfOrder).sum();
+  private static RowChecker.Verdict verdict(
+      RowSet written, Consumers consumers, List<ConsumerReport> reports) throws IOException {
+    return RowChecker.Verdict.of(
+        written,
+        consumers.rows(),
+        sum(reports, ConsumerReport::doubled),
+        sum(reports, ConsumerReport::outOfOrder));
   }
 
   private ConsumePoint result(
-      Measured measured,
+      WindowStats measured,
       ServerUse use,
-      Verdict verdict,
+      RowChecker.Verdict verdict,
       @Nullable Double written,
-      ConsumerGroup consumers)
+      Consumers consumers)
       throws IOException {
     for (Path each : consumers.folders()) {
-      Files.delete(each.resolve(RowConsumer.SEEN)); // Large, and compared by now.
+      Files.delete(each.resolve(ConsumerMain.ROWS)); // Large, and compared by now.
     }
     boolean lags = written != null;
     if (lags) {
@@ -247,35 +245,5 @@ final class PointRun {
 
   private static double rounded(double value, double unit) {
     return Math.round(value * unit) / unit;
-  }
-
-  /** Processors that servers keep busy, from when it is made to when it is ended. */
-  private final class ServerUse {
-    private final CpuTimes before = cluster.cpuTimes();
-    private final long began = System.nanoTime();
-    private @Nullable Double routers;
-    private @Nullable Double mongods;
-
-    void end() {
-      double seconds = (System.nanoTime() - began) / 1e9;
-      CpuTimes after = cluster.cpuTimes();
-      routers = cores(before.routers(), after.routers(), seconds);
-      mongods = cores(before.mongods(), after.mongods(), seconds);
-    }
-
-    @Nullable Double routers() {
-      return routers;
-    }
-
-    @Nullable Double mongods() {
-      return mongods;
-    }
-
-    private static @Nullable Double cores(
-        @Nullable Duration from, @Nullable Duration to, double seconds) {
-      return from == null || to == null || seconds <= 0
-          ? null
-          : (Double) rounded(to.minus(from).toNanos() / 1e9 / seconds, 1000);
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.measure.frame.Bench;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,18 @@ public record PropagatePlan(
     double clientRate,
     Duration duration) {
 
+  /** What a point takes besides: clients connect, streams open and close. */
+  private static final Duration POINT_OVERHEAD = Duration.ofSeconds(2);
+
+  /** The same of a test. */
+  private static final Duration TEST_OVERHEAD = Duration.ofMillis(100);
+
+  /** What a subscription takes besides waiting for streams. */
+  private static final Duration SUBSCRIBING = Duration.ofMillis(1_200);
+
+  /** What processes of clients take besides: JVMs start and warm up. */
+  private static final Duration LOAD_OVERHEAD = Duration.ofSeconds(10);
+
   /** Copies of the lists. */
   public PropagatePlan {
     measurements = List.copyOf(measurements);
@@ -50,10 +63,11 @@ public record PropagatePlan(
    * @param batch 1 where writes are single
    * @param clients 1 but under load
    */
-  record Point(Measurement measurement, int documents, int batch, int bytes, int clients) {
+  public record Point(Measurement measurement, int documents, int batch, int bytes, int clients)
+      implements Bench.Cell {
 
-    /** For a person. */
-    String title() {
+    @Override
+    public String title() {
       String size = "%s, %,d objects".formatted(measurement.label(), documents);
       if (measurement.isPropagation()) {
         size += ", %,d per write".formatted(batch);
@@ -61,10 +75,30 @@ public record PropagatePlan(
       return measurement == Measurement.LOAD ? size + ", %d clients".formatted(clients) : size;
     }
 
-    /** For a folder. */
+    /** The name of the point's folder. */
     String folder() {
       return "%s-%d-%d-%d-%d".formatted(measurement.label(), documents, batch, bytes, clients);
     }
+  }
+
+  /**
+   * How long a point is expected to take.
+   *
+   * @param noopSeconds how often idle servers write a no-op, which a mongos' stream waits for
+   */
+  Duration estimate(Point point, double noopSeconds) {
+    // On average a mongos' stream is behind by half of both.
+    Duration behind = await.plusMillis((long) (1_000 * noopSeconds)).dividedBy(2);
+    if (point.measurement() == Measurement.LOAD) {
+      return LOAD_OVERHEAD.plus(behind.multipliedBy(4)).plus(duration);
+    }
+    Duration test = behind.plus(TEST_OVERHEAD);
+    if (!point.measurement().isPropagation()) {
+      test = behind.multipliedBy(2).plus(SUBSCRIBING);
+    } else if (rate != null) {
+      test = test.plusMillis((long) (1_000 * point.documents() / point.batch() / rate));
+    }
+    return POINT_OVERHEAD.plus(test.multipliedBy(tests + 1));
   }
 
   /** All of them, in the order they run. */

@@ -1,58 +1,123 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.core.bson.BsonPath;
+import java.util.List;
+import java.util.stream.Stream;
 import org.bson.BsonBinaryWriter;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.io.BasicOutputBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A row as it is written: 220 bytes, four fields that are its key, of which the first is a hash,
- * and two others. The key is the document's {@code _id}, and the shard key.
+ * A document that is written to be seen. Its {@code _id} has four fields, and is the shard key: the
+ * first field is a hash, which says on which shard the row lies. Immutable.
  *
- * @param run which run it belongs to, which distinguishes it from rows of others
- * @param number counts the run's rows, from 0
+ * @param run distinguishes the row from those of other runs
+ * @param group the query that the row belongs to, or the test that it was written in
+ * @param number counts the group's rows, from 0; those of signals are below zero
  * @param version counts the writes of this row, from 1
- * @param issuedMicros when the write was issued, in microseconds since 1970
+ * @param dueMicros when its write was meant to begin, by {@link SteadyClock}
+ * @param beganMicros when its write began
  */
-record Row(int run, long number, int version, long issuedMicros) {
+record Row(int run, int group, long number, int version, long dueMicros, long beganMicros) {
 
-  /** Of the document. */
-  static final int BYTES = 220;
+  /** The size of a row without padding. */
+  static final int LEAST_BYTES = 91;
 
-  private static final int FIXED_BYTES = 89;
-  private static final String FILLER =
-      "abcdefghijklmnopqrstuvwxyz".repeat(5).substring(0, BYTES - FIXED_BYTES - 1);
+  private static final BsonPath WRITTEN = BsonPath.of("fullDocument");
+  private static final BsonPath COMMITTED = BsonPath.of("wallTime");
+  private static final BsonPath TOKEN = BsonPath.of("_id._data");
+  private static final List<BsonPath> NUMBERS =
+      Stream.of("_id.run", "_id.g", "_id.n", "v", "due", "at").map(BsonPath::of).toList();
 
-  /** The row's document; its value begins with the version. */
-  RawBsonDocument document(HashRanges hashes) {
-    try (BasicOutputBuffer bytes = new BasicOutputBuffer(256);
-        BsonBinaryWriter writer = new BsonBinaryWriter(bytes)) {
+  /**
+   * The number of a signal: a row that is written last, to learn that all before it have come.
+   *
+   * @param index counts signals from 0
+   */
+  static long signal(int index) {
+    return -1L - index;
+  }
+
+  boolean isSignal() {
+    return number < 0;
+  }
+
+  /**
+   * The document.
+   *
+   * @param hash the first field of its key
+   * @param bytes its size; {@link #LEAST_BYTES} at least
+   */
+  RawBsonDocument document(int hash, int bytes) {
+    try (BasicOutputBuffer buffer = new BasicOutputBuffer(bytes + 32);
+        BsonBinaryWriter writer = new BsonBinaryWriter(buffer)) {
       writer.writeStartDocument();
       writer.writeStartDocument("_id");
-      writer.writeInt32("h", hashes.hash(number));
-      writer.writeString("user", user());
+      writer.writeInt32("h", hash);
       writer.writeInt32("run", run);
+      writer.writeInt32("g", group);
       writer.writeInt64("n", number);
       writer.writeEndDocument();
-      writer.writeInt64("at", issuedMicros);
-      writer.writeString("value", (char) ('0' + version) + FILLER);
+      writer.writeInt32("v", version);
+      writer.writeInt64("due", dueMicros);
+      writer.writeInt64("at", beganMicros);
+      writer.writeString("pad", "x".repeat(Math.max(0, bytes - LEAST_BYTES)));
       writer.writeEndDocument();
-      return new RawBsonDocument(bytes.toByteArray());
+      return new RawBsonDocument(buffer.toByteArray());
     }
   }
 
-  private String user() {
-    return "user-" + String.valueOf(10_000_000 + number % 10_000_000).substring(1);
-  }
-
-  /** What finds the row by its key. */
+  /** The filter that finds a row's document by its key. */
   static BsonDocument filter(RawBsonDocument document) {
     return new BsonDocument("_id", document.get("_id"));
   }
 
-  /** Where a range of hashes begins, as a bound of a chunk. */
+  /** The key at which a range of hashes begins, as a bound of a chunk. */
   static BsonDocument bound(int hash) {
     return new BsonDocument("h", new BsonInt32(hash));
+  }
+
+  /** The row that a change event has written; null if it has written none. */
+  static @Nullable Row ofEvent(RawBsonDocument event) {
+    BsonPath.Located written = WRITTEN.find(event);
+    RawBsonDocument document = written == null ? null : written.document();
+    return document == null ? null : of(document);
+  }
+
+  /** The row of a document; null if the document is none. */
+  static @Nullable Row of(RawBsonDocument document) {
+    long[] numbers = new long[NUMBERS.size()];
+    for (int i = 0; i < numbers.length; i++) {
+      BsonPath.Located found = NUMBERS.get(i).find(document);
+      BsonValue value = found == null ? null : found.value();
+      if (value == null || !value.isNumber()) {
+        return null;
+      }
+      numbers[i] = value.asNumber().longValue();
+    }
+    return new Row(
+        (int) numbers[0], (int) numbers[1], numbers[2], (int) numbers[3], numbers[4], numbers[5]);
+  }
+
+  /**
+   * When the server committed an event's write, by the server's clock, in milliseconds since 1970;
+   * null before MongoDB 6.0, whose events do not have it.
+   */
+  static @Nullable Long committedMillis(RawBsonDocument event) {
+    BsonPath.Located committed = COMMITTED.find(event);
+    return committed == null ? null : (Long) committed.value().asDateTime().getValue();
+  }
+
+  /** An event's resume token, whose order is that of all events of a cluster. */
+  static String token(RawBsonDocument event) {
+    BsonPath.Located token = TOKEN.find(event);
+    if (token == null) {
+      throw new IllegalArgumentException("an event without a resume token");
+    }
+    return token.value().asString().getValue();
   }
 }

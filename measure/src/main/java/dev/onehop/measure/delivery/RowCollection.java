@@ -5,50 +5,84 @@ import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Sorts;
 import dev.onehop.core.table.ShardId;
+import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
 
-/** A collection whose key begins with a hash, through the official driver and a mongos. */
+/** A collection of rows in the database of a cluster's URL, by the official driver. Thread-safe. */
 public final class RowCollection implements AutoCloseable {
 
-  /** What {@code onehop consume} calls it, in the database of the cluster's URL. */
-  static final String NAME = "onehop_consume";
-
-  private final MongoClient client;
-  private final String database;
+  private final ClusterUrl url;
   private final String name;
+  private final MongoClient client;
+
+  /**
+   * Where the rows of a collection lie. Immutable.
+   *
+   * @param shards the names of the cluster's shards
+   * @param version the highest of the chunks' versions, one of which changes whenever a chunk moves
+   *     or is split
+   * @param ranges the hashes whose rows lie on each shard, by its name; without shards that have
+   *     none
+   */
+  record Placement(
+      Set<String> shards, BsonTimestamp version, SortedMap<String, HashRanges> ranges) {
+
+    /**
+     * The hashes whose rows do not lie on one shard, the last by name.
+     *
+     * @throws Failure if all rows lie on one shard
+     */
+    HashRanges withoutOneShard() {
+      List<HashRanges.Range> others = new ArrayList<>();
+      ranges.headMap(ranges.lastKey()).values().forEach(each -> others.addAll(each.ranges()));
+      if (others.isEmpty()) {
+        throw Failure.run("all ranges of the collection lie on one shard: none can idle", null);
+      }
+      return new HashRanges(others);
+    }
+  }
 
   /**
    * Connects.
    *
-   * @param name of the collection, in the database of the URL
+   * @param name of the collection
    */
-  public RowCollection(ClusterUrl url, String name) {
-    this.client = MongoClients.create(Connections.settings(url.secret(), url.authority()));
-    this.database = url.database();
+  RowCollection(ClusterUrl url, String name) {
+    this.url = url;
     this.name = name;
+    this.client = Clients.plain(url);
+  }
+
+  /**
+   * Waits until change streams can be read, and shards the collection.
+   *
+   * @param chunksPerShard more than one, so that routing tables are real
+   */
+  static void prepare(BenchCluster cluster, String name, int chunksPerShard) {
+    Clients.requireStreams(cluster.url(), name);
+    cluster.shard(name, bounds(cluster.shardHosts().size() * chunksPerShard));
   }
 
   /** Where ranges of hashes begin, as the bounds of so many chunks of the same size. */
@@ -56,16 +90,39 @@ public final class RowCollection implements AutoCloseable {
     return HashRanges.splitPoints(chunks).stream().map(Row::bound).toList();
   }
 
-  /** With write concern majority: an event comes after that only, and it flushes the journal. */
-  public MongoCollection<RawBsonDocument> rows() {
-    return client
-        .getDatabase(database)
+  /**
+   * The rows by this client. Writes have write concern majority: an event comes after that only,
+   * and it flushes the journal.
+   */
+  MongoCollection<RawBsonDocument> rows() {
+    return rows(client);
+  }
+
+  /** The rows by another client. */
+  MongoCollection<RawBsonDocument> rows(MongoClient by) {
+    return by.getDatabase(url.database())
         .getCollection(name, RawBsonDocument.class)
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
+  /** The client of {@link #rows()}, which closes with this object. */
+  MongoClient client() {
+    return client;
+  }
+
+  /** Deletes all rows. */
+  void clear() {
+    var unused = rows().deleteMany(new BsonDocument());
+  }
+
+  /** A request of all events of the collection. */
+  StreamRequest events(BsonTimestamp start, @Nullable Duration await, boolean total, int channels) {
+    return new StreamRequest(
+        Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
+  }
+
   /** A cluster time that is not later than any write that follows. */
-  public BsonTimestamp now() {
+  BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
       client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
@@ -78,108 +135,62 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * The hashes whose rows do not lie on one shard, the last by name.
+   * Where the rows lie now.
    *
-   * @throws Failure if the ranges can't be read, or all lie on one shard
+   * @throws Failure if that can't be read
    */
-  HashRanges withoutOneShard() {
-    List<BsonDocument> chunks = chunks();
-    Set<String> shards = new TreeSet<>();
-    chunks.forEach(chunk -> shards.add(chunk.getString("shard").getValue()));
-    if (shards.size() < 2) {
-      throw Failure.run("all ranges of " + namespace() + " lie on one shard: none can idle", null);
-    }
-    String idle = new TreeSet<>(shards).last();
-    return HashRanges.of(ranges(chunks, shard -> !shard.equals(idle)));
-  }
-
-  /**
-   * The hashes whose rows lie on each shard, by its name; without shards that have none.
-   *
-   * @throws Failure if the ranges can't be read
-   */
-  public SortedMap<String, HashRanges> byShard() {
-    List<BsonDocument> chunks = chunks();
-    SortedMap<String, HashRanges> all = new TreeMap<>();
-    for (BsonDocument chunk : chunks) {
-      String shard = chunk.getString("shard").getValue();
-      List<HashRanges.Range> its = ranges(chunks, shard::equals);
-      if (!its.isEmpty()) {
-        all.put(shard, HashRanges.of(its));
-      }
-    }
-    return all;
-  }
-
-  private static List<HashRanges.Range> ranges(List<BsonDocument> chunks, Predicate<String> shard) {
-    List<HashRanges.Range> ranges = new ArrayList<>();
-    for (BsonDocument chunk : chunks) {
-      if (shard.test(chunk.getString("shard").getValue())) {
-        long from = hash(chunk.getDocument("min"));
-        long to = hash(chunk.getDocument("max"));
-        if (from < to) {
-          ranges.add(new HashRanges.Range(from, to));
-        }
-      }
-    }
-    return ranges;
-  }
-
-  /** The names of the cluster's shards. */
-  public Set<String> shards() {
-    Set<String> names = new TreeSet<>();
-    client
-        .getDatabase("config")
-        .getCollection("shards", BsonDocument.class)
-        .find()
-        .forEach(shard -> names.add(shard.getString("_id").getValue()));
-    return names;
-  }
-
-  /**
-   * The version of its chunks, which changes whenever one of them moves or is split.
-   *
-   * @throws Failure if it can't be read
-   */
-  public BsonTimestamp version() {
-    return chunks().stream()
-        .map(chunk -> chunk.getTimestamp("lastmod"))
-        .max(Comparator.naturalOrder())
-        .orElseThrow();
-  }
-
-  private List<BsonDocument> chunks() {
+  Placement placement() {
+    String namespace = url.database() + "." + name;
     try {
       MongoDatabase config = client.getDatabase("config");
       BsonDocument entry =
           config
               .getCollection("collections", BsonDocument.class)
-              .find(Filters.eq("_id", namespace()))
+              .find(Filters.eq("_id", namespace))
               .first();
       if (entry == null) {
-        throw Failure.run(namespace() + " is not sharded", null);
+        throw Failure.run(namespace + " is not sharded", null);
       }
+      List<BsonDocument> shards =
+          config.getCollection("shards", BsonDocument.class).find().into(new ArrayList<>());
+      Set<String> names = new TreeSet<>();
+      shards.forEach(shard -> names.add(shard.getString("_id").getValue()));
       // Up to 4.4 chunks name their collection, later its UUID.
       Bson ofCollection =
           entry.containsKey("timestamp")
               ? Filters.eq("uuid", entry.get("uuid"))
-              : Filters.eq("ns", namespace());
-      Map<ShardId, String> names =
-          ShardId.names(config.getCollection("shards", BsonDocument.class).find());
+              : Filters.eq("ns", namespace);
       List<BsonDocument> chunks =
           config
               .getCollection("chunks", BsonDocument.class)
               .find(ofCollection)
+              .sort(Sorts.ascending("min"))
               .into(new ArrayList<>());
-      chunks.forEach(
-          chunk ->
-              chunk.put(
-                  "shard",
-                  new BsonString(ShardId.of(chunk, "shard", "config.chunks").name(names))));
-      return chunks;
+      return placement(names, chunks, ShardId.names(shards));
     } catch (MongoException e) {
       throw Failure.run("config.chunks can't be read: " + Failure.firstLine(e), e);
     }
+  }
+
+  private static Placement placement(
+      Set<String> shards, List<BsonDocument> chunks, Map<ShardId, String> names) {
+    BsonTimestamp version = new BsonTimestamp();
+    SortedMap<String, List<HashRanges.Range>> ranges = new TreeMap<>();
+    for (BsonDocument chunk : chunks) {
+      BsonTimestamp its = chunk.getTimestamp("lastmod");
+      version = its.compareTo(version) > 0 ? its : version;
+      long from = hash(chunk.getDocument("min"));
+      long to = hash(chunk.getDocument("max"));
+      if (from < to) {
+        ranges
+            .computeIfAbsent(
+                ShardId.of(chunk, "shard", "config.chunks").name(names), shard -> new ArrayList<>())
+            .add(new HashRanges.Range(from, to));
+      }
+    }
+    SortedMap<String, HashRanges> placed = new TreeMap<>();
+    ranges.forEach((shard, its) -> placed.put(shard, new HashRanges(its)));
+    return new Placement(shards, version, placed);
   }
 
   /** The hash that a bound of a chunk stands for. */
@@ -192,10 +203,6 @@ public final class RowCollection implements AutoCloseable {
     return id != null && id.getBsonType() == BsonType.MIN_KEY
         ? Integer.MIN_VALUE
         : Integer.MAX_VALUE + 1L;
-  }
-
-  private String namespace() {
-    return database + "." + name;
   }
 
   @Override

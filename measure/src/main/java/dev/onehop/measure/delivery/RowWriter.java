@@ -12,122 +12,143 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes rows: nine new ones, then a new version of one that was acknowledged before, and so on, in
- * unordered bulk writes of the official driver.
+ * Writes rows in unordered bulk writes: new ones, and new versions of rows that were acknowledged
+ * before. Writes on the caller's thread, or on threads of its own at a rate or at full speed.
+ * Thread-safe.
  */
-final class RowWriter {
-
-  private static final int THREADS = 2;
+final class RowWriter implements AutoCloseable {
 
   /** Rows of a bulk write at full speed. */
-  private static final int BATCH = 1_000;
+  static final int BATCH = 1_000;
 
-  /** Bulk writes a second at a rate, if there are enough rows. */
-  private static final int BATCHES_PER_SECOND = 100;
-
-  private static final int NEW_VERSION_EVERY = 10;
+  private static final int THREADS = 2;
   private static final int MOST_REMEMBERED = 10_000;
 
   private final MongoCollection<RawBsonDocument> collection;
-  private final int run;
+  private final Kind kind;
   private final HashRanges hashes;
-  private final @Nullable Double rate;
-  private final AtomicLong left;
+  private final Lane callers = new Lane();
+  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong nextRow = new AtomicLong();
   private final AtomicLong acknowledged = new AtomicLong();
-  private final RowVersions versions = new RowVersions();
-  private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
-  private final List<Thread> threads = new ArrayList<>();
+  private final RowSet versions = new RowSet();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<Future<?>> running = new ArrayList<>(); // of the thread that starts and stops
+  private BiConsumer<RawBsonDocument, Row> listener = (last, row) -> {};
   private volatile boolean stopped;
 
-  private RowWriter(
-      MongoCollection<RawBsonDocument> collection,
-      int run,
-      HashRanges hashes,
-      @Nullable Double rate,
-      long atMost) {
-    this.collection = collection;
-    this.run = run;
-    this.hashes = hashes;
-    this.rate = rate;
-    this.left = new AtomicLong(atMost);
+  /**
+   * What is written. Immutable.
+   *
+   * @param run marks the rows
+   * @param group of the rows
+   * @param bytes of a row
+   * @param replaced how many of {@code of} writes replace a row, if one is known; others insert
+   * @param of a number of writes
+   */
+  record Kind(int run, int group, int bytes, int replaced, int of) {
+
+    /** Three of four writes replace a row. */
+    static Kind changing(int run, int group, int bytes) {
+      return new Kind(run, group, bytes, 3, 4);
+    }
   }
 
   /**
-   * Begins to write.
+   * A writer that has written nothing yet.
    *
-   * @param run marks the rows
-   * @param rate rows per second; null for as many as there can be
+   * @param collection with the write concern to use
+   * @param hashes where the rows lie
+   */
+  RowWriter(MongoCollection<RawBsonDocument> collection, Kind kind, HashRanges hashes) {
+    this.collection = collection;
+    this.kind = kind;
+    this.hashes = hashes;
+  }
+
+  /**
+   * Has a listener called before each write that begins, with its last document and row. To be set
+   * before the first write.
+   */
+  void onWrite(BiConsumer<RawBsonDocument, Row> called) {
+    listener = called;
+  }
+
+  /** Inserts rows at full speed on the caller's thread. */
+  void insert(long rows) {
+    for (long from = 0; from < rows; from += BATCH) {
+      insert(kind.group(), (int) Math.min(BATCH, rows - from), null);
+    }
+  }
+
+  /**
+   * Inserts rows in one write on the caller's thread.
+   *
+   * @param group of these rows
+   * @param dueMicros when the write was meant to begin; null for now
+   */
+  void insert(int group, int count, @Nullable Long dueMicros) {
+    callers.write(group, count, dueMicros, false);
+  }
+
+  /**
+   * Begins to write at full speed.
+   *
    * @param atMost after how many rows it ends by itself
    */
-  static RowWriter start(
-      MongoCollection<RawBsonDocument> collection,
-      int run,
-      HashRanges hashes,
-      @Nullable Double rate,
-      long atMost) {
-    RowWriter writer = new RowWriter(collection, run, hashes, rate, atMost);
-    // One thread keeps a rate; at full speed one prepares rows while the other waits.
-    for (int i = 0; i < (rate == null ? THREADS : 1); i++) {
-      Thread thread = new Thread(writer::writeUntilStopped, "row-writer-" + i);
-      thread.setDaemon(true);
-      writer.threads.add(thread);
-    }
-    writer.threads.forEach(Thread::start);
-    return writer;
-  }
-
-  private void writeUntilStopped() {
-    try {
-      if (rate == null) {
-        writeAtFullSpeed();
-      } else {
-        writeAt(rate);
-      }
-    } catch (MongoException e) {
-      failure.compareAndSet(null, Failure.run("writing failed: " + Failure.firstLine(e), e));
-    } catch (RuntimeException e) {
-      failure.compareAndSet(null, e);
-    } catch (InterruptedException e) {
-      // Stopped.
+  void start(long atMost) {
+    left.set(atMost);
+    for (int i = 0; i < THREADS; i++) { // One prepares rows while the other one waits.
+      Lane lane = new Lane();
+      start(
+          () -> {
+            int count;
+            while (!stopped && (count = take(BATCH)) > 0) {
+              lane.write(kind.group(), count, null, true);
+            }
+            return null;
+          });
     }
   }
 
-  private void writeAtFullSpeed() {
-    Lane lane = new Lane();
-    int count;
-    while (!stopped && (count = take(BATCH)) > 0) {
-      lane.write(count);
-    }
+  /**
+   * Begins to write at a rate, or goes on after it was stopped.
+   *
+   * @param rows per second
+   * @param mostWrites per second; the rows are shared out among so many, if there are enough
+   */
+  void start(double rows, double mostWrites) {
+    double writes = Math.min(rows, mostWrites);
+    long begun = SteadyClock.micros();
+    start(
+        () -> {
+          long issued = 0;
+          for (long count = 0; !stopped; count++) {
+            long due = begun + Math.round(count * 1e6 / writes);
+            SteadyClock.sleepUntil(due);
+            long until = (long) ((count + 1) * (rows / writes));
+            if (until > issued) {
+              callers.write(kind.group(), (int) (until - issued), due, true);
+              issued = until;
+            }
+          }
+          return null;
+        });
   }
 
-  private void writeAt(double perSecond) throws InterruptedException {
-    Lane lane = new Lane();
-    long begun = System.nanoTime();
-    long batches = 0;
-    long issued = 0;
-    double batchesPerSecond = Math.min(perSecond, BATCHES_PER_SECOND);
-    while (!stopped) {
-      long due = begun + (long) (batches * 1e9 / batchesPerSecond);
-      TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
-      batches++;
-      long until = (long) (batches * perSecond / batchesPerSecond);
-      int count = take((int) (until - issued));
-      if (count == 0 && until > issued) {
-        return;
-      }
-      issued = until;
-      if (count > 0) {
-        lane.write(count);
-      }
-    }
+  private void start(Callable<@Nullable Void> work) {
+    stopped = false;
+    running.add(threads.submit(work));
   }
 
   /** Takes up to so many of the rows that are left to write. */
@@ -141,14 +162,14 @@ final class RowWriter {
     return acknowledged.get();
   }
 
-  /** What was acknowledged; to be read when it has ended. */
-  RowVersions versions() {
+  /** The versions that were acknowledged; to be read while nothing is written. */
+  RowSet versions() {
     return versions;
   }
 
-  /** Whether it has ended by itself. */
+  /** Whether what was started has ended by itself. */
   boolean hasEnded() {
-    return threads.stream().noneMatch(Thread::isAlive);
+    return running.stream().allMatch(Future::isDone);
   }
 
   /**
@@ -156,72 +177,92 @@ final class RowWriter {
    *
    * @throws Failure why
    */
-  void check() {
-    RuntimeException why = failure.get();
-    if (why != null) {
-      throw why;
+  void check() throws InterruptedException {
+    for (Future<?> each : running) {
+      if (each.isDone()) {
+        Parallel.await(each);
+      }
     }
   }
 
   /**
-   * Ends it after the rows that are under way.
+   * Ends writing after the rows that are under way.
    *
    * @throws Failure if writing has failed
    */
   void stop() throws InterruptedException {
     stopped = true;
-    for (Thread thread : threads) {
-      thread.join();
+    for (Future<?> each : running) {
+      Parallel.await(each);
     }
-    check();
+    running.clear();
   }
 
-  /** Ends it without waiting. */
-  void abandon() {
+  /** Ends writing without waiting. */
+  @Override
+  public void close() {
     stopped = true;
-    threads.forEach(Thread::interrupt);
+    var unused = threads.shutdownNow();
   }
 
-  /** What one thread writes. */
+  /** Rows that one thread at a time writes, so that their versions are written in order. */
   private final class Lane {
-    private final Queue<Long> replaceable = new ArrayDeque<>();
+    private final Queue<Row> replaceable = new ArrayDeque<>();
     private long operations;
 
-    void write(int count) {
+    void write(int group, int count, @Nullable Long dueMicros, boolean replaces) {
+      long began = SteadyClock.micros();
+      long due = dueMicros == null ? began : dueMicros;
       List<WriteModel<RawBsonDocument>> writes = new ArrayList<>(count);
-      List<Long> inserted = new ArrayList<>(count);
-      List<Long> replaced = new ArrayList<>();
-      long issued = Clock.micros();
+      List<Row> rows = new ArrayList<>(count);
+      int inserted = 0;
       for (int i = 0; i < count; i++) {
-        Long known = ++operations % NEW_VERSION_EVERY == 0 ? replaceable.poll() : null;
-        if (known == null) {
-          long row = nextRow.getAndIncrement();
-          inserted.add(row);
-          writes.add(new InsertOneModel<>(new Row(run, row, 1, issued).document(hashes)));
-        } else {
-          replaced.add(known);
-          RawBsonDocument document = new Row(run, known, 2, issued).document(hashes);
-          writes.add(new ReplaceOneModel<>(Row.filter(document), document));
+        boolean replace = operations++ % kind.of() >= kind.of() - kind.replaced();
+        Row known = replaces && replace ? replaceable.poll() : null;
+        Row row =
+            known == null
+                ? new Row(kind.run(), group, nextRow.getAndIncrement(), 1, due, began)
+                : new Row(
+                    kind.run(), known.group(), known.number(), known.version() + 1, due, began);
+        RawBsonDocument document = row.document(hash(hashes, row), kind.bytes());
+        inserted += known == null ? 1 : 0;
+        writes.add(
+            known == null
+                ? new InsertOneModel<>(document)
+                : new ReplaceOneModel<>(Row.filter(document), document));
+        rows.add(row);
+        if (i == count - 1) {
+          listener.accept(document, row);
         }
       }
+      send(writes, inserted);
+      for (Row row : rows) {
+        var unused = versions.add(row.number(), row.version());
+        if (row.version() < RowSet.MOST_VERSIONS && replaceable.size() < MOST_REMEMBERED) {
+          replaceable.add(row);
+        }
+      }
+      acknowledged.addAndGet(count);
+    }
+  }
+
+  private void send(List<WriteModel<RawBsonDocument>> writes, int inserted) {
+    int replaced = writes.size() - inserted;
+    try {
       BulkWriteResult result = collection.bulkWrite(writes, new BulkWriteOptions().ordered(false));
-      if (result.getInsertedCount() != inserted.size()
-          || result.getMatchedCount() != replaced.size()) {
+      if (result.getInsertedCount() != inserted || result.getMatchedCount() != replaced) {
         throw Failure.run(
             "of %d new rows %d were written, of %d new versions %d"
-                .formatted(
-                    inserted.size(),
-                    result.getInsertedCount(),
-                    replaced.size(),
-                    result.getMatchedCount()),
+                .formatted(inserted, result.getInsertedCount(), replaced, result.getMatchedCount()),
             null);
       }
-      inserted.forEach(row -> versions.add(row, 1));
-      replaced.forEach(row -> versions.add(row, 2));
-      acknowledged.addAndGet(count);
-      if (replaceable.size() < MOST_REMEMBERED) {
-        replaceable.addAll(inserted);
-      }
+    } catch (MongoException e) {
+      throw Failure.run("writing failed: " + Failure.firstLine(e), e);
     }
+  }
+
+  /** The hash of a row, by its group and number. */
+  static int hash(HashRanges hashes, Row row) {
+    return hashes.hash(row.number() + ((long) row.group() << 32));
   }
 }

@@ -1,34 +1,47 @@
 package dev.onehop.measure.delivery;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/** Measured times in microseconds, each of them kept. Thread-safe. */
+/** Measured times in microseconds, each of them kept. As JSON, an array. Thread-safe. */
 final class Samples {
 
   private static final int DIGITS = 3;
 
-  private long[] values = new long[256];
+  private long[] values;
   private int size;
+
+  Samples() {
+    this(new long[0]);
+  }
+
+  @JsonCreator
+  Samples(long[] values) {
+    this.values = values.clone();
+    this.size = values.length;
+  }
 
   synchronized void add(long micros) {
     if (size == values.length) {
-      values = Arrays.copyOf(values, 2 * size);
+      values = Arrays.copyOf(values, Math.max(256, 2 * size));
     }
     values[size++] = micros;
   }
 
-  /** All of them, in the order they were added. */
+  /** All times, in the order in which they were added. */
+  @JsonValue
   synchronized long[] toArray() {
     return Arrays.copyOf(values, size);
   }
 
-  /** Adds all of another one's. */
-  void addAll(long[] others) {
-    for (long each : others) {
+  /** Adds all times of another object. */
+  void addAll(Samples others) {
+    for (long each : others.toArray()) {
       add(each);
     }
   }

@@ -3,8 +3,8 @@ package dev.onehop.measure.delivery;
 import java.time.Instant;
 
 /**
- * This process's clock: the time since 1970 when the process began, and from there on the monotonic
- * clock, so that setting the machine's time changes no measured time.
+ * The clock of a process: the time since 1970 when the process began, and from there on the
+ * monotonic clock, so that setting the machine's time changes no measured time.
  */
 final class SteadyClock {
 

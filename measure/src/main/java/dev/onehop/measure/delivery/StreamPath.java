@@ -1,29 +1,42 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.resync.Failure;
+import java.util.List;
 import java.util.Locale;
 
-/** The way by which a change is seen. All of them are open in every test. */
-enum StreamPath {
-  /** The official driver's change stream through a mongos. */
-  MONGOS(0),
+/** A path by which change events are read. */
+public enum StreamPath {
+  /** The official driver's change stream through a mongos, which merges the shards' streams. */
+  MONGOS,
   /** OneHop's change stream of each shard, events as they come. */
-  SHARDS(1),
+  SHARDS,
   /** OneHop's change stream of each shard, put in order. */
-  ORDERED(2);
+  ORDERED,
+  /** The same, split into channels by OneHop. */
+  DIRECT;
 
-  private final int number;
+  /** The paths of {@code onehop consume}. */
+  public static final List<StreamPath> CONSUMED = List.of(MONGOS, DIRECT);
 
-  StreamPath(int number) {
-    this.number = number;
-  }
+  /** The paths of {@code onehop propagate}, all of them open in every test. */
+  static final List<StreamPath> TIMED = List.of(MONGOS, SHARDS, ORDERED);
 
-  /** Counts the paths from 0. */
-  int number() {
-    return number;
-  }
-
-  /** The name in results. */
-  String label() {
+  /** The name in options and results. */
+  public String label() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The path of {@code onehop consume} with a name.
+   *
+   * @throws Failure if there is none
+   */
+  public static StreamPath consumed(String label) {
+    for (StreamPath path : CONSUMED) {
+      if (path.label().equals(label)) {
+        return path;
+      }
+    }
+    throw Failure.usage("unknown source '" + label + "'; sources: mongos, direct");
   }
 }

@@ -16,7 +16,7 @@ class ChannelSplitTest {
   private static List<RawBsonDocument> events(int count) {
     List<RawBsonDocument> events = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      events.add(SampleEvents.of(new Row(1, i % 1_000, 1 + i / 1_000, 0), i, 0));
+      events.add(SampleEvents.of(SampleEvents.row(1, i % 1_000, 1 + i / 1_000, 0), i, 0));
     }
     return events;
   }
@@ -26,7 +26,7 @@ class ChannelSplitTest {
     List<RawBsonDocument> all = events(4_000);
     Map<Integer, List<RawBsonDocument>> taken = new ConcurrentHashMap<>();
     Map<Integer, AtomicInteger> within = new ConcurrentHashMap<>();
-    EventStream.Consumer consumer =
+    EventStream.Sink consumer =
         (channel, event) -> {
           AtomicInteger now = within.computeIfAbsent(channel, number -> new AtomicInteger());
           assertThat(now.incrementAndGet()).isOne();
@@ -47,9 +47,7 @@ class ChannelSplitTest {
         .values()
         .forEach(
             events ->
-                assertThat(events.stream().map(RowEvent::token))
-                    .isSorted()
-                    .doesNotHaveDuplicates());
+                assertThat(events.stream().map(Row::token)).isSorted().doesNotHaveDuplicates());
   }
 
   @Test

@@ -28,7 +28,7 @@ class HashRangesTest {
   @Test
   void hashesStayInTheirRanges() {
     HashRanges some =
-        HashRanges.of(
+        new HashRanges(
             List.of(
                 new HashRanges.Range(-100, -90),
                 new HashRanges.Range(Integer.MAX_VALUE, 1L << 31)));
@@ -37,7 +37,8 @@ class HashRangesTest {
       assertThat((hash >= -100 && hash < -90) || hash == Integer.MAX_VALUE).isTrue();
       assertThat(some.hash(row)).isEqualTo(hash);
     }
-    assertThatThrownBy(() -> HashRanges.of(List.of())).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new HashRanges(List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

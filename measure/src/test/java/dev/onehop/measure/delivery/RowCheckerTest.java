@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.measure.delivery.RowChecker.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,7 +24,7 @@ class RowCheckerTest {
 
   @TempDir private Path folder;
 
-  private final RowVersions written = new RowVersions();
+  private final RowSet written = new RowSet();
 
   /** Every row, and a second version of each tenth a while later. */
   private List<RawBsonDocument> events() {
@@ -39,12 +40,13 @@ class RowCheckerTest {
 
   private void add(List<RawBsonDocument> events, int row, int version) {
     written.add(row, version);
-    events.add(SampleEvents.of(new Row(RUN, row, version, 0), events.size(), 0));
+    events.add(SampleEvents.of(SampleEvents.row(RUN, row, version, 0), events.size(), 0));
   }
 
-  private static ConsumerTask task(int channels, int process, int processes, boolean total) {
-    return new ConsumerTask(
-        "", null, "db", "c", RUN, "direct", total, channels, process, processes, 0, 0, "");
+  private static ArrivalLog log(int channels, int process, int processes, boolean total) {
+    ConsumePlan.Point point =
+        new ConsumePlan.Point("live", StreamPath.DIRECT, total, channels, processes);
+    return new ConsumerMain.Task("", null, RUN, point, process, 0, "").log(new Lags(channels));
   }
 
   /** What is found in events with a fault, split and consumed as they are in a run. */
@@ -52,13 +54,13 @@ class RowCheckerTest {
       throws Exception {
     List<RawBsonDocument> events = events();
     fault.accept(events);
-    RowConsumer consumer = new RowConsumer(task(channels, 0, 1, total));
-    try (ChannelSplit split = new ChannelSplit(channels, consumer)) {
+    ArrivalLog log = log(channels, 0, 1, total);
+    try (ChannelSplit split = new ChannelSplit(channels, log)) {
       for (int from = 0; from < events.size(); from += 700) {
         split.take(events.subList(from, Math.min(from + 700, events.size())));
       }
     }
-    RowChecker checker = consumer.checker();
+    RowChecker checker = log.checker();
     Verdict verdict =
         Verdict.of(written, List.of(checker.seen()), checker.doubled(), checker.outOfOrder());
     assertThat(verdict.rows()).isEqualTo(ROWS + ROWS / 10 - 10);
@@ -133,7 +135,7 @@ class RowCheckerTest {
         verdict(
             4,
             false,
-            events -> events.add(SampleEvents.of(new Row(RUN, ROWS, 1, 0), 9_999_999, 0)));
+            events -> events.add(SampleEvents.of(SampleEvents.row(RUN, ROWS, 1, 0), 9_999_999, 0)));
     assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 1));
   }
 
@@ -143,24 +145,25 @@ class RowCheckerTest {
         verdict(
             4,
             false,
-            events -> events.add(SampleEvents.of(new Row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
+            events ->
+                events.add(SampleEvents.of(SampleEvents.row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
     assertThat(verdict.isGood()).isTrue();
   }
 
   @Test
   void twoProcessesSeeAllRowsAndEachItsOwn() throws Exception {
     List<RawBsonDocument> events = events();
-    List<RowVersions> seen = new ArrayList<>();
+    List<RowSet> seen = new ArrayList<>();
     for (int process = 0; process < 2; process++) {
-      RowConsumer consumer = new RowConsumer(task(8, process, 2, false));
-      try (ChannelSplit split = new ChannelSplit(8, consumer)) {
+      ArrivalLog log = log(8, process, 2, false);
+      try (ChannelSplit split = new ChannelSplit(8, log)) {
         split.take(events.subList(0, 3_000));
         split.take(events.subList(3_000, events.size()));
       }
-      assertThat(consumer.rows()).isBetween(events.size() * 4L / 10, events.size() * 6L / 10);
+      assertThat(log.rows()).isBetween(events.size() * 4L / 10, events.size() * 6L / 10);
       Path its = Files.createDirectories(folder.resolve("consumer-" + process));
-      consumer.write(its);
-      seen.add(RowVersions.read(its.resolve(RowConsumer.SEEN)));
+      log.checker().seen().write(its.resolve(ConsumerMain.ROWS));
+      seen.add(RowSet.read(its.resolve(ConsumerMain.ROWS)));
     }
 
     assertThat(Verdict.of(written, seen, 0, 0).isGood()).isTrue();
@@ -181,11 +184,69 @@ class RowCheckerTest {
 
   private static int place(List<RawBsonDocument> events, long row, int version) {
     for (int i = 0; i < events.size(); i++) {
-      RowEvent event = RowEvent.of(events.get(i));
+      Row event = Row.ofEvent(events.get(i));
       if (event != null && event.number() == row && event.version() == version) {
         return i;
       }
     }
     throw new IllegalArgumentException("no event of row " + row);
+  }
+
+  /** A snapshot, whose rows have a version, and the events after it. */
+  private static Verdict joined(long[][] snapshot, long[][] events, long[][] acknowledged) {
+    RowChecker checker = new RowChecker();
+    RowSet rows = new RowSet();
+    for (long[] row : snapshot) {
+      checker.snapshot(row[0], (int) row[1]);
+    }
+    for (long[] event : events) {
+      checker.take(0, event[0], (int) event[1]);
+    }
+    for (long[] last : acknowledged) {
+      for (int version = 1; version <= last[1]; version++) {
+        rows.add(last[0], version);
+      }
+    }
+    assertThat(checker.read()).isEqualTo(snapshot.length);
+    return checker.verdict(rows);
+  }
+
+  @Test
+  void aSnapshotAndWhatFollowsItAreAll() {
+    // The third row was inserted after the snapshot.
+    long[][] events = {{0, 4}, {0, 5}, {2, 1}, {2, 2}};
+    long[][] written = {{0, 5}, {1, 1}, {2, 2}};
+
+    assertThat(joined(new long[][] {{0, 3}, {1, 1}}, events, written))
+        .isEqualTo(new Verdict(8, 0, 0, 0, 0));
+  }
+
+  @Test
+  void aGapBetweenSnapshotAndStreamIsLost() {
+    assertThat(joined(new long[][] {{0, 3}}, new long[][] {{0, 5}}, new long[][] {{0, 5}}).lost())
+        .isOne();
+  }
+
+  @Test
+  void anOverlapOfSnapshotAndStreamIsDoubled() {
+    Verdict verdict =
+        joined(new long[][] {{0, 3}}, new long[][] {{0, 3}, {0, 4}}, new long[][] {{0, 4}});
+
+    assertThat(verdict).isEqualTo(new Verdict(4, 0, 1, 0, 0));
+  }
+
+  @Test
+  void theLastChangesAfterASnapshotAreMissedToo() {
+    long[][] written = {{0, 4}, {1, 2}};
+
+    assertThat(joined(new long[][] {{0, 1}}, new long[][] {{0, 2}}, written).lost()).isEqualTo(4);
+  }
+
+  @Test
+  void whatASnapshotOrItsStreamGivesTwiceIsDoubled() {
+    long[][] twice = {{0, 1}, {0, 1}};
+
+    assertThat(joined(twice, new long[][] {{0, 2}, {0, 2}}, new long[][] {{0, 2}}).doubled())
+        .isEqualTo(2);
   }
 }

@@ -7,28 +7,39 @@ import org.bson.BsonInt32;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RowTest {
 
-  @Test
-  void has220BytesAndFourKeyFieldsOfWhichTheFirstIsAHash() {
-    RawBsonDocument document = new Row(7, 123_456_789, 2, 42).document(HashRanges.all());
+  private static final Row ROW = new Row(1 << 28, 7, 123_456_789_012L, 3, 40, 50);
 
-    assertThat(RowEvent.size(document)).isEqualTo(Row.BYTES).isEqualTo(220);
-    assertThat(document.keySet()).containsExactly("_id", "at", "value");
-    assertThat(document.getDocument("_id").keySet()).containsExactly("h", "user", "run", "n");
-    assertThat(document.getDocument("_id").get("h")).isInstanceOf(BsonInt32.class);
+  @ParameterizedTest
+  @ValueSource(ints = {Row.LEAST_BYTES, 200, ConsumeBench.ROW_BYTES, 70_000})
+  void aDocumentHasItsSizeAndComesBack(int bytes) {
+    RawBsonDocument document = ROW.document(-5, bytes);
+
+    assertThat(document.getByteBuffer().remaining()).isEqualTo(bytes);
+    assertThat(Row.of(document)).isEqualTo(ROW);
+  }
+
+  @Test
+  void hasFourKeyFieldsOfWhichTheFirstIsAHash() {
+    RawBsonDocument document = ROW.document(-5, ConsumeBench.ROW_BYTES);
+
+    assertThat(ConsumeBench.ROW_BYTES).isEqualTo(220);
+    assertThat(document.getDocument("_id").keySet()).containsExactly("h", "run", "g", "n");
+    assertThat(document.getDocument("_id").get("h")).isEqualTo(new BsonInt32(-5));
+    assertThat(Row.filter(document)).isEqualTo(new BsonDocument("_id", document.get("_id")));
   }
 
   @Test
   void isReadFromItsEvent() {
-    Row row = new Row(7, 5_000_000_000L, 2, 1_700_000_000_000_123L);
+    RawBsonDocument event = SampleEvents.of(ROW, 9, 1_700_000_000_004L);
 
-    RowEvent read = RowEvent.of(SampleEvents.of(row, 9, 1_700_000_000_004L));
-
-    assertThat(read)
-        .isEqualTo(new RowEvent(7, 5_000_000_000L, 2, 1_700_000_000_000_123L, 1_700_000_000_004L));
-    assertThat(RowEvent.token(SampleEvents.of(row, 9, 0))).isEqualTo("8200000000000000092B");
+    assertThat(Row.ofEvent(event)).isEqualTo(ROW);
+    assertThat(Row.committedMillis(event)).isEqualTo(1_700_000_000_004L);
+    assertThat(Row.token(event)).isEqualTo("8200000000000000092B");
   }
 
   @Test
@@ -37,18 +48,25 @@ class RowTest {
         new String[] {
           "{operationType: 'drop'}",
           "{operationType: 'delete', documentKey: {_id: 1}}",
-          "{operationType: 'insert', fullDocument: {_id: 1, at: 2, value: 'x'}}",
-          "{operationType: 'insert', fullDocument: {_id: {run: 1}, at: 2, value: 'x'}}"
+          "{operationType: 'insert', fullDocument: {_id: 1, at: 2, v: 3}}",
+          "{operationType: 'insert', fullDocument: {_id: {run: 1}, at: 2, v: 3}}"
         }) {
-      assertThat(RowEvent.of(SampleEvents.raw(BsonDocument.parse(event)))).as(event).isNull();
+      assertThat(Row.ofEvent(SampleEvents.raw(BsonDocument.parse(event)))).as(event).isNull();
     }
   }
 
   @Test
-  void aServerThatTellsNoClockHasNoCommitTime() {
-    BsonDocument event = SampleEvents.of(new Row(1, 2, 1, 3), 1, 4).decode(new BsonDocumentCodec());
+  void aServerThatSendsNoClockHasNoCommitTime() {
+    BsonDocument event = SampleEvents.of(ROW, 1, 4).decode(new BsonDocumentCodec());
     event.remove("wallTime");
 
-    assertThat(RowEvent.of(SampleEvents.raw(event)).committedMillis()).isNull();
+    assertThat(Row.committedMillis(SampleEvents.raw(event))).isNull();
+  }
+
+  @Test
+  void signalsAreBelowZero() {
+    assertThat(Row.signal(0)).isEqualTo(-1);
+    assertThat(new Row(1, 1, Row.signal(4), 1, 0, 0).isSignal()).isTrue();
+    assertThat(ROW.isSignal()).isFalse();
   }
 }

@@ -12,9 +12,15 @@ final class SampleEvents {
 
   private SampleEvents() {}
 
+  /** A row of a run's first group whose write was due and began at a time. */
+  static Row row(int run, long number, int version, long beganMicros) {
+    return new Row(run, 0, number, version, beganMicros, beganMicros);
+  }
+
   /** The event of a row's write, the n-th of all. */
   static RawBsonDocument of(Row row, int place, long committedMillis) {
-    BsonDocument document = row.document(HashRanges.all());
+    BsonDocument document =
+        row.document(RowWriter.hash(HashRanges.all(), row), ConsumeBench.ROW_BYTES);
     return raw(
         new BsonDocument(
                 "_id",

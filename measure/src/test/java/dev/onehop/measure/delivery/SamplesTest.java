@@ -16,9 +16,7 @@ class SamplesTest {
   @TempDir private Path folder;
 
   private static Samples of(long... values) {
-    Samples samples = new Samples();
-    samples.addAll(values);
-    return samples;
+    return new Samples(values);
   }
 
   @Test

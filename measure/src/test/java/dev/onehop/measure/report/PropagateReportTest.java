@@ -135,8 +135,7 @@ public class PropagateReportTest {
     assertThat(wrong.faults()).isEqualTo(18);
     assertThat(PropagateReport.html(wrong))
         .contains(
-            "Unfinished run of 7 measurements (interrupted).",
-            "18 objects were lost or doubled");
+            "Unfinished run of 7 measurements (interrupted).", "18 objects were lost or doubled");
   }
 
   @Test

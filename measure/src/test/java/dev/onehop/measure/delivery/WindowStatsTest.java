@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class MeasuredTest {
+class WindowStatsTest {
 
   private static final long BEGIN = 1_700_000_000_000_000L;
   private static final int SECOND = 1_000_000;
@@ -30,8 +30,8 @@ class MeasuredTest {
 
   @Test
   void ratesAreThoseOfTheWindow() {
-    Measured measured =
-        new Measured(List.of(report(BEGIN, 20)), BEGIN + 2_100_000, BEGIN + 14_000_000);
+    WindowStats measured =
+        new WindowStats(List.of(report(BEGIN, 20)), BEGIN + 2_100_000, BEGIN + 14_000_000);
 
     assertThat(measured.seconds()).isCloseTo(11.9, within(1e-9));
     assertThat(measured.rowsPerSecond()).isCloseTo(1_000, within(1e-6));
@@ -43,7 +43,7 @@ class MeasuredTest {
 
   @Test
   void severalConsumersAddUp() {
-    Measured measured = Measured.drain(List.of(report(BEGIN, 8), report(BEGIN + SECOND, 9)));
+    WindowStats measured = WindowStats.drain(List.of(report(BEGIN, 8), report(BEGIN + SECOND, 9)));
 
     assertThat(measured.seconds()).isCloseTo(10, within(1e-9));
     assertThat(measured.rowsPerSecond()).isCloseTo(1_700, within(1e-6));
@@ -53,16 +53,16 @@ class MeasuredTest {
 
   @Test
   void aShortLastWindowIsLeftOutUnlessItIsTheOnlyOne() {
-    assertThat(new Measured(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 5_900_000).windows())
+    assertThat(new WindowStats(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 5_900_000).windows())
         .hasSize(1);
-    assertThat(new Measured(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 500_000).windows())
+    assertThat(new WindowStats(List.of(report(BEGIN, 8)), BEGIN, BEGIN + 500_000).windows())
         .containsExactly(1_000.0);
   }
 
   @Test
   void nothingIsDividedByNothing() {
     ConsumerReport empty = new ConsumerReport(BEGIN, BEGIN, 0, 0, 0, 0, List.of());
-    assertThat(Measured.drain(List.of(empty)).rowsPerSecond()).isZero();
-    assertThat(Measured.drain(List.of(empty)).cores()).isZero();
+    assertThat(WindowStats.drain(List.of(empty)).rowsPerSecond()).isZero();
+    assertThat(WindowStats.drain(List.of(empty)).cores()).isZero();
   }
 }

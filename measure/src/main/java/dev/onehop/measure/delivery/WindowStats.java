@@ -9,7 +9,7 @@ import java.util.function.ToLongFunction;
  * What consumers did and used in a window of time, by their samples; between two samples it is
  * taken to have gone on evenly.
  */
-final class Measured {
+final class WindowStats {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
@@ -26,7 +26,7 @@ final class Measured {
    * @param fromMicros the window's begin, in microseconds since 1970
    * @param toMicros its end, later
    */
-  Measured(List<ConsumerReport> reports, long fromMicros, long toMicros) {
+  WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros) {
     this(reports, fromMicros, toMicros, false);
   }
 
@@ -34,7 +34,8 @@ final class Measured {
    * @param toTheEnd whether nothing was done after the window, so that what the next sample has
    *     belongs to it
    */
-  private Measured(List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
+  private WindowStats(
+      List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
     this.reports = List.copyOf(reports);
     this.fromMicros = fromMicros;
     this.toMicros = Math.max(toMicros, fromMicros + 1);
@@ -42,8 +43,8 @@ final class Measured {
   }
 
   /** A drain's: from when the first consumer opened its stream to the last row of all. */
-  static Measured drain(List<ConsumerReport> reports) {
-    return new Measured(
+  static WindowStats drain(List<ConsumerReport> reports) {
+    return new WindowStats(
         reports,
         reports.stream().mapToLong(ConsumerReport::openedMicros).min().orElse(0),
         reports.stream().mapToLong(ConsumerReport::lastMicros).max().orElse(0),

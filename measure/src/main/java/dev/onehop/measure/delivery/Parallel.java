@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import dev.onehop.resync.Failure;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -9,43 +10,54 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Work that is done at the same time. */
-final class SideBySide {
+final class Parallel {
 
-  /** A part of the work. */
+  /** A part of the work on an object. */
   @FunctionalInterface
-  interface Part {
+  interface Part<T> {
     /** Does it. */
-    void run() throws Exception;
+    void run(T on) throws Exception;
   }
 
-  private SideBySide() {}
+  private Parallel() {}
 
   /**
-   * Begins all parts at once, and waits until all have ended.
+   * Begins a part for each object at once, and waits until all have ended.
    *
    * @throws Failure if one has failed
    */
-  static void run(List<Part> parts) throws InterruptedException {
-    ExecutorService threads = Executors.newFixedThreadPool(Math.max(1, parts.size()));
+  static <T> void forEach(Collection<T> all, Part<T> part) throws InterruptedException {
+    ExecutorService threads = Executors.newFixedThreadPool(Math.max(1, all.size()));
     try {
       List<Future<?>> running = new ArrayList<>();
-      for (Part part : parts) {
+      for (T each : all) {
         running.add(
             threads.submit(
                 () -> {
-                  part.run();
+                  part.run(each);
                   return null;
                 }));
       }
       for (Future<?> each : running) {
-        each.get();
+        await(each);
       }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /**
+   * Waits for work to end.
+   *
+   * @throws Failure if it has failed
+   */
+  static void await(Future<?> work) throws InterruptedException {
+    try {
+      var unused = work.get();
     } catch (ExecutionException e) {
       throw e.getCause() instanceof Exception why
           ? Failure.of(why)
           : Failure.run(Failure.firstLine(e), e);
-    } finally {
-      threads.shutdownNow();
     }
   }
 }

@@ -1,0 +1,151 @@
+package dev.onehop.measure.delivery;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntPredicate;
+import org.bson.RawBsonDocument;
+
+/**
+ * What has come by one stream of a run's rows: each row is checked, counted and timed. Thread-safe;
+ * each channel's events are taken by one thread at a time.
+ */
+final class ArrivalLog implements EventStream.Sink {
+
+  private final int run;
+  private final boolean total;
+  private final IntPredicate channels;
+  private final Timing timing;
+  private final RowChecker checker = new RowChecker();
+  private final LongAdder rows = new LongAdder();
+  private final LongAdder bytes = new LongAdder();
+  private final AtomicLong lastMicros = new AtomicLong();
+  private final Map<Integer, LongAdder> groups = new ConcurrentHashMap<>();
+  private final Map<Long, Long> signals = new ConcurrentHashMap<>();
+  private final Map<Integer, String> tokens = new ConcurrentHashMap<>();
+  private final ReadWriteLock taking = new ReentrantReadWriteLock();
+  private boolean closed; // guarded by taking
+
+  /** Times rows that came for the first time. */
+  @FunctionalInterface
+  interface Timing {
+    /**
+     * Times a row.
+     *
+     * @param seenMicros when the row came, by {@link SteadyClock}
+     */
+    void time(int channel, Row row, RawBsonDocument event, long seenMicros);
+  }
+
+  /**
+   * A log that has nothing yet.
+   *
+   * @param run which rows are looked at
+   * @param total whether all events of a channel have one order
+   * @param channels which channels are looked at
+   */
+  ArrivalLog(int run, boolean total, IntPredicate channels, Timing timing) {
+    this.run = run;
+    this.total = total;
+    this.channels = channels;
+    this.timing = timing;
+  }
+
+  @Override
+  public void take(int channel, RawBsonDocument event) {
+    long now = SteadyClock.micros();
+    Row row = channels.test(channel) ? Row.ofEvent(event) : null;
+    if (row == null || row.run() != run) {
+      return;
+    }
+    taking.readLock().lock();
+    try {
+      if (!closed) {
+        take(channel, row, event, now);
+      }
+    } finally {
+      taking.readLock().unlock();
+    }
+  }
+
+  private void take(int channel, Row row, RawBsonDocument event, long now) {
+    if (row.isSignal()) {
+      if (signals.putIfAbsent(row.number(), now) != null) {
+        checker.again();
+      }
+      return;
+    }
+    if (total) {
+      String token = Row.token(event);
+      String before = tokens.put(channel, token);
+      if (before != null && token.compareTo(before) < 0) {
+        checker.stepBack();
+      }
+    }
+    rows.increment();
+    bytes.add(event.getByteBuffer().remaining());
+    lastMicros.accumulateAndGet(now, Math::max);
+    if (checker.take(channel, row.number(), row.version())) {
+      groups.computeIfAbsent(row.group(), group -> new LongAdder()).increment();
+      timing.time(channel, row, event, now);
+    }
+  }
+
+  RowChecker checker() {
+    return checker;
+  }
+
+  /** Events of the run's rows so far, without signals. */
+  long rows() {
+    return rows.sum();
+  }
+
+  /** The bytes of these events. */
+  long bytes() {
+    return bytes.sum();
+  }
+
+  /** When the last of them was taken, by {@link SteadyClock}; 0 if none was. */
+  long lastMicros() {
+    return lastMicros.get();
+  }
+
+  /** Rows of a group that have come, each version once. */
+  long rows(int group) {
+    LongAdder its = groups.get(group);
+    return its == null ? 0 : its.sum();
+  }
+
+  /** Signals that have come, each once. */
+  long signals() {
+    return signals.size();
+  }
+
+  /** When the last of some signals came; empty if one has not come. */
+  OptionalLong signalled(Collection<Long> numbers) {
+    long last = 0;
+    for (Long number : numbers) {
+      Long came = signals.get(number);
+      if (came == null) {
+        return OptionalLong.empty();
+      }
+      last = Math.max(last, came);
+    }
+    return OptionalLong.of(last);
+  }
+
+  /** Waits for events that are being taken; none is taken afterwards. */
+  void close() {
+    taking.writeLock().lock();
+    try {
+      closed = true;
+    } finally {
+      taking.writeLock().unlock();
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package dev.onehop.measure.delivery;
+
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.ConsumeReport;
+import dev.onehop.measure.report.ConsumeTable;
+import dev.onehop.measure.results.ConsumePoint;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.resync.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/** {@code onehop consume}: how many rows are consumed, and how far behind consumers are. */
+public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint, ConsumeResults> {
+
+  /** In the database of the cluster's URL. */
+  static final String COLLECTION = "onehop_consume";
+
+  /** The size of a row. */
+  static final int ROW_BYTES = 220;
+
+  private static final int CHUNKS_PER_SHARD = 4;
+
+  /** A writer that has less of its rate than this says so. */
+  private static final double LEAST_OF_RATE = 0.95;
+
+  private final ConsumePlan plan;
+  private final boolean oneClock;
+
+  /** How often its estimate a point of the same kind and source has taken. */
+  private final Map<String, Double> experience = new HashMap<>();
+
+  // Distinguishes rows of earlier runs, whose documents may still be there.
+  private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
+  private @Nullable Backlog backlog;
+
+  /**
+   * Rows that were written before they are read.
+   *
+   * @param run marks the rows
+   * @param start cluster time before the first of them
+   * @param count of the rows, each version counted
+   * @param rows what was acknowledged
+   */
+  record Backlog(int run, BsonTimestamp start, long count, RowSet rows) {}
+
+  /**
+   * A bench of what a plan asks for.
+   *
+   * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
+   *     theirs
+   */
+  public ConsumeBench(ConsumePlan plan, boolean oneClock) {
+    this.plan = plan;
+    this.oneClock = oneClock;
+  }
+
+  @Override
+  public void prepare(Session session) throws InterruptedException {
+    Progress progress = session.progress();
+    Duration left = plan.estimateBacklog();
+    for (ConsumePlan.Point point : plan.points()) {
+      left = left.plus(plan.estimate(point));
+    }
+    progress.note(
+        "%d points, about %s in all".formatted(plan.points().size(), Progress.about(left)));
+    progress.remaining(left);
+    progress.phase("sharding " + COLLECTION);
+    RowCollection.prepare(session.cluster(), COLLECTION, CHUNKS_PER_SHARD);
+    if (plan.hasDrains()) {
+      progress.phase("writing " + plan.rows() + " rows");
+      try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION);
+          RowWriter writer = writer(collection, run, HashRanges.all())) {
+        BsonTimestamp start = collection.now();
+        writer.start(plan.rows());
+        while (!writer.hasEnded()) {
+          Thread.sleep(100);
+          progress.state(writer.acknowledged() + " of " + plan.rows());
+        }
+        writer.stop();
+        backlog = new Backlog(run, start, writer.acknowledged(), writer.versions());
+      }
+    }
+  }
+
+  /** One write in ten replaces a row. */
+  static RowWriter writer(RowCollection collection, int run, HashRanges hashes) {
+    return new RowWriter(collection.rows(), new RowWriter.Kind(run, 0, ROW_BYTES, 1, 10), hashes);
+  }
+
+  @Override
+  public List<ConsumePlan.Point> cells() {
+    return plan.points();
+  }
+
+  @Override
+  public Duration estimate(ConsumePlan.Point point, Session session) {
+    double times = experience.getOrDefault(kind(point), 1.0);
+    return Duration.ofMillis((long) (plan.estimate(point).toMillis() * times));
+  }
+
+  private static String kind(ConsumePlan.Point point) {
+    return point.kind() + " " + point.source();
+  }
+
+  @Override
+  public ConsumePoint measure(ConsumePlan.Point point, Session session)
+      throws IOException, InterruptedException {
+    long begun = System.nanoTime();
+    ConsumePoint result;
+    try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION)) {
+      PointRun next = new PointRun(plan, point, collection, oneClock, session);
+      result =
+          point.kind().equals(ConsumePoint.DRAIN) && backlog != null
+              ? next.drain(backlog)
+              : next.live(++run);
+    }
+    double took = (System.nanoTime() - begun) / 1e6;
+    experience.put(kind(point), took / plan.estimate(point).toMillis());
+    note(point, result, session.progress());
+    return result;
+  }
+
+  private void note(ConsumePlan.Point planned, ConsumePoint point, Progress progress) {
+    Double rate = plan.rate(planned);
+    Double written = point.writtenPerSecond();
+    if (written != null && rate != null && written < LEAST_OF_RATE * rate) {
+      progress.note(
+          String.format(
+              Locale.ROOT,
+              "%s: only %.0f of %.0f rows a second were written",
+              planned.title(),
+              written,
+              rate));
+    }
+    if (point.faults() > 0) {
+      progress.note(
+          "%s: %d rows LOST, %d DOUBLED, %d OUT OF ORDER, %d UNEXPECTED"
+              .formatted(
+                  planned.title(),
+                  point.lost(),
+                  point.doubled(),
+                  point.outOfOrder(),
+                  point.unexpected()));
+    }
+  }
+
+  @Override
+  public @Nullable ConsumeResults results(
+      List<Measured<ConsumePlan.Point, ConsumePoint>> measured, Session session) {
+    if (measured.isEmpty()) {
+      return null;
+    }
+    RunFacts.Load load =
+        RunFacts.Load.of(
+            plan.hasDrains() ? plan.rows() : 0,
+            "rows of " + ROW_BYTES + " bytes, four key fields, one write in ten replaces a row",
+            oneClock
+                ? List.of()
+                : List.of("lags from the commit: the servers may have another clock"),
+            1,
+            0);
+    return new ConsumeResults(
+        session.facts(plan.points().size(), load),
+        session.cluster().topology(),
+        session.cluster().server(),
+        session.context().machine(),
+        measured.stream().map(Measured::point).toList());
+  }
+
+  @Override
+  public String table(ConsumeResults results) {
+    return ConsumeTable.render(results);
+  }
+
+  @Override
+  public Path page(Path folder, ConsumeResults results) {
+    return ConsumeReport.write(folder, results);
+  }
+}

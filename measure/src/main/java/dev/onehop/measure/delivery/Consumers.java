@@ -1,0 +1,165 @@
+package dev.onehop.measure.delivery;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.frame.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+
+/** The processes of {@link ConsumerMain} that share the channels of a point. Used by one thread. */
+final class Consumers implements AutoCloseable {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration POLL = Duration.ofMillis(20);
+
+  /** No new row for so long: it will not come. */
+  private static final Duration STALL = Duration.ofSeconds(20);
+
+  /** After the last row, for those that might come again. */
+  private static final Duration SETTLE = Duration.ofMillis(500);
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final List<ChildJvm> processes = new ArrayList<>();
+  private final List<Path> folders = new ArrayList<>();
+  private final Map<Integer, Long> seen = new ConcurrentHashMap<>();
+
+  private Consumers() {}
+
+  /** Starts one process for each task, and waits until all are ready. */
+  static Consumers start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
+    Consumers consumers = new Consumers();
+    boolean ready = false;
+    try {
+      for (ConsumerMain.Task task : tasks) {
+        consumers.add(task);
+      }
+      consumers.await(ConsumerMain.READY);
+      ready = true;
+      return consumers;
+    } finally {
+      if (!ready) {
+        consumers.close();
+      }
+    }
+  }
+
+  private void add(ConsumerMain.Task task) throws IOException {
+    Path folder = Path.of(task.folder());
+    int index = folders.size();
+    folders.add(folder);
+    processes.add(
+        ChildJvm.start(
+            "a consumer",
+            List.of(),
+            ConsumerMain.class,
+            JSON.writeValueAsString(task),
+            folder,
+            line -> isProgress(index, line)));
+  }
+
+  private boolean isProgress(int index, String line) {
+    if (line.startsWith(ConsumerMain.SEEN)) {
+      seen.put(index, Long.parseLong(line.substring(ConsumerMain.SEEN.length())));
+      return true;
+    }
+    return false;
+  }
+
+  private void send(String command) {
+    processes.forEach(process -> process.send(command));
+  }
+
+  private List<String> await(String answer) throws InterruptedException {
+    List<String> answers = new ArrayList<>();
+    for (ChildJvm process : processes) {
+      answers.add(process.await(answer, PATIENCE));
+    }
+    return answers;
+  }
+
+  /** Has all open their streams at the same time, and waits until they have. */
+  void open() throws InterruptedException {
+    seen.clear();
+    send("open");
+    var unused = await(ConsumerMain.OPENED);
+  }
+
+  /** See {@link Lags#setWindow}. */
+  void setWindow(long fromMicros, long toMicros) {
+    send("window " + fromMicros + " " + toMicros);
+  }
+
+  /** Versions of rows seen by all since they opened their streams, each once by each. */
+  long seen() {
+    return seen.values().stream().mapToLong(rows -> rows).sum();
+  }
+
+  /**
+   * Fails if one of them has.
+   *
+   * @throws dev.onehop.resync.Failure why
+   */
+  void check() {
+    processes.forEach(ChildJvm::check);
+  }
+
+  /**
+   * Waits until all rows were seen, or none has come for long.
+   *
+   * @param progress gets the rows seen by all so far
+   */
+  void awaitRows(long rows, LongConsumer progress) throws InterruptedException {
+    long most = -1;
+    long lastNew = System.nanoTime();
+    while (most < rows && System.nanoTime() - lastNew < STALL.toNanos()) {
+      Thread.sleep(POLL.toMillis());
+      check();
+      long now = seen();
+      progress.accept(now);
+      if (now > most) {
+        most = now;
+        lastNew = System.nanoTime();
+      }
+    }
+  }
+
+  /** Waits a little for rows that might come again. */
+  void settle() throws InterruptedException {
+    Thread.sleep(SETTLE.toMillis());
+  }
+
+  /** Has all close their streams, and takes what they found. */
+  List<ConsumerReport> reports() throws InterruptedException, IOException {
+    send("close");
+    List<ConsumerReport> reports = new ArrayList<>();
+    for (String report : await(ConsumerMain.REPORT)) {
+      reports.add(JSON.readValue(report, ConsumerReport.class));
+    }
+    return reports;
+  }
+
+  /** What each has seen, by its last report. */
+  List<RowSet> rows() throws IOException {
+    List<RowSet> rows = new ArrayList<>();
+    for (Path folder : folders) {
+      rows.add(RowSet.read(folder.resolve(ConsumerMain.ROWS)));
+    }
+    return rows;
+  }
+
+  /** The folders with their logs. */
+  List<Path> folders() {
+    return folders;
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(ChildJvm::close);
+  }
+}

@@ -1,0 +1,82 @@
+package dev.onehop.measure.delivery;
+
+import dev.onehop.measure.results.ConsumePoint;
+import dev.onehop.measure.results.HdrLogs;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.Histogram;
+import org.bson.RawBsonDocument;
+
+/**
+ * How far behind the rows of a window come: since the commit, and since their write was issued.
+ * Thread-safe; each channel's rows are timed by one thread at a time.
+ */
+final class Lags implements ArrivalLog.Timing {
+
+  private static final int DIGITS = 3;
+
+  private final List<Histogram> sinceCommit = new ArrayList<>();
+  private final List<Histogram> sinceIssued = new ArrayList<>();
+  private final LongAdder negative = new LongAdder();
+  private volatile long windowFrom = Long.MAX_VALUE;
+  private volatile long windowTo = Long.MIN_VALUE;
+
+  /** Lags of that many channels. */
+  Lags(int channels) {
+    for (int i = 0; i < channels; i++) {
+      sinceCommit.add(new Histogram(DIGITS));
+      sinceIssued.add(new Histogram(DIGITS));
+    }
+  }
+
+  /**
+   * Sets which rows count.
+   *
+   * @param from when their writes were issued, by {@link SteadyClock}
+   */
+  void setWindow(long from, long to) {
+    windowTo = to;
+    windowFrom = from;
+  }
+
+  @Override
+  public void time(int channel, Row row, RawBsonDocument event, long seenMicros) {
+    if (row.beganMicros() >= windowFrom && row.beganMicros() < windowTo) {
+      record(sinceIssued.get(channel), seenMicros - row.beganMicros());
+      Long committed = Row.committedMillis(event);
+      if (committed != null) {
+        record(sinceCommit.get(channel), seenMicros - committed * 1000);
+      }
+    }
+  }
+
+  /** A lag below zero has no place in a histogram; it is counted and reported. */
+  private void record(Histogram histogram, long micros) {
+    if (micros < 0) {
+      negative.increment();
+    } else {
+      histogram.recordValue(micros);
+    }
+  }
+
+  /** Lags below zero, of which there are none unless a clock was set. */
+  long negative() {
+    return negative.sum();
+  }
+
+  /** Writes the HdrHistogram logs into a folder that exists; no row may be timed meanwhile. */
+  void write(Path folder) {
+    write(HdrLogs.file(folder, ConsumePoint.LAG_LOG), sinceCommit);
+    write(HdrLogs.file(folder, ConsumePoint.SINCE_ISSUED_LOG), sinceIssued);
+  }
+
+  private static void write(Path file, List<Histogram> channels) {
+    Histogram sum = new Histogram(DIGITS);
+    channels.forEach(sum::add);
+    sum.setStartTimeStamp(SteadyClock.micros() / 1_000);
+    sum.setEndTimeStamp(sum.getStartTimeStamp());
+    HdrLogs.write(file, sum);
+  }
+}

@@ -1,0 +1,198 @@
+package dev.onehop.measure.delivery;
+
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.PropagateReport;
+import dev.onehop.measure.report.PropagateTable;
+import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.measure.results.PropagateResults;
+import dev.onehop.measure.results.PropagateResults.Streams;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/** {@code onehop propagate}: how late each row is seen, by every path. */
+public final class PropagateBench
+    implements Bench<PropagatePlan.Point, List<PropagateMeasurement>, PropagateResults> {
+
+  /** In the database of the cluster's URL. */
+  static final String COLLECTION = "onehop_propagate";
+
+  private static final int CHUNKS_PER_SHARD = 2;
+  private static final int MOST_ATTEMPTS = 3;
+
+  private final PropagatePlan plan;
+  private final boolean standInWaits;
+  private Map<String, Double> noops = Map.of();
+
+  // Distinguishes rows of earlier runs, whose events may still come.
+  private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
+
+  /**
+   * A bench of what a plan asks for.
+   *
+   * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
+   */
+  public PropagateBench(PropagatePlan plan, boolean standInWaits) {
+    this.plan = plan;
+    this.standInWaits = standInWaits;
+  }
+
+  @Override
+  public void prepare(Session session) {
+    session.progress().phase("sharding " + COLLECTION);
+    RowCollection.prepare(session.cluster(), COLLECTION, CHUNKS_PER_SHARD);
+    noops = NoopIntervals.read(session.cluster().url());
+  }
+
+  @Override
+  public List<PropagatePlan.Point> cells() {
+    return plan.points();
+  }
+
+  @Override
+  public Duration estimate(PropagatePlan.Point point, Session session) {
+    return plan.estimate(point, noopSeconds());
+  }
+
+  /** The longest no-op interval of a server, which a mongos' stream waits for. */
+  private double noopSeconds() {
+    return noops.values().stream().mapToDouble(seconds -> seconds).max().orElse(10);
+  }
+
+  /**
+   * Measures until shards and chunks stay where they are meanwhile: there is one signal on each
+   * shard, and a mongos waits for each. What was lost or doubled is kept in any case.
+   */
+  @Override
+  public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)
+      throws IOException, InterruptedException {
+    session.progress().heading(point.title() + ":");
+    Path folder = Files.createDirectories(session.folder().resolve(point.folder()));
+    try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION)) {
+      for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        noops = NoopIntervals.read(session.cluster().url());
+        collection.clear();
+        RowCollection.Placement before = collection.placement();
+        List<PropagateMeasurement> found = measure(point, collection, before, folder, session);
+        if (collection.placement().equals(before)
+            || found.stream().anyMatch(each -> each.faults() > 0)) {
+          collection.clear();
+          noteFaults(found, session);
+          return found;
+        }
+        session
+            .progress()
+            .note(
+                "Shards or chunks of %s changed while this was measured; it is not counted."
+                    .formatted(COLLECTION));
+      }
+    }
+    throw Failure.run(
+        "shards or chunks of %s changed in each of %d attempts; stop the balancer for it"
+            .formatted(COLLECTION, MOST_ATTEMPTS),
+        null);
+  }
+
+  private List<PropagateMeasurement> measure(
+      PropagatePlan.Point point,
+      RowCollection collection,
+      RowCollection.Placement placement,
+      Path folder,
+      Session session)
+      throws IOException, InterruptedException {
+    boolean timed = point.measurement().isPropagation();
+    Subscription.Query query =
+        new Subscription.Query(
+            collection,
+            collection.events(collection.now(), plan.await(), plan.total(), 0),
+            new Signals(
+                run++,
+                timed ? point.bytes() : Row.LEAST_BYTES,
+                List.copyOf(placement.ranges().values())),
+            0,
+            point.measurement() == Measurement.INITIAL_SYNC,
+            patience());
+    return switch (point.measurement()) {
+      case LOAD ->
+          new LoadRun(plan, point, query.signals().run(), query.patience(), session)
+              .measure(folder);
+      case BOOTSTRAP, INITIAL_SYNC -> new Bootstrap(plan, point, query, session).measure(folder);
+      case CLIENT_TO_CLIENT, MONGO_TO_CLIENT, CLIENT_TO_MONGO ->
+          new Propagation(plan, point, query, session).measure(folder);
+    };
+  }
+
+  /**
+   * How long to wait for what may never come: a mongos waits for the no-op of an idle server, of
+   * which one may be left out, and then for the end of that server's wait for events.
+   */
+  private Duration patience() {
+    return Duration.ofSeconds(30)
+        .plus(Duration.ofMillis((long) (2_000 * noopSeconds())))
+        .plus(plan.await().multipliedBy(2));
+  }
+
+  private static void noteFaults(List<PropagateMeasurement> found, Session session) {
+    for (PropagateMeasurement each : found) {
+      if (each.faults() > 0) {
+        session
+            .progress()
+            .note(
+                "%s by %s: %d LOST, %d DOUBLED"
+                    .formatted(each.name(), each.path(), each.lost(), each.doubled()));
+      }
+    }
+  }
+
+  @Override
+  public @Nullable PropagateResults results(
+      List<Measured<PropagatePlan.Point, List<PropagateMeasurement>>> measured, Session session) {
+    if (measured.isEmpty()) {
+      return null;
+    }
+    List<String> missing =
+        noops.size() > session.cluster().shardHosts().size()
+            ? List.of()
+            : List.of("the no-op interval of some servers, which don't tell it to this user");
+    int planned = plan.points().size();
+    RunFacts.Load load =
+        RunFacts.Load.of(
+            Collections.max(plan.documents()),
+            "objects and signals, one signal on each shard",
+            missing,
+            plan.tests(),
+            0);
+    boolean standIn = session.cluster().server().router().isStandIn();
+    return new PropagateResults(
+        PropagateResults.COMMAND,
+        session.facts(planned, load),
+        session.cluster().topology(),
+        session.cluster().server(),
+        session.context().machine(),
+        new Streams(
+            plan.await().toMillis(),
+            noops,
+            plan.total() ? "total" : "key",
+            standInWaits && standIn),
+        measured.stream().flatMap(each -> each.point().stream()).toList());
+  }
+
+  @Override
+  public String table(PropagateResults results) {
+    return PropagateTable.render(results);
+  }
+
+  @Override
+  public Path page(Path folder, PropagateResults results) {
+    return PropagateReport.write(folder, results);
+  }
+}

@@ -1,0 +1,220 @@
+package dev.onehop.measure.delivery;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.resync.Failure;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.StringJoiner;
+import java.util.function.BiConsumer;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Times how long written rows take to be seen, by every path at once: writes the rows of a test and
+ * then its signals, and waits until all have come. The first test is not timed. Used once.
+ */
+final class Propagation {
+
+  private static final long POLL_MILLIS = 1;
+
+  /** Time for what comes again. */
+  private static final long SETTLE_MILLIS = 200;
+
+  private final PropagatePlan plan;
+  private final PropagatePlan.Point point;
+  private final Subscription.Query query;
+  private final Session session;
+  private final Map<StreamPath, Reading> readings = new EnumMap<>(StreamPath.class);
+  private @Nullable MajorityProbe probe;
+
+  /** The open stream of a path, and what has come by it. */
+  private static final class Reading {
+    private final Findings findings =
+        Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST);
+    private final ArrivalLog log;
+    private final EventStream stream;
+
+    Reading(StreamPath path, Subscription.Query query) {
+      log =
+          new ArrivalLog(
+              query.signals().run(),
+              false,
+              channel -> true,
+              (channel, row, event, seen) -> {
+                if (row.group() > 0) {
+                  findings.times(Findings.LATENCY).add(seen - row.dueMicros());
+                  findings.times(Findings.SERVICE).add(seen - row.beganMicros());
+                }
+              });
+      stream = EventStream.open(path, query.events(), log);
+    }
+  }
+
+  /**
+   * Prepares it.
+   *
+   * @param query its group is not used: the group of a row is its test
+   */
+  Propagation(
+      PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
+    this.plan = plan;
+    this.point = point;
+    this.query = query;
+    this.session = session;
+  }
+
+  /** Measures. */
+  List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
+    boolean plain = point.measurement() == Measurement.MONGO_TO_CLIENT;
+    Findings majority = Findings.of(Findings.LATENCY, Findings.SERVICE);
+    try (MongoClient writes =
+            plain
+                ? Clients.plain(session.cluster().url())
+                : Clients.oneHop(session.cluster().url());
+        MajorityProbe reads =
+            point.measurement() == Measurement.CLIENT_TO_MONGO
+                ? new MajorityProbe(query.collection().rows(), majority)
+                : null) {
+      probe = reads;
+      for (StreamPath path : StreamPath.TIMED) {
+        readings.put(path, new Reading(path, query));
+      }
+      RowSet written = write(query.collection().rows(writes));
+      Thread.sleep(SETTLE_MILLIS);
+      check();
+      List<PropagateMeasurement> results = new ArrayList<>();
+      long signals = (plan.tests() + 1L) * query.signals().shards().size();
+      readings.forEach(
+          (path, its) -> {
+            its.log.close();
+            RowChecker.Verdict verdict = its.log.checker().verdict(written);
+            its.findings.faults(verdict.lost() + signals - its.log.signals(), verdict.doubled());
+            results.add(its.findings.write(point, path.label(), 1, plan.tests(), folder));
+          });
+      if (probe != null) {
+        results.add(majority.write(point, PropagateMeasurement.MAJORITY, 1, plan.tests(), folder));
+      }
+      return results;
+    } finally {
+      readings.values().forEach(each -> each.stream.close());
+    }
+  }
+
+  /** Writes all tests and waits for each; returns what was acknowledged. */
+  private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
+    BiConsumer<RawBsonDocument, Row> listener =
+        (last, row) -> {
+          if (probe != null) {
+            probe.begins(last, row);
+          }
+        };
+    try (RowWriter writer =
+        new RowWriter(
+            rows,
+            new RowWriter.Kind(query.signals().run(), 0, point.bytes(), 0, 1),
+            HashRanges.all())) {
+      writer.onWrite(listener);
+      for (int test = 0; test <= plan.tests(); test++) {
+        long began = SteadyClock.micros();
+        int writes = 0;
+        for (int from = 0; from < point.documents(); from += point.batch()) {
+          int count = Math.min(point.batch(), point.documents() - from);
+          writer.insert(test, count, due(began, writes++));
+        }
+        Long due = due(began, writes);
+        query.signals().write(rows, test, test, due == null ? SteadyClock.micros() : due, listener);
+        await(test);
+        note(test, began);
+        if (test == 0 && readings.values().stream().allMatch(each -> each.log.rows() == 0)) {
+          throw Failure.run("nothing of what was written was seen: is it the same cluster?", null);
+        }
+      }
+      return writer.versions();
+    }
+  }
+
+  /** Waits until a write is due, at a rate; null if it begins when the one before has ended. */
+  private @Nullable Long due(long began, int write) throws InterruptedException {
+    Double rate = plan.rate();
+    if (rate == null) {
+      return null;
+    }
+    long due = began + Math.round(write * 1e6 / rate);
+    SteadyClock.sleepUntil(due);
+    return due;
+  }
+
+  private boolean isComplete(Reading reading, int test) {
+    return reading.log.rows(test) == point.documents()
+        && reading.log.signalled(query.signals().numbers(test)).isPresent();
+  }
+
+  private void await(int test) throws InterruptedException {
+    long most = -1;
+    long lastNew = SteadyClock.micros();
+    while (!readings.values().stream().allMatch(each -> isComplete(each, test))) {
+      Thread.sleep(POLL_MILLIS);
+      check();
+      long seen = readings.values().stream().mapToLong(each -> each.log.rows()).sum();
+      seen += readings.values().stream().mapToLong(each -> each.log.signals()).sum();
+      long now = SteadyClock.micros();
+      if (seen > most) {
+        most = seen;
+        lastNew = now;
+      } else if (now - lastNew > query.patience().toMillis() * 1_000) {
+        return;
+      }
+    }
+  }
+
+  private void check() throws InterruptedException {
+    readings.forEach((path, its) -> its.stream.check(path));
+    if (probe != null) {
+      probe.check();
+    }
+  }
+
+  private void note(int test, long began) {
+    StringJoiner each = new StringJoiner(", ");
+    long slowest = 0;
+    boolean complete = true;
+    for (Map.Entry<StreamPath, Reading> entry : readings.entrySet()) {
+      Reading reading = entry.getValue();
+      OptionalLong last = reading.log.signalled(query.signals().numbers(test));
+      if (last.isPresent()) {
+        long micros = last.getAsLong() - began;
+        slowest = Math.max(slowest, micros);
+        each.add(entry.getKey().label() + " " + Math.round(micros / 1000.0));
+        if (test > 0) {
+          reading.findings.times(Findings.TEST).add(micros);
+        }
+      }
+      complete &= isComplete(reading, test);
+    }
+    String how = complete ? "completed" : "NOT COMPLETED";
+    session.progress().note(iteration(test, how, slowest, each));
+  }
+
+  /**
+   * What is said of a test.
+   *
+   * @param test the first is the warm-up
+   * @param slowest in microseconds
+   * @param each by each path
+   */
+  static String iteration(int test, String how, long slowest, StringJoiner each) {
+    return "%s %s in %d ms (%s)"
+        .formatted(
+            test == 0 ? "Warm-up" : "Iteration " + (test - 1),
+            how,
+            Math.round(slowest / 1000.0),
+            each);
+  }
+}

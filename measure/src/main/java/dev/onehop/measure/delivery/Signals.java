@@ -1,0 +1,64 @@
+package dev.onehop.measure.delivery;
+
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.InsertManyOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+import org.bson.RawBsonDocument;
+
+/**
+ * Rows that are written last, one on each shard. In a stream that keeps the order of each shard,
+ * everything that was written before has come when they have. Immutable.
+ *
+ * @param run marks the rows
+ * @param bytes of a row
+ * @param shards the hashes of each shard
+ */
+record Signals(int run, int bytes, List<HashRanges> shards) {
+
+  /** A copy of the list. */
+  Signals {
+    shards = List.copyOf(shards);
+  }
+
+  /**
+   * The numbers of some signals, one for each shard.
+   *
+   * @param set counts such signals from 0
+   */
+  List<Long> numbers(int set) {
+    return IntStream.range(set * shards.size(), (set + 1) * shards.size())
+        .mapToObj(Row::signal)
+        .toList();
+  }
+
+  /**
+   * Writes signals, all of them in one write.
+   *
+   * @param group of the rows
+   * @param set see {@link #numbers}
+   * @param dueMicros when the write was meant to begin
+   * @param listener called before the write begins, with its last document and row
+   */
+  void write(
+      MongoCollection<RawBsonDocument> collection,
+      int group,
+      int set,
+      long dueMicros,
+      BiConsumer<RawBsonDocument, Row> listener) {
+    long began = SteadyClock.micros();
+    List<RawBsonDocument> documents = new ArrayList<>();
+    for (long number : numbers(set)) {
+      Row row = new Row(run, group, number, 1, dueMicros, began);
+      HashRanges hashes = shards.get(documents.size());
+      documents.add(row.document(RowWriter.hash(hashes, row), bytes));
+      if (documents.size() == shards.size()) {
+        listener.accept(documents.get(documents.size() - 1), row);
+      }
+    }
+    // Unordered: one that is ordered goes to one shard after the other.
+    var unused = collection.insertMany(documents, new InsertManyOptions().ordered(false));
+  }
+}

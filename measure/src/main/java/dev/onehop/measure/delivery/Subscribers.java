@@ -1,0 +1,77 @@
+package dev.onehop.measure.delivery;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** Subscriptions to one query by all paths of {@link StreamPath#TIMED}, side by side. Used once. */
+final class Subscribers implements AutoCloseable {
+
+  /** Time for what comes again. */
+  private static final long SETTLE_MILLIS = 200;
+
+  private final Map<StreamPath, Subscription> subscriptions = new EnumMap<>(StreamPath.class);
+
+  /**
+   * Subscriptions that have not begun.
+   *
+   * @param number counts such subscribers of a run from 0: each has signals of its own
+   */
+  Subscribers(Subscription.Query query, int number) {
+    int count = number * StreamPath.TIMED.size();
+    for (StreamPath path : StreamPath.TIMED) {
+      subscriptions.put(path, new Subscription(path, query, 2 * count++));
+    }
+  }
+
+  /**
+   * Has rows written, subscribes meanwhile, and waits until all that was written has come.
+   *
+   * @param writers that write until all subscribers are live, and for a while before and after
+   * @param rate rows per second of each writer
+   */
+  static void run(
+      Collection<RowWriter> writers,
+      double rate,
+      List<Subscribers> all,
+      long beforeMillis,
+      long afterMillis)
+      throws InterruptedException {
+    for (RowWriter writer : writers) {
+      writer.start(rate, Double.MAX_VALUE);
+    }
+    Thread.sleep(beforeMillis);
+    List<Subscription> each = new ArrayList<>();
+    all.forEach(subscribers -> each.addAll(subscribers.subscriptions.values()));
+    Parallel.forEach(each, Subscription::subscribe);
+    Thread.sleep(afterMillis);
+    for (RowWriter writer : writers) {
+      writer.stop();
+    }
+    Parallel.forEach(each, Subscription::awaitWritten);
+    Thread.sleep(SETTLE_MILLIS);
+  }
+
+  /** The subscription by a path of {@link StreamPath#TIMED}. */
+  Subscription by(StreamPath path) {
+    return Objects.requireNonNull(subscriptions.get(path));
+  }
+
+  /**
+   * Adds what was lost and came again by a path.
+   *
+   * @param written what was acknowledged to the query's writer
+   */
+  void addFaults(StreamPath path, RowSet written, Findings findings) {
+    RowChecker.Verdict verdict = by(path).checker().verdict(written);
+    findings.faults(verdict.lost(), verdict.doubled());
+  }
+
+  @Override
+  public void close() {
+    subscriptions.values().forEach(Subscription::close);
+  }
+}
