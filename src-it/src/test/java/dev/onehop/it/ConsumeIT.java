@@ -40,12 +40,12 @@ class ConsumeIT {
             .setOut(new PrintWriter(stdout))
             .setErr(new PrintWriter(stderr))
             .execute(
+                "bench",
                 "consume",
-                "--drain",
-                "--live",
-                "--idle-shard",
+                "--measure",
+                "drain,live,idle-shard",
                 "--channels",
-                "2,8",
+                "8",
                 "--processes",
                 "2",
                 "--rows",
@@ -81,8 +81,8 @@ class ConsumeIT {
     assertThat(complaints).isEmpty();
     assertThat(exitCode).isZero();
     assertThat(results.path("run").path("complete").asBoolean()).isTrue();
-    assertThat(points("drain")).hasSize(4);
-    assertThat(points("live")).hasSize(4);
+    assertThat(points("drain")).hasSize(2);
+    assertThat(points("live")).hasSize(2);
     assertThat(points("idle-shard")).hasSize(2);
     for (JsonNode point : results.path("points")) {
       assertThat(point.path("rows").asLong()).isPositive();

@@ -9,9 +9,7 @@ import dev.onehop.cli.OneHopCommand;
 import dev.onehop.measure.delivery.RowCollection;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -238,26 +236,6 @@ class PropagateIT {
         .measurement("mongo-to-client", "shards")
         .at("/latency/p50")
         .asLong();
-  }
-
-  @Test
-  void answersAreOptions() throws Exception {
-    InputStream before = System.in;
-    System.setIn(new ByteArrayInputStream("2\n2\n20\n30\n10\n".getBytes(StandardCharsets.UTF_8)));
-    System.setProperty("onehop.prompts", "true");
-    try {
-      Ran ran = run();
-
-      assertThat(ran.complaints()).isEmpty();
-      assertThat(ran.results().path("run").path("command").asText())
-          .endsWith("--measure mongo-to-client --tests 2 --documents 20 --batch 10");
-      assertThat(ran.measurement("mongo-to-client", "shards").at("/latency/count").asLong())
-          .isEqualTo(2 * 20);
-      assertThat(ran.results().path("measurements")).hasSize(3);
-    } finally {
-      System.clearProperty("onehop.prompts");
-      System.setIn(before);
-    }
   }
 
   @Test
