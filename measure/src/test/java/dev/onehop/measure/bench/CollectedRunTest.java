@@ -12,32 +12,22 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.SampleResults;
 import dev.onehop.resync.Failure;
-import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.PodListBuilder;
-import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
-import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@EnableKubernetesMockClient
 class CollectedRunTest {
   private static final int CLIENTS = 3;
 
   @TempDir private Path folder;
   private final Histogram all = new Histogram(3);
-
-  // Set by the extension.
-  private KubernetesMockServer server;
-  private KubernetesClient client;
 
   /** What a client leaves, with a summary as the binding writes it. */
   private Path part(int index) throws IOException {
@@ -84,7 +74,9 @@ class CollectedRunTest {
   @Test
   void clientsThatRanElsewhereBecomeOneRun() throws Exception {
     Path out = folder.resolve("out");
-    Results merged = CollectedRun.merge(parts(), out);
+    List<Path> parts = parts();
+    Collections.reverse(parts); // As of a shell: client-10 is before client-2.
+    Results merged = CollectedRun.merge(parts, out);
 
     Point point = merged.points().get(0);
     assertThat(point.operations()).isEqualTo(3_000);
@@ -118,93 +110,5 @@ class CollectedRunTest {
     assertThatThrownBy(
             () -> ResultsArchive.unpack(log.replaceAll("(?m)^UEs.{40}", "UEsAAAA"), copy))
         .isInstanceOf(Failure.class);
-  }
-
-  @Test
-  void eachPodOfAJobHasLeftItsClientsResultsInItsLog() throws Exception {
-    PodListBuilder pods = new PodListBuilder();
-    int ended = 0;
-    for (Path part : parts()) {
-      pod(pods, ended, ResultsArchive.pack(part));
-      ended++;
-    }
-    job(pods);
-
-    List<Path> copies =
-        new JobResults(client, "bench", "onehop-bench").copy(folder.resolve("copies"));
-
-    assertThat(copies).hasSize(CLIENTS);
-    assertThat(CollectedRun.merge(copies, folder.resolve("out")).points().get(0).read())
-        .isEqualTo(LatencySummary.of(all));
-  }
-
-  @Test
-  void podsWithoutResultsAreNamed() throws Exception {
-    PodListBuilder pods = new PodListBuilder();
-    pod(pods, 0, ResultsArchive.pack(part(0)));
-    pod(pods, 1, "onehop: cannot connect\n");
-    job(pods);
-
-    JobResults results = new JobResults(client, "bench", "onehop-bench");
-    assertThatThrownBy(() -> results.copy(folder.resolve("copies")))
-        .isInstanceOf(Failure.class)
-        .hasMessage("1 of 3 pods of job onehop-bench have left results; missing: [1, 2]");
-    assertThatThrownBy(
-            () -> new JobResults(client, "bench", "other").copy(folder.resolve("copies")))
-        .isInstanceOf(Failure.class)
-        .hasMessage("no job other in namespace bench");
-  }
-
-  private void pod(PodListBuilder pods, int index, String log) {
-    String name = "onehop-bench-" + index + "-abcde";
-    pods.addToItems(
-        new PodBuilder()
-            .withNewMetadata()
-            .withName(name)
-            .withNamespace("bench")
-            .addToAnnotations("batch.kubernetes.io/job-completion-index", String.valueOf(index))
-            .endMetadata()
-            .withNewStatus()
-            .withPhase(index == 1 ? "Failed" : "Succeeded")
-            .endStatus()
-            .build());
-    server
-        .expect()
-        .get()
-        .withPath("/api/v1/namespaces/bench/pods/" + name + "/log?pretty=false")
-        .andReturn(200, log)
-        .always();
-    server
-        .expect()
-        .get()
-        .withPath("/api/v1/namespaces/bench/pods/" + name)
-        .andReturn(200, pods.buildLastItem())
-        .always();
-  }
-
-  private void job(PodListBuilder pods) {
-    server
-        .expect()
-        .get()
-        .withPath("/apis/batch/v1/namespaces/bench/jobs/onehop-bench")
-        .andReturn(
-            200,
-            new JobBuilder()
-                .withNewMetadata()
-                .withName("onehop-bench")
-                .endMetadata()
-                .withNewSpec()
-                .withCompletionMode("Indexed")
-                .withCompletions(CLIENTS)
-                .endSpec()
-                .build())
-        .always();
-    server
-        .expect()
-        .get()
-        .withPath(
-            "/api/v1/namespaces/bench/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3Donehop-bench")
-        .andReturn(200, pods.build())
-        .always();
   }
 }
