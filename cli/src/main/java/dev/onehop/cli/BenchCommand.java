@@ -92,7 +92,6 @@ final class BenchCommand implements Callable<Integer> {
           "--rate",
           "--find-max",
           "--peer",
-          "--router-cost",
           "--workload",
           "-p");
 
@@ -269,14 +268,6 @@ final class BenchCommand implements Callable<Integer> {
   @Nullable String zones;
 
   @Option(
-      names = "--router-cost",
-      paramLabel = "own|real",
-      description =
-          "real: make each request cost the stand-in router as much processor time as it costs a"
-              + " mongos, some 320 us, calibrated with each request; said wherever figures stand. Not with a mongos. Default: own, what the stand-in needs.")
-  @Nullable String routerCost;
-
-  @Option(
       names = "--find-max",
       paramLabel = "CRITERION",
       description =
@@ -373,7 +364,6 @@ final class BenchCommand implements Callable<Integer> {
     Workload workload = workload();
     @Nullable Topology topology = topology();
     BenchPlan plan = plan(workload.records(), topology);
-    boolean unused = realRouterCost();
     ClientPlan together = clientPlan(workload, System.getenv("JOB_COMPLETION_INDEX"));
     PrintWriter stdout = spec.commandLine().getOut();
     return new BenchRun(
@@ -461,31 +451,6 @@ final class BenchCommand implements Callable<Integer> {
     return clients;
   }
 
-  /**
-   * Whether routers shall cost what a mongos costs.
-   *
-   * @throws Failure if they can't be made to
-   */
-  boolean realRouterCost() {
-    if (routerCost == null || routerCost.equals("own")) {
-      return false;
-    }
-    if (!routerCost.equals("real")) {
-      throw Failure.usage("--router-cost takes own or real, and not '" + routerCost + "'");
-    }
-    if (where.servers.programs.mongos != null) {
-      throw Failure.usage(
-          "--router-cost real is for stand-in routers, and --mongos gives a real one");
-    }
-    if (where.servers.existing || where.url != null) {
-      throw Failure.usage(
-          "--router-cost real and "
-              + (where.url != null ? "--url" : "--existing")
-              + " exclude each other");
-    }
-    return true;
-  }
-
   private static @Nullable Integer podIndex(@Nullable String given) {
     try {
       return given == null || given.isEmpty() ? null : Integer.valueOf(given);
@@ -502,8 +467,7 @@ final class BenchCommand implements Callable<Integer> {
   private ClusterSource source(@Nullable Topology topology, BenchPlan plan) {
     return where.source(
         topology,
-        testbed ->
-            testbed.longRun(plan.hasLongWarmup() && !quick).withBusyRouters(realRouterCost()));
+        testbed -> testbed.longRun(plan.hasLongWarmup() && !quick));
   }
 
   /**

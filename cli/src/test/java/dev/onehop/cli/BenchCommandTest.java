@@ -241,29 +241,6 @@ class BenchCommandTest {
         .hasMessage(message);
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          --router-cost much | --router-cost takes own or real, and not 'much'
-          --router-cost real --existing | --router-cost real and --existing exclude each other
-          --router-cost real --url mongodb://a | --router-cost real and --url exclude each other
-          --router-cost real --mongos /bin/true | --router-cost real is for stand-in routers, and --mongos gives a real one
-          """)
-  void aRouterCostThatCannotBeIsSaidInOneLine(String args, String message) {
-    assertThatThrownBy(() -> parse(args.split(" ", -1)).realRouterCost())
-        .isInstanceOf(Failure.class)
-        .hasMessage(message);
-  }
-
-  @Test
-  void routersCostWhatTheyNeedUnlessAskedForMore() {
-    assertThat(parse().realRouterCost()).isFalse();
-    assertThat(parse("--router-cost", "own").realRouterCost()).isFalse();
-    assertThat(parse("--router-cost", "real").realRouterCost()).isTrue();
-  }
-
   @Test
   void severalClientsNeedAWorkloadWhoseKeysCanBeToldApart() throws Exception {
     Files.writeString(workload, "workload=site.ycsb.workloads.TimeSeriesWorkload\n");

@@ -52,7 +52,6 @@ final class ProcessPlatform implements Platform {
             plan,
             options.longRun,
             options.failPoints,
-            options.busyRouters,
             options.waitingStreams,
             options.noopSeconds);
     // Only what the config servers' own commands have formed: a mongos leaves more than the
@@ -75,18 +74,11 @@ final class ProcessPlatform implements Platform {
    * Finds the programs, and claims the topology's run directory and ports.
    *
    * @throws TestbedException if one of these can't be had
-   * @throws IllegalArgumentException if routers shall be made to cost more, and are mongoses
    */
   static ProcessPlatform prepare(Testbed.Builder options) {
     ServerBinaries binaries =
         new BinaryFinder(options.cacheFolder, System.getenv(), options.progress)
             .find(options.mongod, options.mongos);
-    ServerBinaries.@Nullable Binary mongos = binaries.mongos();
-    if (options.busyRouters && mongos != null) {
-      throw new IllegalArgumentException(
-          "only a stand-in router can be made to cost more, and there is a mongos: "
-              + mongos.origin());
-    }
     announce(options, binaries);
     ClusterPlan plan = ClusterPlan.of(options.topology, options.routers, binaries.mongos() != null);
     RunDirectory directory =

@@ -29,14 +29,12 @@ final class Programs {
   private final ClusterPlan plan;
   private final boolean longRun;
   private final boolean failPoints;
-  private final boolean busyRouters;
   private final boolean waitingStreams;
   private final @Nullable Integer noopSeconds;
 
   /**
    * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
    * @param failPoints whether servers and stand-in routers take {@code configureFailPoint}
-   * @param busyRouters whether stand-in routers can be made to cost more
    * @param waitingStreams whether stand-in routers' change streams wait as those of a mongos do
    * @param noopSeconds how often idle servers write a no-op; null for their own interval
    */
@@ -46,7 +44,6 @@ final class Programs {
       ClusterPlan plan,
       boolean longRun,
       boolean failPoints,
-      boolean busyRouters,
       boolean waitingStreams,
       @Nullable Integer noopSeconds) {
     this.binaries = binaries;
@@ -54,7 +51,6 @@ final class Programs {
     this.plan = plan;
     this.longRun = longRun;
     this.failPoints = failPoints;
-    this.busyRouters = busyRouters;
     this.waitingStreams = waitingStreams;
     this.noopSeconds = noopSeconds;
   }
@@ -129,9 +125,6 @@ final class Programs {
     List<String> command = plainStandInRouter(server);
     if (failPoints) {
       command.addAll(List.of("--fail-points", "true"));
-    }
-    if (busyRouters) {
-      command.addAll(List.of("--busy-time", "true"));
     }
     if (waitingStreams) {
       command.addAll(List.of("--waiting-streams", "true"));

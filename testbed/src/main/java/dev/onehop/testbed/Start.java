@@ -84,8 +84,7 @@ final class Start {
               cluster,
               info(cluster, platform),
               phases,
-              options.longRun,
-              options.busyRouters);
+              options.longRun);
       options.preparation.accept(testbed);
       platform.started(run.plan().routers().isEmpty() ? "" : testbed.url());
       return testbed;

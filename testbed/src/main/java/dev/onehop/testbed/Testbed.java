@@ -46,7 +46,6 @@ public final class Testbed implements AutoCloseable {
   private final ServerInfo server;
   private final Map<String, Duration> startPhases;
   private final boolean longRun;
-  private final boolean busyRouters;
 
   Testbed(
       Topology topology,
@@ -54,15 +53,13 @@ public final class Testbed implements AutoCloseable {
       Cluster cluster,
       ServerInfo server,
       Map<String, Duration> startPhases,
-      boolean longRun,
-      boolean busyRouters) {
+      boolean longRun) {
     this.topology = topology;
     this.run = run;
     this.cluster = cluster;
     this.server = server;
     this.startPhases = new LinkedHashMap<>(startPhases);
     this.longRun = longRun;
-    this.busyRouters = busyRouters;
   }
 
   /** Prepares to start a topology. */
@@ -206,31 +203,6 @@ public final class Testbed implements AutoCloseable {
     RouterWarmup warmup =
         new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess(), longRun);
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
-  }
-
-  /** Whether it was started {@link Builder#withBusyRouters}. */
-  public boolean hasBusyRouters() {
-    return busyRouters;
-  }
-
-  /**
-   * Makes every request cost its stand-in router that processor time.
-   *
-   * @param perRequest in whole microseconds, zero for what it needs
-   * @throws TestbedException if a router refuses, as one does that was not started {@link
-   *     Builder#withBusyRouters}
-   */
-  public void setRouterCost(Duration perRequest) {
-    BsonDocument command =
-        new BsonDocument("setParameter", new BsonInt32(1))
-            .append(
-                "standInMicrosPerRequest",
-                new BsonInt64(TimeUnit.NANOSECONDS.toMicros(perRequest.toNanos())));
-    for (Server router : run.plan().routers()) {
-      try (Admin admin = Admin.of(router, run.platform().routerAccess())) {
-        var unused = admin.run("admin", command);
-      }
-    }
   }
 
   /**
@@ -424,7 +396,6 @@ public final class Testbed implements AutoCloseable {
     boolean routers = true;
     boolean longRun;
     boolean failPoints;
-    boolean busyRouters;
     boolean waitingStreams;
     @Nullable Integer noopSeconds;
     Consumer<String> progress = line -> {};
@@ -479,15 +450,6 @@ public final class Testbed implements AutoCloseable {
      */
     public Builder failPoints() {
       this.failPoints = true;
-      return this;
-    }
-
-    /**
-     * Stand-in routers can be made to cost more, see {@link Testbed#setRouterCost}. For servers
-     * that run as processes; {@link #start} refuses it where a mongos is found.
-     */
-    public Builder withBusyRouters(boolean busy) {
-      this.busyRouters = busy;
       return this;
     }
 

@@ -143,9 +143,6 @@ public final class Bench {
     }
     progress.phase("warming up the routers");
     cluster.warmUp(workload.collection());
-    if (cluster.hasBusyRouters()) {
-      cluster.setRouterCost(RouterCost.REAL_TIME);
-    }
   }
 
   private void measure() throws IOException, InterruptedException {
@@ -301,7 +298,7 @@ public final class Bench {
             plan.experiment()),
         cluster.topology(),
         cluster.server().router().isStandIn()
-            ? cluster.server().withCost(RouterCost.of(points, cluster.hasBusyRouters()))
+            ? cluster.server().withCost(RouterCost.of(points))
             : cluster.server(),
         machine,
         DetourPrediction.of(cluster.topology(), cluster.shardHosts(), points),

@@ -148,20 +148,6 @@ public interface BenchCluster extends AutoCloseable {
     throw notOurs();
   }
 
-  /** Whether routers shall cost what a mongos costs. */
-  default boolean hasBusyRouters() {
-    return false;
-  }
-
-  /**
-   * Makes each request cost its router that processor time.
-   *
-   * @throws dev.onehop.resync.Failure if that can't be done from here
-   */
-  default void setRouterCost(Duration perRequest) {
-    throw notOurs();
-  }
-
   private static Failure notOurs() {
     return Failure.run("nothing is done to servers that the bench has not started", null);
   }

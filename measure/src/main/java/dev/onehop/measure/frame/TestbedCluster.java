@@ -262,16 +262,6 @@ final class TestbedCluster implements BenchCluster {
     testbed.place(pid, host);
   }
 
-  @Override
-  public boolean hasBusyRouters() {
-    return testbed.hasBusyRouters();
-  }
-
-  @Override
-  public void setRouterCost(Duration perRequest) {
-    testbed.setRouterCost(perRequest);
-  }
-
   private static void change(String what, String server, Runnable change) {
     try {
       change.run();

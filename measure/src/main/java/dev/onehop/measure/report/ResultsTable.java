@@ -117,7 +117,7 @@ public final class ResultsTable {
     return results.server().router().isStandIn()
         ? "STAND-IN routers (no mongos binary; version "
             + results.server().router().version()
-            + (isBusy(results) ? "; made to cost what a mongos costs)" : ")")
+            + ")"
         : "mongos " + results.server().router().version();
   }
 
@@ -295,12 +295,6 @@ public final class ResultsTable {
       notes.append("processors: ").append(results.run().processors()).append('\n');
     }
     return notes.append(standIn(results)).toString();
-  }
-
-  /** Whether stand-in routers were made to cost what a mongos costs. */
-  static boolean isBusy(Results results) {
-    RouterCost cost = results.server().router().cost();
-    return cost != null && cost.kind().equals(RouterCost.REAL);
   }
 
   private static String standIn(Results results) {

@@ -11,7 +11,7 @@ class RouterCostTest {
 
   @Test
   void theFactorIsThatOfTheModesThroughOneRouter() {
-    RouterCost cost = RouterCost.of(points, false);
+    RouterCost cost = RouterCost.of(points);
 
     assertThat(cost.microsPerOperation()).isEqualTo(290);
     assertThat(cost.factor()).isEqualTo(1.1);
@@ -19,19 +19,10 @@ class RouterCostTest {
   }
 
   @Test
-  void aCostThatIsMadeIsSaid() {
-    RouterCost cost = RouterCost.of(points, true);
-
-    assertThat(cost.kind()).isEqualTo("real");
-    assertThat(cost.sentence())
-        .contains("each request costs the stand-in 320 us of processor time");
-  }
-
-  @Test
   void withoutSuchAPointNothingIsKnown() {
     RouterCost cost =
         RouterCost.of(
-            points.stream().filter(point -> point.mode().startsWith("targeted")).toList(), false);
+            points.stream().filter(point -> point.mode().startsWith("targeted")).toList());
 
     assertThat(cost.microsPerOperation()).isNull();
     assertThat(cost.factor()).isNull();

@@ -18,21 +18,14 @@ final class RouterServer {
   private final MongosRouter router;
   private final LocalCommands local;
   private final @Nullable FailCommand failures;
-  private final @Nullable BusyTime busyTime;
 
   /**
    * @param failures the fail point that clients may set; null for none
-   * @param busyTime what requests cost more than they need; null for nothing
    */
-  RouterServer(
-      MongosRouter router,
-      Registration registration,
-      @Nullable FailCommand failures,
-      @Nullable BusyTime busyTime) {
+  RouterServer(MongosRouter router, Registration registration, @Nullable FailCommand failures) {
     this.router = router;
     this.local = new LocalCommands(registration);
     this.failures = failures;
-    this.busyTime = busyTime;
   }
 
   /**
@@ -52,9 +45,6 @@ final class RouterServer {
                   @Override
                   protected void initChannel(Channel channel) {
                     channel.pipeline().addLast(new WireFrames());
-                    if (busyTime != null) {
-                      channel.pipeline().addLast(busyTime.handler());
-                    }
                     if (failures != null) {
                       channel.pipeline().addLast(failures.handler());
                     }

@@ -29,9 +29,6 @@ import reactor.core.publisher.Mono;
  *
  * <p>With {@code --fail-points true} it takes {@code configureFailPoint} for {@code failCommand}.
  *
- * <p>With {@code --busy-time true} it takes {@code setParameter} for {@link BusyTime}, and has as
- * many threads as there are processors, where a mongos has one for each connection.
- *
  * <p>With {@code --waiting-streams true} its change streams wait as those of a mongos do.
  *
  * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
@@ -41,7 +38,6 @@ public final class StandInRouter {
       new TreeSet<>(Set.of("--configdb", "--bind", "--port", "--advertise"));
   private static final String LOCAL = "--local";
   private static final String FAIL_POINTS = "--fail-points";
-  private static final String BUSY_TIME = "--busy-time";
   private static final String WAITING_STREAMS = "--waiting-streams";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
@@ -78,9 +74,7 @@ public final class StandInRouter {
     ServerAddressName advertised = ServerAddressName.parse(required(options, "--advertise"));
     String bind = options.get("--bind");
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
-    BusyTime busyTime = Boolean.parseBoolean(options.get(BUSY_TIME)) ? new BusyTime() : null;
-    int threads = busyTime == null ? 1 : Runtime.getRuntime().availableProcessors();
-    EventLoopGroup group = EventLoops.newGroup("router", threads);
+    EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
     MongosRouter router =
         new MongosRouter(
@@ -103,8 +97,7 @@ public final class StandInRouter {
         new RouterServer(
             router,
             registration,
-            Boolean.parseBoolean(options.get(FAIL_POINTS)) ? new FailCommand() : null,
-            busyTime);
+            Boolean.parseBoolean(options.get(FAIL_POINTS)) ? new FailCommand() : null);
     server.listen(group, listen);
     System.out.println("listening on " + bind + ":" + listen.getPort());
   }
@@ -131,7 +124,6 @@ public final class StandInRouter {
           OPTIONS.contains(arguments[i])
               || arguments[i].equals(LOCAL)
               || arguments[i].equals(FAIL_POINTS)
-              || arguments[i].equals(BUSY_TIME)
               || arguments[i].equals(WAITING_STREAMS);
       if (!known || i + 1 == arguments.length) {
         throw new IllegalArgumentException(
