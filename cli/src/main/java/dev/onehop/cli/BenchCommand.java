@@ -96,13 +96,12 @@ final class BenchCommand implements Callable<Integer> {
           "-p");
 
   private static final List<String> NOT_WITH_SEED =
-      List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
+      List.of("--quick", "--threads", "--connections", "--duration");
   private static final List<String> NOT_WITH_RATE =
-      List.of("--seed-experiment", "--in-full", "--threads", "--operations");
+      List.of("--seed-experiment", "--threads", "--operations");
   private static final List<String> NOT_WITH_SCENARIO =
       List.of(
           "--seed-experiment",
-          "--in-full",
           "--find-max",
           "--seed",
           "--threads",
@@ -347,13 +346,10 @@ final class BenchCommand implements Callable<Integer> {
       description =
           "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
               + " threads 10,25,50,75,100, 100,000 operations per point. A point ends sooner when"
-              + " the 95 %% interval of its throughput is within 2 %% either way, or after 25 s.")
+              + " the 95 %% interval of its throughput is within 2 %% either way, or after 25 s."
+              + " With --records, that many documents; with --operations, every point to its last"
+              + " operation.")
   boolean seedExperiment;
-
-  @Option(
-      names = "--in-full",
-      description = "With --seed-experiment: every point to its last operation (hours).")
-  boolean inFull;
 
   /** What excludes a cluster of one's own, besides options of the cluster. */
   private static final List<String> NOT_WITH_URL = List.of("--peer", "--scenario");
@@ -517,9 +513,6 @@ final class BenchCommand implements Callable<Integer> {
     if (arrivals != null) {
       throw Failure.usage("--arrivals goes with --rate, --find-max or --scenario");
     }
-    if (inFull && !seedExperiment) {
-      throw Failure.usage("--in-full goes with --seed-experiment");
-    }
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
       for (String option : NOT_WITH_SEED) {
@@ -531,9 +524,9 @@ final class BenchCommand implements Callable<Integer> {
           BenchPlan.SEED_THREADS,
           BenchPlan.SEED_CONNECTIONS,
           recordCount,
-          BenchPlan.SEED_OPERATIONS,
+          operations == null ? (Long) BenchPlan.SEED_OPERATIONS : enough(BenchPlan.SEED_THREADS),
           null,
-          inFull ? null : (Double) SEED_ERROR,
+          operations == null ? (Double) SEED_ERROR : null,
           null,
           topology);
     }
@@ -542,12 +535,7 @@ final class BenchCommand implements Callable<Integer> {
     }
     Duration measured = null;
     if (operations != null) {
-      atLeastOne("--operations", operations);
-      int most = Collections.max(chosenThreads());
-      if (operations < most) {
-        // YCSB would run fewer threads than the point says.
-        throw Failure.usage("--operations " + operations + ": fewer than threads (" + most + ")");
-      }
+      var unused = enough(chosenThreads());
     } else {
       measured = measuredTime();
     }
@@ -560,6 +548,16 @@ final class BenchCommand implements Callable<Integer> {
         null,
         null,
         topology);
+  }
+
+  /** The operations of a point: YCSB would run fewer threads than the point says. */
+  private Long enough(List<Integer> threadCounts) {
+    Long given = atLeastOne("--operations", Objects.requireNonNull(operations));
+    int most = Collections.max(threadCounts);
+    if (given < most) {
+      throw Failure.usage("--operations " + given + ": fewer than threads (" + most + ")");
+    }
+    return given;
   }
 
   /** All clients of a run measure the points in the same order. */

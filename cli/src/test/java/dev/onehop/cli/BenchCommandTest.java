@@ -166,7 +166,6 @@ class BenchCommandTest {
           --find-max p99<20ms --rate 5,6 | --rate with --find-max is the one rate that is tried first
           --find-max p99<20ms --threads 5 | --threads and --find-max exclude each other
           --rate 5 --seed-experiment | --seed-experiment and --rate exclude each other
-          --in-full | --in-full goes with --seed-experiment
           --peer fast | --peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not 'fast'
           --scenario zones | --scenario zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
           --scenario zones --topology three-zones --price-per-gb a | --price-per-gb takes a number from 0 on, and not 'a'
@@ -262,7 +261,12 @@ class BenchCommandTest {
     assertThat(plan.connections()).isEqualTo(5);
     assertThat(plan.error()).isEqualTo(0.02);
     assertThat(plan.experiment()).startsWith("The experiment of 2014: 100,000 documents");
-    assertThat(plan("--seed-experiment", "--in-full").error()).isNull();
+    BenchPlan own = plan("--seed-experiment", "--records", "500", "--operations", "900");
+    assertThat(own.records()).isEqualTo(500);
+    assertThat(own.operations()).isEqualTo(900);
+    assertThat(own.threads()).containsExactly(10, 25, 50, 75, 100);
+    assertThat(own.error()).as("to the last operation").isNull();
+    assertThat(own.experiment()).isNull();
     assertThat(plan("--threads", "10").experiment()).isNull();
   }
 
@@ -326,6 +330,7 @@ class BenchCommandTest {
         "--duration 200ms | --duration must be at least 1s",
         "--records 5 -p recordcount=6 | --records and -p recordcount exclude each other",
         "--seed-experiment --quick | --quick and --seed-experiment exclude each other",
+        "--seed-experiment --operations 99 | --operations 99: fewer than threads (100)",
         "--seed-experiment --threads 1 | --threads and --seed-experiment exclude each other",
         "-p threadcount=3 | -p threadcount: use --threads",
         "-p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this one itself",
