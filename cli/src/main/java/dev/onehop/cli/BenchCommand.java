@@ -129,8 +129,6 @@ final class BenchCommand implements Callable<Integer> {
   private static final double SEED_ERROR = 0.02;
 
   private static final Duration LEAST_WARMUP = Duration.ofSeconds(8);
-  private static final double DEFAULT_PRICE = 0.01;
-  private static final double MOST_PRICE = 1e6;
   private static final int MOST_THREADS = 4096;
   private static final long DEFAULT_RECORDS = 10_000;
   private static final int DEFAULT_CONNECTIONS = 5;
@@ -194,7 +192,7 @@ final class BenchCommand implements Callable<Integer> {
               + " server stops for 8 of 25 seconds), shard-slow (it is 200 ms further away),"
               + " router-freeze, router-loss, router-kill (the nearest mongos stops, is cut off, or is"
               + " killed and started again; clients know all), zones (with --topology three-zones: the"
-              + " bytes that cross zones, and their price), fleet (50 instances of an application, or"
+              + " bytes that cross zones), fleet (50 instances of an application, or"
               + " --clients, in few processes: sockets and memory at the servers). And limit: no rate and"
               + " no fault, but throughput by threads (1,4,16,64) beside what a closed loop can do.")
   @Nullable String scenario;
@@ -249,14 +247,6 @@ final class BenchCommand implements Callable<Integer> {
           "With --rate, --find-max, --scenario: how the intended times are spread. Default:"
               + " constant.")
   @Nullable String arrivals;
-
-  @Option(
-      names = "--price-per-gb",
-      paramLabel = "PRICE",
-      description =
-          "With --scenario zones: what 10^9 bytes cost each way, in the zone that they leave and in"
-              + " the one that they enter. Default: 0.01.")
-  @Nullable String pricePerGb;
 
   @Option(
       names = "--zones",
@@ -496,9 +486,8 @@ final class BenchCommand implements Callable<Integer> {
    * @throws Failure if they contradict each other or are out of range
    */
   BenchPlan plan(long recordCount, @Nullable Topology topology) {
-    if (!"zones".equals(scenario) && (pricePerGb != null || zones != null)) {
-      throw Failure.usage(
-          (pricePerGb != null ? "--price-per-gb" : "--zones") + " goes with --scenario zones");
+    if (!"zones".equals(scenario) && zones != null) {
+      throw Failure.usage("--zones goes with --scenario zones");
     }
     if (isLimit() && (rates != null || findMax != null)) {
       throw Failure.usage(
@@ -702,7 +691,7 @@ final class BenchCommand implements Callable<Integer> {
       throw Failure.usage("--zones takes one or all, and not '" + zones + "'");
     }
     return new ZonesPlan(
-        price(), "all".equals(zones) ? topology.regions() : List.of(topology.client().region()));
+        "all".equals(zones) ? topology.regions() : List.of(topology.client().region()));
   }
 
   private static boolean hasZones(Topology topology) {
@@ -717,18 +706,6 @@ final class BenchCommand implements Callable<Integer> {
 
   private static boolean isIn(String region, List<Host> hosts) {
     return hosts.stream().anyMatch(host -> host.region().equals(region));
-  }
-
-  private double price() {
-    try {
-      double price = pricePerGb == null ? DEFAULT_PRICE : Double.parseDouble(pricePerGb);
-      if (price >= 0 && price <= MOST_PRICE) {
-        return price;
-      }
-    } catch (NumberFormatException e) {
-      // Said below, as for a number out of range.
-    }
-    throw Failure.usage("--price-per-gb takes a number from 0 on, and not '" + pricePerGb + "'");
   }
 
   private BenchPlan plan(

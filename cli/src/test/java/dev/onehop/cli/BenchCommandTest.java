@@ -60,11 +60,11 @@ class BenchCommandTest {
   @Test
   void zonesAreOfTheClientOrAll() {
     ScenarioPlan one = plan("--scenario", "zones", "--topology", "three-zones").scenario();
-    assertThat(one.zones()).isEqualTo(new ZonesPlan(0.01, List.of("zone-a")));
+    assertThat(one.zones()).isEqualTo(new ZonesPlan(List.of("zone-a")));
     ScenarioPlan all =
-        plan("--scenario=zones", "--topology=three-zones", "--zones=all", "--price-per-gb=0.02")
+        plan("--scenario=zones", "--topology=three-zones", "--zones=all")
             .scenario();
-    assertThat(all.zones()).isEqualTo(new ZonesPlan(0.02, List.of("zone-a", "zone-b", "zone-c")));
+    assertThat(all.zones()).isEqualTo(new ZonesPlan(List.of("zone-a", "zone-b", "zone-c")));
   }
 
   @Test
@@ -168,13 +168,10 @@ class BenchCommandTest {
           --rate 5 --seed-experiment | --seed-experiment and --rate exclude each other
           --peer fast | --peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not 'fast'
           --scenario zones | --scenario zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
-          --scenario zones --topology three-zones --price-per-gb a | --price-per-gb takes a number from 0 on, and not 'a'
-          --scenario zones --topology three-zones --price-per-gb -1 | --price-per-gb takes a number from 0 on, and not '-1'
-          --scenario zones --topology three-zones --price-per-gb NaN | --price-per-gb takes a number from 0 on, and not 'NaN'
           --scenario zones --topology three-zones --zones some | --zones takes one or all, and not 'some'
           --scenario zones --topology three-zones --arrivals poisson | --arrivals and --scenario zones exclude each other
-          --scenario shard-freeze --price-per-gb 1 | --price-per-gb goes with --scenario zones
-          --price-per-gb 1 | --price-per-gb goes with --scenario zones
+          --scenario shard-freeze --zones all | --zones goes with --scenario zones
+          --zones all | --zones goes with --scenario zones
           --scenario router-loss --topology single-host | --scenario router-loss needs a topology of two mongoses or more
           --scenario fleet --modes legacy | --scenario fleet: legacy needs a thread for each operation; use async modes
           --scenario fleet --clients 0 | --clients 0: must be at least 1

@@ -6,10 +6,9 @@ import java.util.List;
 /**
  * What the scenario {@code zones} compares.
  *
- * @param pricePerGb what 10^9 bytes cost that leave a zone or enter one, in any currency
  * @param zones where the application runs, one after the other
  */
-public record ZonesPlan(double pricePerGb, List<String> zones) {
+public record ZonesPlan(List<String> zones) {
 
   /** Copies the list. */
   public ZonesPlan {

@@ -49,7 +49,7 @@ final class ZonesRunner implements ScenarioRun {
   @Override
   public void addTo(Findings findings) {
     findings.zones.add(
-        new ZonesResult(plan.rate(), counted(), zones.pricePerGb(), List.copyOf(lines)));
+        new ZonesResult(plan.rate(), counted(), List.copyOf(lines)));
   }
 
   private double counted() {

@@ -24,7 +24,6 @@ final class ZonesSection {
           "client-shard",
           "mongos-shard",
           "background",
-          "cost of 10^9",
           "p50 ms",
           "p99 ms",
           "failed");
@@ -33,8 +32,7 @@ final class ZonesSection {
       """
       Bytes of TCP payload per operation from one zone to another, both directions together, counted by the links.
       crossed: between application and servers, and between mongoses and shards, heartbeats of both included.
-      background: the rest that crossed meanwhile, replication and metadata; in no cost.
-      cost of 10^9: of as many operations. A byte that crosses is charged in the zone it leaves and in the zone it enters."""
+      background: the rest that crossed meanwhile, replication and metadata."""
           .strip();
 
   private final ZonesResult result;
@@ -99,8 +97,8 @@ final class ZonesSection {
   }
 
   private String conditions() {
-    return "%s operations a second, counted for %s seconds; every client knows every mongos. A price of %s per 10^9 bytes for the zone they leave, and the same for the one they enter."
-        .formatted(Format.rate(result.rate()), Format.rate(result.seconds()), result.pricePerGb());
+    return "%s operations a second, counted for %s seconds; every client knows every mongos."
+        .formatted(Format.rate(result.rate()), Format.rate(result.seconds()));
   }
 
   /** For a terminal. */
@@ -143,7 +141,6 @@ final class ZonesSection {
                 bytes(line.crossed().clientAndShard()),
                 bytes(line.crossed().routerAndShard()),
                 bytes(line.crossed().background()),
-                String.format(Locale.ROOT, "%,.2f", result.cost(line)),
                 Format.millis(line.latency().p50()),
                 Format.millis(line.latency().p99()),
                 Format.count(line.failed())));

@@ -7,19 +7,9 @@ import java.util.List;
  *
  * @param rate operations per second
  * @param seconds how long they were counted
- * @param pricePerGb what 10^9 bytes cost in the zone that they leave, and again in the one that
- *     they enter
  * @param lines the clients, in the order they ran
  */
-public record ZonesResult(double rate, double seconds, double pricePerGb, List<Line> lines) {
-
-  /** The operations that costs are given for. */
-  public static final long COSTED_OPERATIONS = 1_000_000_000;
-
-  private static final double BYTES_PER_GB = 1e9;
-
-  /** Providers charge for what leaves a zone and for what enters one. */
-  private static final int WAYS = 2;
+public record ZonesResult(double rate, double seconds, List<Line> lines) {
 
   /** Lines that a file left out are none. */
   public ZonesResult {
@@ -67,10 +57,5 @@ public record ZonesResult(double rate, double seconds, double pricePerGb, List<L
     public double ofOperations() {
       return clientAndRouter + clientAndShard + routerAndShard;
     }
-  }
-
-  /** What {@link #COSTED_OPERATIONS} of a client's operations cost, without the background. */
-  public double cost(Line line) {
-    return line.crossed().ofOperations() * COSTED_OPERATIONS / BYTES_PER_GB * pricePerGb * WAYS;
   }
 }

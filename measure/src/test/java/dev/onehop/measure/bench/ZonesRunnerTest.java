@@ -2,7 +2,6 @@ package dev.onehop.measure.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
@@ -34,17 +33,9 @@ class ZonesRunnerTest {
   }
 
   @Test
-  void costsAreOfAThousandMillionOperationsWithoutTheBackground() {
-    ZonesResult.Line line =
-        new ZonesResult.Line(
-            "a", true, "async", "", false, 1, 0, null, new Crossed(900, 0, 100, 5_000), "");
-    assertThat(new ZonesResult(300, 9, 0.01, List.of(line)).cost(line)).isEqualTo(20.0);
-  }
-
-  @Test
   void officialClientsVaryTheLatencyWindowAndRoutedOnesTheZones() {
     List<ZonesPlan.Way> ways =
-        new ZonesPlan(0, List.of("a")).ways(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC));
+        new ZonesPlan(List.of("a")).ways(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC));
     assertThat(ways).hasSize(8).extracting(ZonesPlan.Way::folder).doesNotHaveDuplicates();
     assertThat(ways.subList(0, 4))
         .extracting(ZonesPlan.Way::options)

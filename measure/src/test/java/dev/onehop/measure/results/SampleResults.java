@@ -319,7 +319,7 @@ public final class SampleResults {
         List.of(),
         List.of(),
         List.of(),
-        List.of(new ZonesResult(300, 9, 0.02, lines)),
+        List.of(new ZonesResult(300, 9, lines)),
         List.of(),
         List.of());
   }
