@@ -46,7 +46,6 @@ class CollectCommandTest {
             sample.topology(),
             sample.server(),
             sample.machine(),
-            null,
             List.of(point)));
     return client;
   }

@@ -301,7 +301,6 @@ public final class Bench {
             ? cluster.server().withCost(RouterCost.of(points))
             : cluster.server(),
         machine,
-        DetourPrediction.of(cluster.topology(), cluster.shardHosts(), points),
         points,
         scenarios,
         found.timelines,

@@ -61,7 +61,6 @@ public final class CollectedRun {
             first.topology(),
             first.server(),
             first.machine(),
-            null,
             points,
             List.of(),
             List.of(),

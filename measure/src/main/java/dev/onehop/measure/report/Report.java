@@ -1,7 +1,6 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Size;
-import dev.onehop.measure.results.Detour;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
@@ -77,7 +76,6 @@ public final class Report {
       if (!results.clients().isEmpty()) {
         new ClientsSection(results).appendTo(html);
       }
-      detour(html);
     }
     Page page = new Page(results);
     page.topology(html);
@@ -167,9 +165,6 @@ public final class Report {
         html.append(Html.escape(operation.toLowerCase(Locale.ROOT))).append("</a>");
       }
       html.append("<a href=\"#shards\">Who served</a>");
-      if (results.detour() != null) {
-        html.append("<a href=\"#detour\">Detour</a>");
-      }
     }
     html.append("<a href=\"#topology\">Topology</a><a href=\"#facts\">Servers and machine</a>");
     if (results.run() != null) {
@@ -200,16 +195,6 @@ public final class Report {
   /** A line needs two of them. */
   private boolean hasSeveralThreadCounts() {
     return results.points().stream().map(Point::threads).distinct().count() > 1;
-  }
-
-  private void detour(StringBuilder html) {
-    Detour detour = results.detour();
-    if (detour != null) {
-      html.append("<section id=\"detour\">\n<h2>Detour</h2>\n<p>No router stands on the client's");
-      html.append(" host: what is not targeted goes over another region. ");
-      html.append(Html.escape(DetourText.sentence(detour))).append("</p>\n");
-      html.append(tables.detour(detour)).append("</section>\n");
-    }
   }
 
   private String boundsText() {

@@ -270,9 +270,6 @@ public final class ResultsTable {
     notes.append("beside owner: operations that reached their shard from a router on its host\n");
     notes.append("cpu: processor time per operation of client, routers, mongods and links\n");
     notes.append(new ClientsSection(results).lines());
-    if (results.detour() != null) {
-      notes.append(DetourText.of(results.detour())).append('\n');
-    }
     if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
       notes.append("straight-..: ").append(Format.STRAIGHT).append('\n');
     }

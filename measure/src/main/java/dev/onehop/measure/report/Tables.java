@@ -2,7 +2,6 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.results.Conditions;
 import dev.onehop.measure.results.CpuPerOperation;
-import dev.onehop.measure.results.Detour;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
@@ -260,21 +259,6 @@ final class Tables {
         .findFirst()
         .map(Format::ofMillis)
         .orElse(Format.NONE);
-  }
-
-  /** What the way over another region's router costs, predicted and measured. */
-  String detour(Detour detour) {
-    StringBuilder html =
-        open("Detour, in ms per operation", "operations on", "predicted", "measured");
-    new TreeMap<>(detour.perShardMillis())
-        .forEach((shard, millis) -> row(html, shard, Format.ofMillis(millis), ""));
-    Double measured = detour.measuredMillis();
-    row(
-        html,
-        "all, by their shares",
-        Format.ofMillis(detour.predictedMillis()),
-        measured == null ? Format.NONE : Format.ofMillis(measured));
-    return close(html);
   }
 
   /**

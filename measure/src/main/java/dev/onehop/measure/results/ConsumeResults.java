@@ -55,6 +55,6 @@ public record ConsumeResults(
   /** What is not of the points, as every report shows it. */
   @JsonIgnore
   public Results surroundings() {
-    return new Results(run, topology, server, machine, null, List.of());
+    return new Results(run, topology, server, machine, List.of());
   }
 }

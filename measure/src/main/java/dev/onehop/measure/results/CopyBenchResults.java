@@ -130,6 +130,6 @@ public record CopyBenchResults(
   /** What is not of the copies, as every report shows it. */
   @JsonIgnore
   public Results surroundings() {
-    return new Results(run, topology, server, machine, null, List.of());
+    return new Results(run, topology, server, machine, List.of());
   }
 }

@@ -65,6 +65,6 @@ public record PropagateResults(
   /** What is not of the measurements, as every report shows it. */
   @JsonIgnore
   public Results surroundings() {
-    return new Results(run, topology, server, machine, null, List.of());
+    return new Results(run, topology, server, machine, List.of());
   }
 }

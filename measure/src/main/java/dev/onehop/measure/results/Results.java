@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param topology where things stood
  * @param server which servers ran
  * @param machine which machine and software it ran on
- * @param detour what targeting saves in distance; null where a router stands on the client's host
  * @param points the finished points of closed loops in the order of the plan
  * @param scenarios operations at a fixed rate, by client and phase
  * @param timelines what faults did to them, second by second
@@ -31,7 +30,6 @@ public record Results(
     TopologyFacts topology,
     ServerFacts server,
     @Nullable MachineFacts machine,
-    @JsonInclude(Include.NON_NULL) @Nullable Detour detour,
     List<Point> points,
     @JsonInclude(Include.NON_EMPTY) List<ScenarioEntry> scenarios,
     @JsonInclude(Include.NON_EMPTY) List<Timeline> timelines,
@@ -48,10 +46,9 @@ public record Results(
       TopologyFacts topology,
       ServerFacts server,
       @Nullable MachineFacts machine,
-      @Nullable Detour detour,
       List<Point> points) {
     this(
-        run, topology, server, machine, detour, points, List.of(), List.of(), List.of(), List.of(),
+        run, topology, server, machine, points, List.of(), List.of(), List.of(), List.of(),
         List.of(), List.of(), List.of());
   }
 

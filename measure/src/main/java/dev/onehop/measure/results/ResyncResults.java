@@ -123,6 +123,6 @@ public record ResyncResults(
   /** What is not of the cells, as every report shows it. */
   @JsonIgnore
   public Results surroundings() {
-    return new Results(run, topology, server, machine, null, List.of());
+    return new Results(run, topology, server, machine, List.of());
   }
 }

@@ -58,7 +58,6 @@ class CollectedRunTest {
             sample.topology(),
             sample.server(),
             sample.machine(),
-            null,
             List.of(point)));
     return part;
   }

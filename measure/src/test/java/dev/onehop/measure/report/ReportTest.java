@@ -2,7 +2,6 @@ package dev.onehop.measure.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.results.Detour;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
@@ -119,7 +118,6 @@ class ReportTest {
             all.topology(),
             all.server(),
             all.machine(),
-            null,
             List.of(SampleResults.disturbed(all.points().get(0))));
 
     assertThat(Report.html(disturbed, folder))
@@ -137,7 +135,6 @@ class ReportTest {
             all.topology(),
             all.server(),
             all.machine(),
-            all.detour(),
             List.of(SampleResults.point("async", 64, 5)));
 
     String throughput = new Charts(pooled).throughput(LineChart.Size.WIDE);
@@ -212,7 +209,6 @@ class ReportTest {
                 topology.hosts()),
             sample.server(),
             sample.machine(),
-            null,
             sample.points());
     String html = Report.html(hostile, folder);
     assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
@@ -240,27 +236,9 @@ class ReportTest {
   void aRunWithoutPointsStillHasAReport() {
     Results sample = SampleResults.us2014();
     Results none =
-        new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
+        new Results(sample.run(), sample.topology(), sample.server(), null, List.of());
     assertThat(Report.html(none, folder))
         .contains("No point was finished.", "<h2>Topology us-2014");
-  }
-
-  @Test
-  void showsThePredictedDetourBesideTheMeasured() {
-    Results sample = SampleResults.us2014();
-    Detour detour = new Detour(Map.of("or1", 12.5, "ca1", 0.0), 6.25, 6.5, 1);
-    Results detouring =
-        new Results(
-            sample.run(),
-            sample.topology(),
-            sample.server(),
-            sample.machine(),
-            detour,
-            sample.points());
-    assertThat(Report.html(detouring, folder))
-        .contains("href=\"#detour\"", "<th scope=\"row\">or1</th><td>12.5</td>")
-        .contains("<th scope=\"row\">all, by their shares</th><td>6.25</td><td>6.50</td>");
-    assertThat(Report.html(sample, folder)).doesNotContain("detour\"");
   }
 
   @Test

@@ -59,7 +59,6 @@ public final class SampleResults {
             "abc",
             "5.8.0",
             "0.17.0"),
-        null,
         points);
   }
 
@@ -151,7 +150,6 @@ public final class SampleResults {
         sample.topology(),
         sample.server(),
         sample.machine(),
-        sample.detour(),
         sample.points().stream()
             .map(p -> Point.median(List.of(round(p, 1.1), p, round(p, 0.9))))
             .toList());
@@ -183,7 +181,6 @@ public final class SampleResults {
         sample.topology(),
         sample.server(),
         sample.machine(),
-        null,
         List.of(),
         entries,
         List.of(
@@ -290,7 +287,6 @@ public final class SampleResults {
         sample.topology(),
         sample.server(),
         sample.machine(),
-        null,
         List.of(),
         entries,
         List.of(),
@@ -313,7 +309,6 @@ public final class SampleResults {
         sample.topology(),
         sample.server(),
         sample.machine(),
-        null,
         List.of(),
         List.of(),
         List.of(),
