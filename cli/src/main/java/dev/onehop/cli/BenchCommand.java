@@ -63,8 +63,6 @@ import picocli.CommandLine.Spec;
       "  onehop bench --scenario shard-freeze --rate 300",
       "                                   what one frozen shard does to the others' operations",
       "  onehop bench --rate 100,300      latencies at fixed rates",
-      "  onehop bench --find-max 'p99<80ms' --modes async,targeted-async",
-      "                                   the highest rate that holds",
       "  onehop bench --threads 64 --rounds 5",
       "                                   ratios to the best official client, with intervals",
       "  onehop bench --scenario limit    throughput by threads, nothing else",
@@ -90,7 +88,6 @@ final class BenchCommand implements Callable<Integer> {
           "--duration",
           "--rounds",
           "--rate",
-          "--find-max",
           "--peer",
           "--workload",
           "-p");
@@ -102,7 +99,6 @@ final class BenchCommand implements Callable<Integer> {
   private static final List<String> NOT_WITH_SCENARIO =
       List.of(
           "--seed-experiment",
-          "--find-max",
           "--seed",
           "--threads",
           "--connections",
@@ -113,7 +109,7 @@ final class BenchCommand implements Callable<Integer> {
           "--peer",
           "--existing");
   private static final List<String> NOT_WITH_CLIENTS =
-      List.of("--scenario", "--peer", "--seed-experiment", "--rate", "--find-max");
+      List.of("--scenario", "--peer", "--seed-experiment", "--rate");
   private static final int MOST_CLIENTS = 1000;
   private static final double DEFAULT_RATE = 300;
 
@@ -123,7 +119,6 @@ final class BenchCommand implements Callable<Integer> {
   private static final int FLEET_CLIENTS = 50;
   private static final List<Mode> FLEET_MODES =
       List.of(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
-  private static final double FIRST_RATE = 100;
 
   /** An error of 2 % either way. */
   private static final double SEED_ERROR = 0.02;
@@ -244,7 +239,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--arrivals",
       paramLabel = "constant|poisson",
       description =
-          "With --rate, --find-max, --scenario: how the intended times are spread. Default:"
+          "With --rate, --scenario: how the intended times are spread. Default:"
               + " constant.")
   @Nullable String arrivals;
 
@@ -255,15 +250,6 @@ final class BenchCommand implements Callable<Integer> {
           "With --scenario zones: whether the application runs in the topology's zone of the client,"
               + " or in each zone, one after the other. Default: one.")
   @Nullable String zones;
-
-  @Option(
-      names = "--find-max",
-      paramLabel = "CRITERION",
-      description =
-          "Search each client's highest rate at which every operation is answered and the criterion"
-              + " is met, such as 'p99<20ms': p50, p90, p95, p99, p999 or mean; us, ms or s. --rate"
-              + " is the first that is tried. Default: 100.")
-  @Nullable String findMax;
 
   @Option(
       names = "--records",
@@ -489,18 +475,17 @@ final class BenchCommand implements Callable<Integer> {
     if (!"zones".equals(scenario) && zones != null) {
       throw Failure.usage("--zones goes with --scenario zones");
     }
-    if (isLimit() && (rates != null || findMax != null)) {
-      throw Failure.usage(
-          (rates != null ? "--rate" : "--find-max") + " and --scenario limit exclude each other");
+    if (isLimit() && rates != null) {
+      throw Failure.usage("--rate and --scenario limit exclude each other");
     }
     if (scenario != null && !isLimit()) {
       return scenarioPlan(recordCount, topology);
     }
-    if (rates != null || findMax != null) {
+    if (rates != null) {
       return ratePlan(recordCount, topology);
     }
     if (arrivals != null) {
-      throw Failure.usage("--arrivals goes with --rate, --find-max or --scenario");
+      throw Failure.usage("--arrivals goes with --rate or --scenario");
     }
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
@@ -573,23 +558,15 @@ final class BenchCommand implements Callable<Integer> {
 
   private BenchPlan ratePlan(long recordCount, @Nullable Topology topology) {
     ParseResult parsed = spec.commandLine().getParseResult();
-    String option = findMax == null ? "--rate" : "--find-max";
     for (String other : NOT_WITH_RATE) {
       if (parsed.hasMatchedOption(other)) {
-        throw Failure.usage(other + " and " + option + " exclude each other");
+        throw Failure.usage(other + " and --rate exclude each other");
       }
     }
-    Criterion criterion = findMax == null ? null : Criterion.parse(findMax);
-    if (criterion != null && parsed.hasMatchedOption("--rounds")) {
-      throw Failure.usage("--rounds and --find-max exclude each other");
-    }
-    List<Double> chosen = rates == null ? List.of(FIRST_RATE) : chosenRates();
-    if (criterion != null && chosen.size() > 1) {
-      throw Failure.usage("--rate with --find-max is the one rate that is tried first");
-    }
+    List<Double> chosen = chosenRates();
     Duration measured = measuredTime();
     if (measured.toMillis() % 1000 != 0) {
-      throw Failure.usage("--duration with " + option + " takes whole seconds");
+      throw Failure.usage("--duration with --rate takes whole seconds");
     }
     return plan(
         List.of(BenchPlan.LARGE_POOL),
@@ -598,7 +575,7 @@ final class BenchCommand implements Callable<Integer> {
         null,
         measured,
         null,
-        new RatePlan(chosen, isPoisson(), criterion),
+        new RatePlan(chosen, isPoisson()),
         topology);
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.measure.bench.BenchPlan;
 import dev.onehop.measure.bench.ClientPlan;
-import dev.onehop.measure.bench.Criterion;
 import dev.onehop.measure.bench.Mode;
 import dev.onehop.measure.bench.RatePlan;
 import dev.onehop.measure.bench.Scenario;
@@ -152,8 +151,7 @@ class BenchCommandTest {
           --scenario shard-freeze --threads 4 | --threads and --scenario exclude each other
           --scenario shard-freeze --seed-experiment | --seed-experiment and --scenario exclude each other
           --scenario shard-freeze --rate 5,6 | --rate takes one rate with --scenario
-          --scenario shard-freeze --find-max p99<2ms | --find-max and --scenario exclude each other
-          --arrivals poisson | --arrivals goes with --rate, --find-max or --scenario
+          --arrivals poisson | --arrivals goes with --rate or --scenario
           --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
           --rate 100,-1 | --rate -1.0: must be above 0 and at most 100000.0
           --rate NaN | --rate NaN: must be above 0 and at most 100000.0
@@ -161,10 +159,6 @@ class BenchCommandTest {
           --rate 5 --operations 4 | --operations and --rate exclude each other
           --rate 5 --arrivals never | --arrivals takes constant or poisson, and not 'never'
           --rate 5 --duration 1500ms | --duration with --rate takes whole seconds
-          --find-max p99<20 | --find-max 'p99<20': write p50, p90, p95, p99, p999 or mean, <, and a time, such as 'p99<20ms'
-          --find-max p99<20ms --rounds 2 | --rounds and --find-max exclude each other
-          --find-max p99<20ms --rate 5,6 | --rate with --find-max is the one rate that is tried first
-          --find-max p99<20ms --threads 5 | --threads and --find-max exclude each other
           --rate 5 --seed-experiment | --seed-experiment and --rate exclude each other
           --peer fast | --peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not 'fast'
           --scenario zones | --scenario zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
@@ -279,13 +273,10 @@ class BenchCommandTest {
   @Test
   void ratesTakeThePlaceOfThreads() {
     BenchPlan plan = plan("--rate", "300,100,300", "--arrivals", "poisson", "--seed", "7");
-    BenchPlan search = plan("--find-max", "p99<20ms");
 
-    assertThat(plan.rate()).isEqualTo(new RatePlan(List.of(100.0, 300.0), true, null));
+    assertThat(plan.rate()).isEqualTo(new RatePlan(List.of(100.0, 300.0), true));
     assertThat(plan.seed()).isEqualTo(7);
     assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(search.rate())
-        .isEqualTo(new RatePlan(List.of(100.0), false, Criterion.parse("p99<20ms")));
   }
 
   @Test

@@ -5,7 +5,6 @@ import dev.onehop.measure.frame.RoundTripCheck;
 import dev.onehop.measure.frame.ServerDeath;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.MachineFacts;
-import dev.onehop.measure.results.Maximum;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Ratios;
 import dev.onehop.measure.results.Results;
@@ -40,9 +39,6 @@ public final class Bench {
   /** How long answers are waited for at the end of a rate. */
   private static final Duration DRAIN = Duration.ofSeconds(10);
 
-  /** Below it no rate is tried. */
-  private static final double LEAST_RATE = 1;
-
   /** Above it no rate is issued, in operations per second. */
   public static final double MOST_RATE = 100_000;
 
@@ -61,8 +57,6 @@ public final class Bench {
   private final String command;
   private final Map<PointPlan, List<Point>> measured = new LinkedHashMap<>();
   private final Map<PointPlan, List<ScenarioEntry>> atRates = new LinkedHashMap<>();
-  private final List<Maximum> maxima = new ArrayList<>();
-  private final List<ScenarioEntry> trials = new ArrayList<>();
   private int scenarioClients;
   private @Nullable Placement placement;
   private @Nullable String stopReason;
@@ -112,12 +106,7 @@ public final class Bench {
         throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
       }
       prepare();
-      RatePlan rates = plan.rate();
-      if (rates != null && rates.findMax() != null) {
-        search(rates, rates.findMax());
-      } else {
-        measure();
-      }
+      measure();
       if (scenario != null) {
         run(scenario);
       }
@@ -164,36 +153,6 @@ public final class Bench {
       }
       timeLeft.took(i, Duration.ofNanos(System.nanoTime() - begun));
     }
-  }
-
-  /** Searches the highest rate that holds, one client after the other. */
-  private void search(RatePlan rates, Criterion criterion)
-      throws IOException, InterruptedException {
-    List<PointPlan> clients = plan.points();
-    Duration each = plan.estimate(cluster.meanShardRoundTripMillis()).dividedBy(clients.size());
-    for (int i = 0; i < clients.size(); i++) {
-      PointPlan client = clients.get(i);
-      progress.remaining(each.multipliedBy(clients.size() - i));
-      RateSearch.Found found =
-          new RateSearch(rates.rates().get(0), LEAST_RATE, MOST_RATE)
-              .run(rate -> holds(client.atRate(rate), criterion));
-      synchronized (this) {
-        maxima.add(new Maximum(client.client(), criterion.text(), found.holds(), found.fails()));
-        ResultsFile.write(out, results());
-      }
-    }
-  }
-
-  private boolean holds(PointPlan client, Criterion criterion)
-      throws IOException, InterruptedException {
-    progress.client(maxima.size() + 1, plan.points().size(), client.title());
-    ScenarioEntry entry = runner.measureRate(client, ScenarioEntry.FIND_MAX, criterion.drain());
-    boolean holds = criterion.holds(entry);
-    synchronized (this) {
-      trials.add(entry.holding(holds));
-      ResultsFile.write(out, results());
-    }
-    return holds;
   }
 
   /** How long the scenario's clients take from one of them on; none if there is no scenario. */
@@ -265,7 +224,6 @@ public final class Bench {
       scenario.addTo(found);
     }
     List<ScenarioEntry> scenarios = found.entries;
-    scenarios.addAll(trials);
     for (PointPlan planned : plan.points()) {
       if (measured.containsKey(planned)) {
         points.add(Point.median(measured.get(planned)));
@@ -277,7 +235,6 @@ public final class Bench {
     int done =
         measured.values().stream().mapToInt(List::size).sum()
             + atRates.values().stream().mapToInt(List::size).sum()
-            + maxima.size()
             + scenarioClients;
     int clientsPlanned = scenario == null ? 0 : scenario.titles().size();
     return new Results(
@@ -304,7 +261,6 @@ public final class Bench {
         points,
         scenarios,
         found.timelines,
-        List.copyOf(maxima),
         Ratios.of(points, scenarios, plan.seed()),
         found.zones,
         clients(points),

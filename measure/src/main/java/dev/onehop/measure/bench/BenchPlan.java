@@ -72,9 +72,6 @@ public record BenchPlan(
   /** How long a point is measured at most if it ends at an error of its throughput. */
   static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
-  /** A guess at how many rates a search tries. */
-  private static final long TRIALS = 10;
-
   /** Checks that exactly one of operations and duration is given. */
   public BenchPlan {
     modes = List.copyOf(modes);
@@ -108,15 +105,12 @@ public record BenchPlan(
   }
 
   /**
-   * The points, or the clients of a search. Points are by thread count or by rate, the official
+   * The points, by thread count or by rate, the official
    * clients with a large pool beside the usual one, routed ones with and without pipelining.
    */
   List<PointPlan> points() {
     List<PointPlan> points = new ArrayList<>();
     if (rate != null) {
-      if (rate.findMax() != null) {
-        return contenders();
-      }
       rate.rates()
           .forEach(
               perSecond -> contenders().forEach(client -> points.add(client.atRate(perSecond))));
@@ -167,9 +161,6 @@ public record BenchPlan(
    * that others slow down for a while spoils a round of every point rather than every round of one.
    */
   List<PointPlan> measurements() {
-    if (rate != null && rate.findMax() != null) {
-      return points();
-    }
     Random random = new Random(seed);
     List<PointPlan> measurements = new ArrayList<>();
     for (int round = 1; round <= rounds; round++) {
@@ -218,10 +209,6 @@ public record BenchPlan(
 
   /** {@link #estimate} over all measurements, without the scenario. */
   Duration estimate(double meanRoundTripMillis) {
-    if (rate != null && rate.findMax() != null) {
-      PointPlan any = points().get(0);
-      return estimate(any, meanRoundTripMillis).multipliedBy(TRIALS * points().size());
-    }
     return measurements().stream()
         .map(point -> estimate(point, meanRoundTripMillis))
         .reduce(Duration.ZERO, Duration::plus);

@@ -66,7 +66,6 @@ public final class CollectedRun {
             List.of(),
             List.of(),
             List.of(),
-            List.of(),
             clients,
             List.of());
     ResultsFile.write(out, merged);

@@ -4,7 +4,6 @@ import dev.onehop.measure.report.LineChart.Size;
 import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.Client;
 import dev.onehop.measure.results.LatencySummary;
-import dev.onehop.measure.results.Maximum;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ScenarioEntry;
 import java.util.ArrayList;
@@ -17,7 +16,7 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
-/** Operations at fixed rates in the report and in the table, and the highest rates that hold. */
+/** Operations at fixed rates in the report and in the table. */
 final class RateSection {
   private static final double LEAST_MILLIS = 0.01;
 
@@ -39,27 +38,16 @@ final class RateSection {
           "cpu us/op",
           "sockets");
 
-  private static final List<String> MAXIMA =
-      List.of("client", "conns", "criterion", "highest rate/s", "fails at");
-
   private static final String NOTES =
       """
       Latencies in ms, from the time at which an operation was to be issued; service: from issuing it.
       >=: some operations were not answered by the end; they count with the time they have waited."""
           .strip();
 
-  private final Results results;
   private final List<ScenarioEntry> entries;
 
   RateSection(Results results) {
-    this.results = results;
-    this.entries =
-        results.scenarios().stream()
-            .filter(
-                each ->
-                    each.scenario().equals(ScenarioEntry.RATE)
-                        || each.scenario().equals(ScenarioEntry.FIND_MAX))
-            .toList();
+    this.entries = results.entries(ScenarioEntry.RATE);
   }
 
   /** Whether no operations were issued at a fixed rate. */
@@ -67,14 +55,8 @@ final class RateSection {
     return entries.isEmpty();
   }
 
-  /** The best routed client beside the best official one, at the highest rate or by theirs. */
+  /** The best routed client beside the best official one, at the highest rate. */
   Optional<String> sentence() {
-    if (!results.maxima().isEmpty()) {
-      return Stream.of(best(Client::isRouted), best(Client::isOfficial))
-          .flatMap(Optional::stream)
-          .reduce((routed, official) -> routed + "; " + official)
-          .map(said -> said + ".");
-    }
     double highest = entries.stream().mapToDouble(ScenarioEntry::rate).max().orElse(0);
     Optional<String> routed = best(highest, each -> each.client().isRouted());
     Optional<String> official = best(highest, each -> each.client().isOfficial());
@@ -104,29 +86,11 @@ final class RateSection {
                     + Series.of(each.client()).label());
   }
 
-  private Optional<String> best(Predicate<Client> which) {
-    return results.maxima().stream()
-        .filter(each -> which.test(each.client()))
-        .filter(each -> each.rate() != null)
-        .max(Comparator.comparingDouble(each -> Objects.requireNonNull(each.rate())))
-        .map(
-            each ->
-                "%s holds %s up to %s operations a second"
-                    .formatted(
-                        Series.of(each.client()).label(),
-                        each.criterion(),
-                        Format.rate(each.rate())));
-  }
-
   /** For a terminal. */
   String table() {
     StringBuilder text = new StringBuilder();
     append(text, rows());
     text.append('\n').append(NOTES).append('\n');
-    if (results.maxima().size() > 0) {
-      text.append('\n');
-      append(text, maxima());
-    }
     return text.toString();
   }
 
@@ -174,21 +138,6 @@ final class RateSection {
     return rows;
   }
 
-  private List<List<String>> maxima() {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(MAXIMA);
-    for (Maximum maximum : results.maxima()) {
-      rows.add(
-          List.of(
-              ResultsTable.name(maximum.client(), null),
-              String.valueOf(maximum.client().connections()),
-              maximum.criterion(),
-              maximum.rate() == null ? "none holds" : Format.rate(maximum.rate()),
-              maximum.fails() == null ? "none does" : Format.rate(maximum.fails())));
-    }
-    return rows;
-  }
-
   /** For the report. */
   void appendTo(StringBuilder html) {
     html.append("<section id=\"rates\">\n<h2>Fixed rates</h2>\n");
@@ -203,9 +152,6 @@ final class RateSection {
     html.append("</div>\n");
     html.append(Tables.of("Operations at fixed rates", rows()));
     html.append("<p>").append(Html.escape(NOTES)).append("</p>\n");
-    if (results.maxima().size() > 0) {
-      html.append(Tables.of("Highest rates that hold", maxima()));
-    }
     html.append("</section>\n");
   }
 

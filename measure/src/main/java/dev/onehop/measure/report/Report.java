@@ -133,9 +133,7 @@ public final class Report {
 
   private int finished() {
     return results.points().size()
-        + (results.maxima().isEmpty()
-            ? results.entries(ScenarioEntry.RATE).size()
-            : results.maxima().size())
+        + results.entries(ScenarioEntry.RATE).size()
         + results.timelines().stream().mapToInt(scenario -> scenario.lines().size()).sum()
         + results.zones().stream().mapToInt(zones -> zones.lines().size()).sum();
   }

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param points the finished points of closed loops in the order of the plan
  * @param scenarios operations at a fixed rate, by client and phase
  * @param timelines what faults did to them, second by second
- * @param maxima the highest rates that hold
  * @param ratios clients beside the best of the official ones
  * @param zones what crossed zones
  * @param clients the clients behind points that several loaded together
@@ -33,7 +32,6 @@ public record Results(
     List<Point> points,
     @JsonInclude(Include.NON_EMPTY) List<ScenarioEntry> scenarios,
     @JsonInclude(Include.NON_EMPTY) List<Timeline> timelines,
-    @JsonInclude(Include.NON_EMPTY) List<Maximum> maxima,
     @JsonInclude(Include.NON_EMPTY) List<Ratio> ratios,
     @JsonInclude(Include.NON_EMPTY) List<ZonesResult> zones,
     @JsonInclude(Include.NON_EMPTY) List<ClientRun> clients,
@@ -49,7 +47,7 @@ public record Results(
       List<Point> points) {
     this(
         run, topology, server, machine, points, List.of(), List.of(), List.of(), List.of(),
-        List.of(), List.of(), List.of());
+        List.of(), List.of());
   }
 
   /** What a file left out is none. */
@@ -57,7 +55,6 @@ public record Results(
     points = points == null ? List.of() : List.copyOf(points);
     scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
     timelines = timelines == null ? List.of() : List.copyOf(timelines);
-    maxima = maxima == null ? List.of() : List.copyOf(maxima);
     ratios = ratios == null ? List.of() : List.copyOf(ratios);
     zones = zones == null ? List.of() : List.copyOf(zones);
     fleets = fleets == null ? List.of() : List.copyOf(fleets);

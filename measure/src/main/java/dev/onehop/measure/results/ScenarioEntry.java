@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * completed} and {@code errors} together.
  *
  * @param scenario what happened to the cluster, such as {@code shard-freeze}; {@link #RATE} if
- *     nothing did, {@link #FIND_MAX} if it was one of the rates of a search
+ *     nothing did
  * @param mode the client's mode
  * @param connections the pool size per server, or how many sockets requests share
  * @param pipelining whether many requests were in flight on each socket
@@ -35,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  * @param latency from the intended time to the answer, in microseconds; an operation that was not
  *     answered counts with the time that it has waited, so that figures are lower bounds then
  * @param service from issuing the operation to the answer
- * @param holds whether the rate holds, for {@link #FIND_MAX}; null otherwise
  * @param seconds how long the phase is
  * @param rounds every round, as they were measured; this one is that of the median p99, but for
  *     errors, which are of all
@@ -61,7 +60,6 @@ public record ScenarioEntry(
     double perSecond,
     LatencySummary latency,
     LatencySummary service,
-    @JsonInclude(Include.NON_NULL) @Nullable Boolean holds,
     double seconds,
     List<Round> rounds,
     @JsonInclude(Include.NON_NULL) @Nullable CpuPerOperation cpu,
@@ -70,9 +68,6 @@ public record ScenarioEntry(
 
   /** The {@link #scenario} of operations at a fixed rate while nothing happens. */
   public static final String RATE = "rate";
-
-  /** The {@link #scenario} of the rates that the search for the highest has tried. */
-  public static final String FIND_MAX = "find-max";
 
   /** All of it: the {@link #phase} and the {@link #shards} where there is only one. */
   public static final String ALL = "all";
@@ -120,39 +115,11 @@ public record ScenarioEntry(
         median.perSecond,
         median.latency,
         median.service,
-        median.holds,
         median.seconds,
         rounds.stream().flatMap(each -> each.rounds().stream()).toList(),
         median.cpu,
         median.conditions,
         median.folder);
-  }
-
-  /** This entry of a search, whose rate holds or does not. */
-  public ScenarioEntry holding(boolean does) {
-    return new ScenarioEntry(
-        scenario,
-        mode,
-        connections,
-        pipelining,
-        rate,
-        arrivals,
-        phase,
-        shards,
-        intended,
-        completed,
-        errors,
-        notIssued,
-        unanswered,
-        perSecond,
-        latency,
-        service,
-        does,
-        seconds,
-        rounds,
-        cpu,
-        conditions,
-        folder);
   }
 
   /** The client, apart from what it was asked to do. */

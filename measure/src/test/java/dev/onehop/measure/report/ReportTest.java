@@ -102,10 +102,8 @@ class ReportTest {
 
     assertThat(html)
         .contains("href=\"#rates\"", "Latency by rate, p50", "Latency by rate, p99")
-        .contains("Ratios to the best official client", "Highest rates that hold")
-        .contains(
-            "async, 100 connections holds p99&lt;80ms up to 310 operations a second",
-            "href=\"#ratios\"")
+        .contains("Ratios to the best official client")
+        .contains("href=\"#ratios\"")
         .doesNotContain("NaN", "Infinity");
   }
 

@@ -197,7 +197,6 @@ public final class SampleResults {
         List.of(),
         List.of(),
         List.of(),
-        List.of(),
         List.of());
   }
 
@@ -220,7 +219,6 @@ public final class SampleResults {
         entry.perSecond(),
         entry.latency(),
         entry.service(),
-        null,
         entry.seconds(),
         List.of(),
         null,
@@ -264,10 +262,9 @@ public final class SampleResults {
         null);
   }
 
-  /** {@code sample} with rates, ratios and maxima in place of points. */
+  /** {@code sample} with rates and ratios in place of points. */
   public static Results atRates(Results sample) {
     List<ScenarioEntry> entries = new ArrayList<>();
-    List<Maximum> maxima = new ArrayList<>();
     for (Client client :
         List.of(
             new Client("async", 5, false),
@@ -280,7 +277,6 @@ public final class SampleResults {
                 List.of(
                     entry("rate", client, rate, "all", "all", over ? 9_000_000 : 65_000, rate))));
       }
-      maxima.add(new Maximum(client, "p99<80ms", client.connections() == 5 ? null : 310.0, 325.0));
     }
     return new Results(
         sample.run(),
@@ -290,7 +286,6 @@ public final class SampleResults {
         List.of(),
         entries,
         List.of(),
-        maxima,
         Ratios.of(List.of(), entries, 7),
         List.of(),
         List.of(),
@@ -309,7 +304,6 @@ public final class SampleResults {
         sample.topology(),
         sample.server(),
         sample.machine(),
-        List.of(),
         List.of(),
         List.of(),
         List.of(),
@@ -376,7 +370,6 @@ public final class SampleResults {
         perSecond,
         latency,
         latency,
-        null,
         8,
         List.of(),
         null,
