@@ -1,16 +1,16 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.Bench;
-import dev.onehop.measure.bench.BenchPlan;
-import dev.onehop.measure.bench.ClientPlan;
-import dev.onehop.measure.bench.Criterion;
-import dev.onehop.measure.bench.Mode;
-import dev.onehop.measure.bench.Pipelining;
-import dev.onehop.measure.bench.RatePlan;
-import dev.onehop.measure.bench.Scenario;
-import dev.onehop.measure.bench.ScenarioPlan;
-import dev.onehop.measure.bench.Workload;
-import dev.onehop.measure.bench.ZonesPlan;
+import dev.onehop.measure.points.Bench;
+import dev.onehop.measure.points.BenchPlan;
+import dev.onehop.measure.points.ClientPlan;
+import dev.onehop.measure.points.Criterion;
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.Pipelining;
+import dev.onehop.measure.points.RatePlan;
+import dev.onehop.measure.points.Scenario;
+import dev.onehop.measure.points.ScenarioPlan;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.measure.points.ZonesPlan;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Host;

@@ -1,10 +1,10 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.BenchPlan;
-import dev.onehop.measure.bench.BenchSession;
-import dev.onehop.measure.bench.ClientPlan;
-import dev.onehop.measure.bench.ResultsArchive;
-import dev.onehop.measure.bench.Workload;
+import dev.onehop.measure.points.BenchPlan;
+import dev.onehop.measure.points.BenchSession;
+import dev.onehop.measure.points.ClientPlan;
+import dev.onehop.measure.points.ResultsArchive;
+import dev.onehop.measure.points.Workload;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.report.Report;
 import dev.onehop.measure.report.ResultsTable;

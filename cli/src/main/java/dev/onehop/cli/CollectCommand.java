@@ -1,7 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.CollectedRun;
-import dev.onehop.measure.bench.ResultsArchive;
+import dev.onehop.measure.points.CollectedRun;
+import dev.onehop.measure.points.ResultsArchive;
 import dev.onehop.measure.report.Report;
 import dev.onehop.measure.report.ResultsTable;
 import dev.onehop.measure.results.Results;

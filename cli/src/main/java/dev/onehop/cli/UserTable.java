@@ -1,6 +1,6 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.Workload;
+import dev.onehop.measure.points.Workload;
 import dev.onehop.testbed.Testbed;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.bench.ResultsArchive;
+import dev.onehop.measure.points.ResultsArchive;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;

@@ -1,0 +1,150 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.results.ClientRun;
+import dev.onehop.measure.results.CpuPerOperation;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The results of clients that ran elsewhere, each with a results.json of its own, as those of one
+ * run with several clients.
+ */
+public final class CollectedRun {
+
+  private CollectedRun() {}
+
+  /**
+   * Adds them up and writes summaries, HdrHistogram logs and results.json.
+   *
+   * @param parts the clients' folders, each with results.json and logs
+   * @param out the folder for the run
+   * @throws Failure if they are not the clients of one run, or something can't be read or written
+   */
+  public static Results merge(List<Path> parts, Path out) {
+    List<Results> all = parts.stream().map(ResultsFile::read).toList();
+    Results first = all.get(0);
+    List<Point> points = new ArrayList<>();
+    List<ClientRun> clients = new ArrayList<>();
+    for (Point point : first.points()) {
+      List<Point> same = new ArrayList<>();
+      List<Path> folders = new ArrayList<>();
+      for (int i = 0; i < parts.size(); i++) {
+        Path part = parts.get(i);
+        same.add(
+            all.get(i).points().stream()
+                .filter(other -> other.folder().equals(point.folder()))
+                .findFirst()
+                .orElseThrow(() -> Failure.run(part + " has no " + point.folder(), null)));
+        folders.add(part.resolve(point.folder()));
+      }
+      Path folder = out.resolve(point.folder());
+      ClientRun run = MergedClients.merge(folder, point.folder(), folders);
+      requireWhole(run);
+      clients.add(run);
+      points.add(sum(same, run, folder));
+    }
+    Results merged =
+        new Results(
+            first.run(),
+            first.topology(),
+            first.server(),
+            first.machine(),
+            points,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of(),
+            clients,
+            List.of());
+    ResultsFile.write(out, merged);
+    return merged;
+  }
+
+  private static void requireWhole(ClientRun run) {
+    for (int index = 0; index < run.clients().size(); index++) {
+      if (run.clients().get(index).index() != index) {
+        throw Failure.run(
+            run.folder()
+                + ": client "
+                + index
+                + " is missing or there twice; these are not the clients of one run",
+            null);
+      }
+    }
+  }
+
+  /** What each has seen of the cluster is of all clients; what it has done itself adds up. */
+  private static Point sum(List<Point> same, ClientRun run, Path folder) {
+    Point first = same.get(0);
+    RunSummary summary;
+    try {
+      summary = RunSummary.read(YcsbCommand.summary(folder));
+    } catch (IOException e) {
+      throw Failure.run("cannot read " + folder + ": " + Failure.reason(e), e);
+    }
+    Map<String, Long> failures = new TreeMap<>();
+    same.forEach(
+        point -> point.failures().forEach((what, count) -> failures.merge(what, count, Long::sum)));
+    Map<String, LatencySummary> latencies = new HashMap<>();
+    for (String operation : HdrLogs.operations(folder)) {
+      HdrLogs.merged(folder, operation)
+          .ifPresent(histogram -> latencies.put(operation, LatencySummary.of(histogram)));
+    }
+    double throughput =
+        summary.measuredSeconds() == 0 ? 0 : summary.operations() / summary.measuredSeconds();
+    return new Point(
+        first.mode(),
+        first.threads(),
+        first.connections(),
+        first.pipelining(),
+        summary.measuredSeconds(),
+        summary.operations(),
+        same.stream().mapToLong(Point::errors).sum(),
+        throughput,
+        List.of(),
+        first.limit(),
+        first.poolLimit(),
+        first.meanRoundTripMillis(),
+        first.share(),
+        first.besideOwner(),
+        first.besideOwnerSample(),
+        cpu(run),
+        null,
+        summary.routes() == null ? Map.of() : summary.routes(),
+        failures,
+        first.folder(),
+        latencies.get("READ"),
+        latencies.get("UPDATE"),
+        latencies.get("INSERT"),
+        latencies.get("SCAN"),
+        latencies.get("READ-MODIFY-WRITE"));
+  }
+
+  /** The clients' processor time per operation of all; of servers elsewhere nothing is known. */
+  private static @Nullable CpuPerOperation cpu(ClientRun run) {
+    double micros = 0;
+    long operations = 0;
+    for (ClientRun.Part part : run.clients()) {
+      Double each = part.cpu();
+      if (each != null) {
+        micros += each * part.operations();
+        operations += part.operations();
+      }
+    }
+    return operations == 0
+        ? null
+        : new CpuPerOperation(Math.round(micros / operations * 10) / 10.0, null, null, null);
+  }
+}

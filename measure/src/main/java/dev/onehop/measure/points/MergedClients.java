@@ -1,0 +1,133 @@
+package dev.onehop.measure.points;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.onehop.measure.results.ClientRun;
+import dev.onehop.measure.results.ClientRun.Part;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Makes one point of what several clients left in folders of their own: a summary and HdrHistogram
+ * logs as one client would have left them.
+ */
+final class MergedClients {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Of these the largest holds for all; numbers that are neither here nor below are counted. */
+  private static final Set<String> LARGEST =
+      Set.of("lastOperationNanos", "measuredSeconds", "warmupSeconds", "error");
+
+  /** Of these the smallest holds for all. */
+  private static final Set<String> SMALLEST = Set.of("firstOperationNanos", "windows");
+
+  private MergedClients() {}
+
+  /** The folder of a client under its point's. */
+  static Path folder(Path point, int index) {
+    return point.resolve("client-%02d".formatted(index));
+  }
+
+  /**
+   * Writes summary and logs into the point's folder.
+   *
+   * @param point the point's folder
+   * @param name how results call it
+   * @param clients the clients' folders
+   * @throws Failure if a client left no summary or no share in it, or the point's can't be written
+   */
+  static ClientRun merge(Path point, String name, List<Path> clients) {
+    List<Part> merged = new ArrayList<>();
+    ObjectNode sum = JSON.createObjectNode();
+    long first = Long.MAX_VALUE;
+    long last = Long.MIN_VALUE;
+    for (Path client : clients) {
+      JsonNode summary = read(YcsbCommand.summary(client));
+      JsonNode share = summary.path("client");
+      if (!share.path("index").isInt()) {
+        throw Failure.run(client + " holds no client's results", null);
+      }
+      long started = share.path("startedAtMillis").asLong();
+      first = Math.min(first, started);
+      last = Math.max(last, started);
+      merged.add(client(client, summary, share));
+      add(sum, summary);
+    }
+    merged.sort(Comparator.comparingInt(Part::index));
+    sum.remove("client");
+    try {
+      HdrLogs.merge(clients, Files.createDirectories(point));
+      JSON.writerWithDefaultPrettyPrinter().writeValue(YcsbCommand.summary(point).toFile(), sum);
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + point + ": " + Failure.reason(e), e);
+    }
+    return new ClientRun(name, Math.max(0, last - first), merged);
+  }
+
+  private static Part client(Path folder, JsonNode summary, JsonNode share) {
+    Histogram all = new Histogram(3);
+    HdrLogs.operations(folder).stream()
+        .filter(operation -> !operation.startsWith("READ-MODIFY") && !operation.endsWith("-FAILED"))
+        .forEach(operation -> HdrLogs.merged(folder, operation).ifPresent(all::add));
+    long operations = summary.path("operations").asLong();
+    double seconds = summary.path("measuredSeconds").asDouble();
+    return new Part(
+        share.path("index").asInt(),
+        seconds,
+        operations,
+        summary.path("errors").asLong(),
+        seconds == 0 ? 0 : operations / seconds,
+        operations == 0
+            ? null
+            : (Double) (Math.round(share.path("cpuNanos").asLong() / 100.0 / operations) / 10.0),
+        LatencySummary.of(all));
+  }
+
+  private static JsonNode read(Path summary) {
+    try {
+      return JSON.readTree(summary.toFile());
+    } catch (IOException e) {
+      throw Failure.run("cannot read " + summary + ": " + Failure.reason(e), e);
+    }
+  }
+
+  /** Adds numbers, but for those that don't add up; keeps texts. */
+  private static void add(ObjectNode sum, JsonNode summary) {
+    summary
+        .properties()
+        .forEach(
+            field -> {
+              String name = field.getKey();
+              JsonNode value = field.getValue();
+              JsonNode before = sum.get(name);
+              if (value.isObject()) {
+                add(before instanceof ObjectNode node ? node : sum.putObject(name), value);
+              } else if (before == null) {
+                sum.set(name, value);
+              } else if (SMALLEST.contains(name)) {
+                sum.put(name, Math.min(before.asLong(), value.asLong()));
+              } else if (LARGEST.contains(name) && value.isIntegralNumber()) {
+                sum.put(name, Math.max(before.asLong(), value.asLong()));
+              } else if (LARGEST.contains(name)) {
+                sum.put(name, Math.max(before.asDouble(), value.asDouble()));
+              } else if (value.isBoolean()) {
+                sum.put(name, before.asBoolean() && value.asBoolean());
+              } else if (value.isIntegralNumber()) {
+                sum.put(name, before.asLong() + value.asLong());
+              } else if (value.isNumber()) {
+                sum.put(name, before.asDouble() + value.asDouble());
+              }
+            });
+  }
+}

@@ -1,0 +1,103 @@
+package dev.onehop.measure.points;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Linux tells of the machine at a moment, see proc(5).
+ *
+ * @param total time of all processors together since boot, in ticks
+ * @param steal the part of it that the host gave to others
+ * @param running threads that run or wait for a processor
+ */
+record ProcStat(long total, long steal, int running) {
+  private static final Path PROC = Path.of("/proc");
+
+  /** Guest time after it is in the user's already. */
+  private static final int STEAL = 7;
+
+  private static final String ESTABLISHED = "01";
+
+  /** That of now; null where there is no such file. */
+  static @Nullable ProcStat now() {
+    try {
+      return parse(Files.readAllLines(PROC.resolve("stat"), StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /** From the lines of {@code /proc/stat}; null if these are none. */
+  static @Nullable ProcStat parse(List<String> lines) {
+    long total = -1;
+    long steal = 0;
+    int running = 0;
+    for (String line : lines) {
+      String[] fields = line.split("\\s+", -1);
+      if (fields[0].equals("cpu") && fields.length > STEAL + 1) {
+        total = 0;
+        for (int i = 0; i <= STEAL; i++) {
+          total += Long.parseLong(fields[i + 1]);
+        }
+        steal = Long.parseLong(fields[STEAL + 1]);
+      } else if (fields[0].equals("procs_running")) {
+        running = Integer.parseInt(fields[1]);
+      }
+    }
+    return total < 0 ? null : new ProcStat(total, steal, running);
+  }
+
+  /** Mean clock frequency of the processors in MHz; null where that is not told. */
+  static @Nullable Double clockMegahertz() {
+    try {
+      OptionalDouble mean =
+          Files.readAllLines(PROC.resolve("cpuinfo"), StandardCharsets.UTF_8).stream()
+              .filter(line -> line.startsWith("cpu MHz"))
+              .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1)))
+              .average();
+      return mean.isPresent() ? (Double) mean.getAsDouble() : null;
+    } catch (IOException | NumberFormatException e) {
+      return null;
+    }
+  }
+
+  /** The TCP connections of a process; null if it can't be looked into. */
+  static @Nullable Integer connections(long pid) {
+    Set<String> inodes = new HashSet<>();
+    try (DirectoryStream<Path> open = Files.newDirectoryStream(PROC.resolve(pid + "/fd"))) {
+      for (Path each : open) {
+        try {
+          String target = Files.readSymbolicLink(each).toString();
+          if (target.startsWith("socket:[")) {
+            inodes.add(target.substring("socket:[".length(), target.length() - 1));
+          }
+        } catch (IOException e) {
+          // Closed meanwhile.
+        }
+      }
+      int connections = 0;
+      for (String table : List.of("tcp", "tcp6")) {
+        Path file = PROC.resolve(pid + "/net/" + table);
+        if (Files.exists(file)) {
+          for (String line : Files.readAllLines(file, StandardCharsets.US_ASCII)) {
+            String[] fields = line.strip().split("\\s+", -1);
+            if (fields.length > 9 && fields[3].equals(ESTABLISHED) && inodes.contains(fields[9])) {
+              connections++;
+            }
+          }
+        }
+      }
+      return connections;
+    } catch (IOException e) {
+      return null;
+    }
+  }
+}

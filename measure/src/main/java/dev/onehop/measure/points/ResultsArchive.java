@@ -1,0 +1,110 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.resync.Failure;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * A run's results as text among other output, so that they can be taken from the log of a container
+ * that has ended: a ZIP of results.json, the summaries and the HdrHistogram logs, in base 64
+ * between two lines.
+ */
+public final class ResultsArchive {
+  private static final String BEGIN = "-----BEGIN ONEHOP RESULTS-----";
+  private static final String END = "-----END ONEHOP RESULTS-----";
+
+  /** More does not come from a client. */
+  private static final long MOST_BYTES = 256L << 20;
+
+  private ResultsArchive() {}
+
+  /**
+   * The results in a folder, ending in a newline.
+   *
+   * @throws Failure if they can't be read
+   */
+  public static String pack(Path folder) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (Stream<Path> files = Files.walk(folder);
+        ZipOutputStream zip = new ZipOutputStream(bytes)) {
+      List<Path> kept = files.filter(ResultsArchive::isKept).sorted().toList();
+      for (Path file : kept) {
+        zip.putNextEntry(new ZipEntry(folder.relativize(file).toString()));
+        Files.copy(file, zip);
+        zip.closeEntry();
+      }
+    } catch (IOException e) {
+      throw Failure.run("cannot read " + folder + ": " + Failure.reason(e), e);
+    }
+    byte[] newline = {'\n'};
+    return BEGIN
+        + "\n"
+        + Base64.getMimeEncoder(76, newline).encodeToString(bytes.toByteArray())
+        + "\n"
+        + END
+        + "\n";
+  }
+
+  private static boolean isKept(Path file) {
+    String name = String.valueOf(file.getFileName());
+    return Files.isRegularFile(file) && (name.endsWith(".json") || name.endsWith(".hdr"));
+  }
+
+  /**
+   * Writes the results that a text holds into a folder.
+   *
+   * @return whether it holds any
+   * @throws Failure if what it holds is damaged, or can't be written
+   */
+  public static boolean unpack(String text, Path folder) {
+    Optional<String> encoded = encoded(text);
+    if (encoded.isEmpty()) {
+      return false;
+    }
+    Path root = folder.toAbsolutePath().normalize();
+    try (ZipInputStream zip =
+        new ZipInputStream(
+            new ByteArrayInputStream(Base64.getMimeDecoder().decode(encoded.get())),
+            StandardCharsets.UTF_8)) {
+      long left = MOST_BYTES;
+      int files = 0;
+      ZipEntry entry;
+      while ((entry = zip.getNextEntry()) != null) {
+        Path file = root.resolve(entry.getName()).normalize();
+        byte[] content = zip.readNBytes((int) Math.min(Integer.MAX_VALUE - 8, left + 1));
+        left -= content.length;
+        if (!file.startsWith(root) || file.equals(root) || left < 0) {
+          throw Failure.run("results that are no client's: " + entry.getName(), null);
+        }
+        Files.createDirectories(file.getParent());
+        Files.write(file, content);
+        files++;
+      }
+      if (files == 0) {
+        throw Failure.run("the results are damaged: there are no files in them", null);
+      }
+    } catch (IOException | IllegalArgumentException e) {
+      throw Failure.run("the results are damaged: " + Failure.firstLine(e), e);
+    }
+    return true;
+  }
+
+  private static Optional<String> encoded(String text) {
+    int begin = text.lastIndexOf(BEGIN);
+    int end = text.indexOf(END, Math.max(0, begin));
+    return begin < 0 || end < 0
+        ? Optional.empty()
+        : Optional.of(text.substring(begin + BEGIN.length(), end));
+  }
+}

@@ -1,0 +1,46 @@
+package dev.onehop.measure.points;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The summary that the binding writes when its last thread has cleaned up. YCSB's own run time
+ * contains connecting and warm-up, so throughput is computed from this one.
+ *
+ * @param firstOperationNanos when the first measured operation began, by {@link System#nanoTime}
+ * @param lastOperationNanos when the last one ended
+ * @param measuredSeconds the time between
+ * @param operations operations in that time, failed ones included
+ * @param errors failed ones among them
+ * @param mongoDriver the driver's version
+ * @param warmupOperations unmeasured operations before
+ * @param warmupSeconds how long these took
+ * @param steady whether their rate was steady by then; null if that was not judged
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of it; null if
+ *     it is not known
+ * @param windows of how many windows that is; null likewise
+ * @param routes how many operations were decided which way, by the client's own counters
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+record RunSummary(
+    long firstOperationNanos,
+    long lastOperationNanos,
+    double measuredSeconds,
+    long operations,
+    long errors,
+    @Nullable String mongoDriver,
+    long warmupOperations,
+    @Nullable Double warmupSeconds,
+    @Nullable Boolean steady,
+    @Nullable Double error,
+    @Nullable Integer windows,
+    @Nullable Map<String, Long> routes) {
+
+  static RunSummary read(Path file) throws IOException {
+    return JsonMapper.builder().build().readValue(file.toFile(), RunSummary.class);
+  }
+}

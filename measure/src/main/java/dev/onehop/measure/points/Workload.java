@@ -1,0 +1,199 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.resync.Failure;
+import dev.onehop.ycsb.KeyPopulation;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * The YCSB workload that the points run: a workload file and the properties that override it.
+ *
+ * @param name how it is called in results
+ * @param properties all its properties, overrides applied
+ */
+public record Workload(String name, Map<String, String> properties) {
+
+  /** What the bench itself sets for each point, and the option to say it with instead. */
+  private static final Map<String, String> OURS =
+      Map.of(
+          "threadcount", "--threads",
+          "operationcount", "--operations",
+          "maxexecutiontime", "--duration",
+          "onehop.connections", "--connections",
+          "mongodb.maxconnections", "--connections",
+          "db", "--modes");
+
+  private static final Set<String> RESERVED =
+      Set.of(
+          "mongodb.url",
+          "onehop.warmup",
+          "onehop.warmup.least",
+          "onehop.summary",
+          "onehop.rate",
+          "onehop.arrivals",
+          "onehop.latencies",
+          "onehop.byshard",
+          "onehop.drain",
+          "onehop.duration",
+          "onehop.error",
+          "onehop.windows",
+          "onehop.workload",
+          "status.interval",
+          "measurementtype",
+          "hdrhistogram.fileoutput",
+          "hdrhistogram.output.path",
+          "exporter",
+          "exportfile",
+          "dotransactions",
+          "insertcount");
+
+  private static final Set<String> COUNTS =
+      Set.of("fieldcount", "fieldlength", "minscanlength", "maxscanlength");
+
+  private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,8}");
+
+  /** Of {@code CoreWorkload}. */
+  private static final List<String> DISTRIBUTIONS =
+      List.of("uniform", "exponential", "sequential", "zipfian", "latest", "hotspot");
+
+  /**
+   * Reads the file and applies the overrides.
+   *
+   * @throws Failure if the file can't be read or is none, or an override is the bench's business
+   */
+  public static Workload load(Path file, Map<String, String> overrides) {
+    overrides
+        .keySet()
+        .forEach(
+            name -> {
+              String option = OURS.get(name);
+              if (option != null) {
+                throw Failure.usage("-p " + name + ": use " + option);
+              }
+              if (RESERVED.contains(name)) {
+                throw Failure.usage("-p " + name + ": the bench sets this one itself");
+              }
+            });
+    Properties read = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      read.load(reader);
+    } catch (IOException e) {
+      throw Failure.usage("cannot read workload " + file + ": " + Failure.reason(e));
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage("workload " + file + " is no properties file");
+    }
+    Map<String, String> all = new TreeMap<>();
+    read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name).strip()));
+    String workloadClass = all.get("workload");
+    if (workloadClass == null) {
+      throw Failure.usage(
+          "workload " + file + " names no workload class (workload=site.ycsb.workloads...)");
+    }
+    OURS.keySet().forEach(all::remove);
+    RESERVED.forEach(all::remove);
+    all.putAll(overrides);
+    all.forEach(Workload::check);
+    String distribution = all.getOrDefault("requestdistribution", DISTRIBUTIONS.get(0));
+    if (all.getOrDefault("workload", workloadClass).endsWith(".CoreWorkload")
+        && !DISTRIBUTIONS.contains(distribution)) {
+      throw Failure.usage(
+          "requestdistribution is '%s': must be one of %s"
+              .formatted(distribution, String.join(", ", DISTRIBUTIONS)));
+    }
+    Path name = file.getFileName();
+    return new Workload(name == null ? file.toString() : name.toString(), all);
+  }
+
+  /** Of YCSB's own properties those that it would refuse only in its own process. */
+  private static void check(String name, String value) {
+    if (name.endsWith("proportion")) {
+      double share;
+      try {
+        share = Double.parseDouble(value);
+      } catch (NumberFormatException e) {
+        share = Double.NaN;
+      }
+      if (!(share >= 0 && share <= 1)) {
+        throw Failure.usage(name + " is '" + value + "': must be a number from 0 to 1");
+      }
+    } else if (COUNTS.contains(name) && !COUNT.matcher(value).matches()) {
+      throw Failure.usage(name + " is '" + value + "': must be a whole number above 0");
+    }
+  }
+
+  /** How many records its properties ask for. */
+  public long records() {
+    return keys().size();
+  }
+
+  /**
+   * Ids that divide its records into ranges of equal size.
+   *
+   * @param ranges how many
+   */
+  public List<String> splitPoints(int ranges) {
+    return keys().splitPoints(ranges);
+  }
+
+  /** The keys of its records; a {@link Failure} if its properties don't describe any. */
+  KeyPopulation keys() {
+    try {
+      return KeyPopulation.of(properties);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** This workload with that many records, from the same first one on. */
+  public Workload withRecords(long records) {
+    Map<String, String> all = new TreeMap<>(properties);
+    all.put("recordcount", String.valueOf(insertStart() + records));
+    Workload resized = new Workload(name, all);
+    resized.records();
+    return resized;
+  }
+
+  /** The number of its first record. */
+  long insertStart() {
+    try {
+      return KeyPopulation.insertStart(properties);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Its class. */
+  String workloadClass() {
+    return properties.getOrDefault("workload", "site.ycsb.workloads.CoreWorkload");
+  }
+
+  /** The collection it works on; YCSB calls it a table. */
+  String collection() {
+    return properties.getOrDefault("table", "usertable");
+  }
+
+  /**
+   * Checks that several clients can run it: records differ by YCSB's own key numbers.
+   *
+   * @throws Failure if its class is another than YCSB's
+   */
+  public void requireSharable() {
+    String type = properties.get("workload");
+    if (!"site.ycsb.workloads.CoreWorkload".equals(type)) {
+      throw Failure.usage("--clients needs YCSB's own CoreWorkload, and not " + type);
+    }
+  }
+
+  /** Whether its points insert documents. */
+  boolean inserts() {
+    return !properties.getOrDefault("insertproportion", "0").matches("0(\\.0*)?");
+  }
+}

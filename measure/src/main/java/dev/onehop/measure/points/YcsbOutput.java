@@ -1,0 +1,118 @@
+package dev.onehop.measure.points;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a YCSB process printed at its end. YCSB's exit code is 0 in most failures, so this is what
+ * tells whether a run came to its end, and with which errors.
+ *
+ * @param overall the final measurements of the run; empty if they were not printed
+ * @param operations operations per kind, failed ones excluded
+ * @param failures failed operations, by kind and status such as {@code READ ERROR}
+ */
+record YcsbOutput(
+    Map<String, Double> overall, Map<String, Long> operations, Map<String, Long> failures) {
+
+  private static final Pattern LINE = Pattern.compile("\\[([^]]+)], ([^,]+), ([-0-9.Ee]+)\\s*");
+  private static final String FAILED = "-FAILED";
+
+  /** The final measurements that add up over several processes. */
+  private static final Set<String> COUNTS =
+      Set.of("Intended", "NotIssued", "Unanswered", "Throughput(ops/sec)", "Rate(ops/sec)");
+
+  /** Reads the standard output of a process that has ended. */
+  static YcsbOutput read(Path stdout) throws IOException {
+    return parse(Files.readString(stdout));
+  }
+
+  /** What several processes printed: counts added, of everything else the largest. */
+  static YcsbOutput merged(List<YcsbOutput> outputs) {
+    Map<String, Long> operations = new TreeMap<>();
+    Map<String, Long> failures = new TreeMap<>();
+    Map<String, Double> overall = new TreeMap<>();
+    for (YcsbOutput output : outputs) {
+      output.operations().forEach((name, count) -> operations.merge(name, count, Long::sum));
+      output.failures().forEach((name, count) -> failures.merge(name, count, Long::sum));
+      output
+          .overall()
+          .forEach(
+              (name, value) ->
+                  overall.merge(name, value, COUNTS.contains(name) ? Double::sum : Double::max));
+    }
+    return new YcsbOutput(overall, operations, failures);
+  }
+
+  static YcsbOutput parse(String text) {
+    Map<String, Long> operations = new TreeMap<>();
+    Map<String, Long> byStatus = new TreeMap<>();
+    Map<String, Long> failedSeries = new TreeMap<>();
+    Map<String, Double> overall = new TreeMap<>();
+    for (String line : text.lines().toList()) {
+      Matcher matcher = LINE.matcher(line);
+      if (!matcher.matches()) {
+        continue;
+      }
+      String series = matcher.group(1);
+      String name = matcher.group(2);
+      long value = (long) Double.parseDouble(matcher.group(3));
+      if (series.equals("OVERALL")) {
+        overall.put(name, Double.parseDouble(matcher.group(3)));
+      } else if (name.startsWith("Return=")) {
+        String status = name.substring("Return=".length());
+        if (!status.equals("OK") && !status.equals("BATCHED_OK")) {
+          byStatus.merge(base(series) + " " + status, value, Long::sum);
+        }
+      } else if (name.equals("Operations") && !series.equals("CLEANUP")) {
+        (series.endsWith(FAILED) ? failedSeries : operations).put(series, value);
+      }
+    }
+    return new YcsbOutput(overall, operations, merge(byStatus, failedSeries));
+  }
+
+  /** A failure shows as a status and in a {@code -FAILED} series: neither alone is relied on. */
+  private static Map<String, Long> merge(Map<String, Long> byStatus, Map<String, Long> series) {
+    Map<String, Long> failures = new TreeMap<>(byStatus);
+    series.forEach(
+        (name, failed) -> {
+          String operation = base(name);
+          long known =
+              byStatus.entrySet().stream()
+                  .filter(entry -> entry.getKey().startsWith(operation + " "))
+                  .mapToLong(Map.Entry::getValue)
+                  .sum();
+          if (failed > known) {
+            failures.merge(operation + " FAILED", failed - known, Long::sum);
+          }
+        });
+    return failures;
+  }
+
+  private static String base(String series) {
+    return series.endsWith(FAILED)
+        ? series.substring(0, series.length() - FAILED.length())
+        : series;
+  }
+
+  /** Whether the final measurements were printed. */
+  boolean complete() {
+    return !overall.isEmpty();
+  }
+
+  /** A count among the final measurements, 0 if it is not there. */
+  long overall(String name) {
+    return Math.round(overall.getOrDefault(name, 0.0));
+  }
+
+  /** All failed operations. */
+  long errors() {
+    return failures.values().stream().mapToLong(Long::longValue).sum();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.onehop.measure.points;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.results.ZonesResult.Crossed;
+import dev.onehop.testbed.evidence.Traffic;
+import dev.onehop.testbed.evidence.Traffic.Flow;
+import dev.onehop.testbed.evidence.Traffic.Party;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What counts as crossing zones, and which clients are compared. */
+class ZonesRunnerTest {
+
+  @Test
+  void whatStaysInAZoneDoesNotCrossAndReplicationIsApart() {
+    Crossed crossed =
+        ZonesRunner.crossed(
+            new Traffic(
+                Map.of(
+                    new Flow("a", Party.CLIENT, "b", Party.ROUTER), 100L,
+                    new Flow("b", Party.ROUTER, "a", Party.CLIENT), 300L,
+                    new Flow("a", Party.CLIENT, "a", Party.ROUTER), 9_999L,
+                    new Flow("c", Party.SHARD, "a", Party.CLIENT), 50L,
+                    new Flow("a", Party.ROUTER, "c", Party.SHARD), 70L,
+                    new Flow("b", Party.SHARD, "c", Party.SHARD), 1_000L,
+                    new Flow("a", Party.ROUTER, "b", Party.CONFIG), 20L,
+                    new Flow("c", Party.SHARD, "c", Party.SHARD), 9_999L)),
+            10);
+    assertThat(crossed).isEqualTo(new Crossed(40, 5, 7, 102));
+    assertThat(crossed.ofOperations()).isEqualTo(52);
+  }
+
+  @Test
+  void officialClientsVaryTheLatencyWindowAndRoutedOnesTheZones() {
+    List<ZonesPlan.Way> ways =
+        new ZonesPlan(List.of("a")).ways(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC));
+    assertThat(ways).hasSize(8).extracting(ZonesPlan.Way::folder).doesNotHaveDuplicates();
+    assertThat(ways.subList(0, 4))
+        .extracting(ZonesPlan.Way::options)
+        .containsExactly(
+            "&readPreference=nearest",
+            "&readPreference=nearest&localThresholdMS=0",
+            "&readPreference=nearest",
+            "&readPreference=nearest");
+    assertThat(ways).extracting(ZonesPlan.Way::preferred).filteredOn(each -> each).hasSize(2);
+  }
+}
