@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
@@ -64,7 +63,6 @@ final class MergedClients {
       merged.add(client(client, summary, share));
       add(sum, summary);
     }
-    merged.sort(Comparator.comparingInt(Part::index));
     sum.remove("client");
     try {
       HdrLogs.merge(clients, Files.createDirectories(point));
