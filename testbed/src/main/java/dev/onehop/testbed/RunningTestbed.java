@@ -2,6 +2,7 @@ package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.cluster.Waiting;
+import dev.onehop.testbed.internal.process.ServerProcess;
 import dev.onehop.testbed.internal.run.RunDirectory;
 import dev.onehop.testbed.internal.run.RunState;
 import java.io.IOException;
@@ -102,6 +103,21 @@ public final class RunningTestbed {
     return state.servers().stream()
         .map(s -> new ServerStatus(s.name(), s.address(), s.pid(), s.isAlive()))
         .toList();
+  }
+
+  /**
+   * Stops a server where it is, or lets it go on.
+   *
+   * @param address of one of its servers
+   * @throws TestbedException if there is no such server, or that fails
+   */
+  public void setFrozen(String address, boolean frozen) {
+    ServerStatus server =
+        servers().stream()
+            .filter(each -> each.address().equals(address) && each.alive())
+            .findFirst()
+            .orElseThrow(() -> new TestbedException("no server runs at " + address));
+    ServerProcess.setFrozen(server.name(), server.pid(), frozen);
   }
 
   /**

@@ -78,13 +78,7 @@ final class Start {
       cluster = startServers(run, callers);
       run.links().setDelayed(true);
       Testbed testbed =
-          new Testbed(
-              topology,
-              run,
-              cluster,
-              info(cluster, platform),
-              phases,
-              options.longRun);
+          new Testbed(topology, run, cluster, info(cluster, platform), phases, options.longRun);
       options.preparation.accept(testbed);
       platform.started(run.plan().routers().isEmpty() ? "" : testbed.url());
       return testbed;

@@ -6,7 +6,6 @@ import dev.onehop.testbed.evidence.ServerEvidence;
 import dev.onehop.testbed.evidence.ServerUsage;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
-import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
@@ -20,13 +19,10 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonInt64;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A JVM with this one's class path. It reads commands, a line each, from its standard input, and
@@ -62,8 +63,26 @@ public final class ChildJvm implements AutoCloseable {
       Path folder,
       Predicate<String> listener)
       throws IOException {
-    Path errors = Files.createDirectories(folder).resolve("consumer.err");
-    List<String> command = new ArrayList<>();
+    return start(name, List.of(), options, main, task, folder.resolve("consumer.err"), listener);
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param prefix a command that runs the JVM, such as {@code taskset}; empty for none
+   * @param errors the file of its complaints, whose folder is there afterwards
+   */
+  public static ChildJvm start(
+      String name,
+      List<String> prefix,
+      List<String> options,
+      Class<?> main,
+      String task,
+      Path errors,
+      Predicate<String> listener)
+      throws IOException {
+    Files.createDirectories(errors.toAbsolutePath().getParent());
+    List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(HEAP);
     // Standard output has answers alone; the JVM's own log goes there by default.
@@ -141,6 +160,38 @@ public final class ChildJvm implements AutoCloseable {
       throw failed(answer);
     }
     return answer.substring(start.length());
+  }
+
+  /**
+   * Waits until the process has ended.
+   *
+   * @return its exit code
+   * @throws Failure if it takes longer; it is stopped then
+   */
+  public int awaitEnd(Duration atMost) throws InterruptedException {
+    if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
+      stop();
+      throw Failure.run(
+          "%s did not end within %d s; its complaints are in %s"
+              .formatted(name, atMost.toSeconds(), errors),
+          null);
+    }
+    return process.exitValue();
+  }
+
+  /** The processor time that it has used so far; null once it has ended. */
+  public @Nullable Duration cpuTime() {
+    return process.info().totalCpuDuration().orElse(null);
+  }
+
+  /** Its process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Whether it has not ended yet. */
+  public boolean isAlive() {
+    return process.isAlive();
   }
 
   private Failure failed(String answer) {

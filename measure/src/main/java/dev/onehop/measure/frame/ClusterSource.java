@@ -53,6 +53,11 @@ public final class ClusterSource {
     }
   }
 
+  /** Whether this user has started that cluster by a testbed that runs on this machine. */
+  public static boolean isOwn(ClusterUrl url) {
+    return UrlCluster.own(url).isPresent();
+  }
+
   /**
    * A cluster that is there.
    *

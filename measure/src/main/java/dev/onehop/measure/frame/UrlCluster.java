@@ -9,6 +9,7 @@ import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.ExistingCluster;
+import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.TrustedAuthority;
@@ -20,9 +21,12 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
@@ -40,6 +44,7 @@ final class UrlCluster implements BenchCluster {
   private final ClusterUrl url;
   private final ExistingCluster cluster;
   private final boolean overwrite;
+  private final Optional<RunningTestbed> own;
   private final TopologyFacts topology;
   private final ServerFacts server;
   private final Map<String, String> shardHosts = new TreeMap<>();
@@ -49,6 +54,7 @@ final class UrlCluster implements BenchCluster {
     this.url = url;
     this.cluster = cluster;
     this.overwrite = overwrite;
+    this.own = own(url);
     missing.add("which router an operation came from: only the shards' own profilers tell");
     ServerInfo info = cluster.server();
     server =
@@ -78,6 +84,20 @@ final class UrlCluster implements BenchCluster {
       cluster.close();
       throw e;
     }
+  }
+
+  /** The testbed of this user on this machine that has all servers of the URL, if there is one. */
+  static Optional<RunningTestbed> own(ClusterUrl url) {
+    List<String> hosts = new ConnectionString(url.secret()).getHosts();
+    return RunningTestbed.all().stream()
+        .filter(RunningTestbed::isReady)
+        .filter(
+            testbed ->
+                testbed.servers().stream()
+                    .map(RunningTestbed.ServerStatus::address)
+                    .collect(Collectors.toSet())
+                    .containsAll(hosts))
+        .findFirst();
   }
 
   private TopologyFacts measure() {
@@ -174,6 +194,24 @@ final class UrlCluster implements BenchCluster {
               .formatted(namespace, Failure.firstLine(e), namespace),
           e);
     }
+  }
+
+  @Override
+  public String primaryOf(String shard) {
+    String set = Objects.requireNonNull(cluster.shardHosts().get(shard), shard);
+    return set.substring(set.indexOf('/') + 1).split(",", -1)[0];
+  }
+
+  @Override
+  public List<String> routers() {
+    return cluster.mongosAddresses();
+  }
+
+  @Override
+  public void setFrozen(String server, boolean frozen) {
+    own.ifPresentOrElse(
+        testbed -> testbed.setFrozen(server, frozen),
+        () -> BenchCluster.super.setFrozen(server, frozen));
   }
 
   @Override

@@ -131,9 +131,18 @@ public final class ServerProcess implements RunningServer {
 
   @Override
   public void setFrozen(boolean frozen) {
+    setFrozen(name, pid(), frozen);
+  }
+
+  /**
+   * Stops a server's process where it is, or lets it go on.
+   *
+   * @throws TestbedException if that fails
+   */
+  public static void setFrozen(String name, long pid, boolean frozen) {
     String signal = frozen ? "-STOP" : "-CONT";
     try {
-      Process kill = new ProcessBuilder("kill", signal, String.valueOf(pid())).inheritIO().start();
+      Process kill = new ProcessBuilder("kill", signal, String.valueOf(pid)).inheritIO().start();
       int exit = kill.waitFor();
       if (exit != 0) {
         throw new TestbedException("kill " + signal + " " + name + " ended with " + exit);
