@@ -45,6 +45,8 @@ final class OpenLoop {
   private final Set<Issue> underWay = ConcurrentHashMap.newKeySet();
   // Used under its lock.
   private final Tally tally = new Tally();
+  private final Histogram interval = new Histogram(3); // likewise, latencies of the last second
+  private long failedInInterval;
   private final long start = System.nanoTime();
   private long nextInterval = start + SECOND;
   private long answeredBefore;
@@ -179,17 +181,25 @@ final class OpenLoop {
       return;
     }
     long answered;
+    String latencies;
     synchronized (tally) {
       answered = tally.operations();
+      latencies =
+          "[ALL: Count=%d, 99=%d] [ALL-FAILED: Count=%d, 99=0]"
+              .formatted(
+                  interval.getTotalCount(), interval.getValueAtPercentile(99), failedInInterval);
+      interval.reset();
+      failedInInterval = 0;
     }
     // As YCSB's status lines are.
     status.printf(
         Locale.ROOT,
-        "%d sec: %d operations; %d current ops/sec; %d under way%n",
+        "%d sec: %d operations; %d current ops/sec; %d under way %s%n",
         (now - start) / SECOND,
         answered,
         answered - answeredBefore,
-        underWay.size());
+        underWay.size(),
+        latencies);
     answeredBefore = answered;
   }
 
@@ -284,6 +294,11 @@ final class OpenLoop {
       }
       synchronized (tally) {
         tally.operation(start, now, result.isOk());
+        if (result.isOk()) {
+          interval.recordValue(TimeUnit.NANOSECONDS.toMicros(Math.max(0, now - intended)));
+        } else {
+          failedInInterval++;
+        }
       }
       return true;
     }
