@@ -61,6 +61,26 @@ final class ClusterOptions {
   }
 
   /**
+   * Checks that servers of the cluster may be stopped: those that are started, or those of a URL
+   * that this user has started by {@code topology up} on this machine.
+   *
+   * @param what needs it, for a person
+   * @throws Failure if they may not
+   */
+  void requireControl(String what) {
+    if (!hasControl()) {
+      throw Failure.usage(
+          "%s does things to servers, so it needs a cluster that the bench starts, or one that you have started by topology up on this machine"
+              .formatted(what));
+    }
+  }
+
+  /** See {@link #requireControl}. */
+  boolean hasControl() {
+    return url == null ? !servers.existing : ClusterSource.isOwn(servers.existingOptions.url(url));
+  }
+
+  /**
    * Where the cluster comes from.
    *
    * @param topology what {@link #topology} has given

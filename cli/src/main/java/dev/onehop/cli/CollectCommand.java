@@ -8,6 +8,7 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,15 +58,25 @@ final class CollectCommand implements Callable<Integer> {
       description = "Where the run goes; must be empty or not be there.")
   private Path out;
 
+  @Option(
+      names = "--json",
+      description = "Print the results as JSON on standard output, in place of the table.")
+  private boolean json;
+
   @Override
   public Integer call() {
     ResultsFolder.requireEmpty(out);
     Results results = CollectedRun.merge(folders(), out);
     Path report = Report.write(out, results);
-    spec.commandLine().getOut().print(ResultsTable.render(results));
-    spec.commandLine().getOut().println("Results: " + out.resolve(ResultsFile.NAME));
-    spec.commandLine().getOut().println("Report:  " + report);
-    spec.commandLine().getOut().flush();
+    PrintWriter stdout = spec.commandLine().getOut();
+    if (json) {
+      stdout.print(ResultsFile.toJson(results));
+    } else {
+      stdout.print(ResultsTable.render(results));
+      stdout.println("Results: " + out.resolve(ResultsFile.NAME));
+      stdout.println("Report:  " + report);
+    }
+    stdout.flush();
     if (results.errors() > 0) {
       throw Failure.run(results.errors() + " operations failed; see the table", null);
     }

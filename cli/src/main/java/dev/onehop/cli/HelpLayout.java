@@ -29,6 +29,7 @@ final class HelpLayout {
     keys.add(
         keys.indexOf(UsageMessageSpec.SECTION_KEY_HEADER) + 1, UsageMessageSpec.SECTION_KEY_FOOTER);
     command.setHelpSectionKeys(keys);
+    command.getCommandSpec().usageMessage().abbreviateSynopsis(true);
     command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_FOOTER, HelpLayout::examples);
     command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpLayout::options);
     command.getSubcommands().values().forEach(HelpLayout::apply);
@@ -43,8 +44,8 @@ final class HelpLayout {
     return text.isEmpty() ? "" : text.append('\n').toString();
   }
 
-  private static String options(Help help) {
-    CommandSpec command = help.commandSpec();
+  /** The options of a command that are shown, by group. */
+  static Map<String, List<OptionSpec>> groups(CommandSpec command) {
     Map<String, List<OptionSpec>> groups = new LinkedHashMap<>();
     groups.put(OWN, new ArrayList<>());
     for (OptionSpec option : command.options()) {
@@ -56,18 +57,23 @@ final class HelpLayout {
     if (last != null) {
       groups.put(LAST, last);
     }
+    groups.values().removeIf(List::isEmpty);
+    return groups;
+  }
+
+  private static String options(Help help) {
+    CommandSpec command = help.commandSpec();
     StringBuilder text = new StringBuilder();
-    groups.forEach(
-        (name, options) -> {
-          if (!options.isEmpty()) {
-            // All options decide about the width of a column, so that groups are in line.
-            Help.Layout layout =
-                help.createDefaultLayout(
-                    command.options(), command.positionalParameters(), help.colorScheme());
-            layout.addOptions(options, help.parameterLabelRenderer());
-            text.append('\n').append(name).append(":\n").append(layout);
-          }
-        });
+    groups(command)
+        .forEach(
+            (name, options) -> {
+              // All options decide about the width of a column, so that groups are in line.
+              Help.Layout layout =
+                  help.createDefaultLayout(
+                      command.options(), command.positionalParameters(), help.colorScheme());
+              layout.addOptions(options, help.parameterLabelRenderer());
+              text.append('\n').append(name).append(":\n").append(layout);
+            });
     return text.toString();
   }
 

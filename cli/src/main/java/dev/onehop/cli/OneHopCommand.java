@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import java.util.Objects;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  onehop bench --quick       what would shard-aware routing buy me?",
+      "  onehop bench               what would shard-aware routing buy me?",
       "  onehop consume --quick     how fast and how late are change events, in order?",
       "  onehop copy --from ... --to ...",
       "                             copy a cluster while it lives",
@@ -69,6 +70,14 @@ public final class OneHopCommand implements Runnable {
     // JMH's options are JMH's to read.
     Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
         .setUnmatchedOptionsArePositionalParams(true);
+    CommandLine bench = Objects.requireNonNull(commandLine.getSubcommands().get("bench"));
+    bench.addSubcommand("join", new CommandLine(new ResyncBenchCommand()).setCommandName("join"));
+    CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
+    commandLine.addSubcommand(completion);
+    completion
+        .getCommandSpec()
+        .usageMessage()
+        .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)

@@ -91,8 +91,22 @@ final class ResultsOptions {
    */
   <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source) {
-    return run(
-        bench, source, Shell.commandLine(command.commandLine().getParseResult().originalArgs()));
+    return run(bench, source, folder(), repeated());
+  }
+
+  /**
+   * The same, with the folder of {@link #folder}.
+   *
+   * @throws Failure if the run ended early
+   */
+  <C extends Bench.Cell, P, R extends RunResults> R run(
+      Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder) {
+    return run(bench, source, folder, repeated());
+  }
+
+  /** The command line, which repeats the run. */
+  private String repeated() {
+    return Shell.commandLine(command.commandLine().getParseResult().originalArgs());
   }
 
   /**
@@ -102,7 +116,11 @@ final class ResultsOptions {
    */
   <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, String commandLine) {
-    Path folder = folder();
+    return run(bench, source, folder(), commandLine);
+  }
+
+  private <C extends Bench.Cell, P, R extends RunResults> R run(
+      Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     RunContext context = RunContext.of(folder, Home.folder(), commandLine);
     Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
     return end(folder, ended.results(), ended.failure(), bench::page, bench::table);

@@ -110,7 +110,8 @@ final class TopologyUpCommand implements Callable<Integer> {
             .formatted(onehop, url, UserTable.NAMESPACE));
     out.println("  %s load %s -threads 16".formatted(ycsb, workload));
     out.println("  %s run %s -threads 16".formatted(ycsb, workload));
-    out.println("  %s bench --url %s --overwrite --quick".formatted(onehop, url));
+    out.println(
+        "  %s bench scenario shard-freeze --url %s --overwrite --quick".formatted(onehop, url));
     out.println();
   }
 

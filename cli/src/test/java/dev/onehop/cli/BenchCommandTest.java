@@ -3,34 +3,51 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.measure.points.BenchPlan;
 import dev.onehop.measure.points.ClientPlan;
-import dev.onehop.measure.points.Mode;
-import dev.onehop.measure.points.RatePlan;
-import dev.onehop.measure.points.Scenario;
-import dev.onehop.measure.points.ScenarioPlan;
+import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.measure.points.ZonesPlan;
 import dev.onehop.resync.Failure;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
+@Isolated("changes onehop.home")
 class BenchCommandTest {
+  private static final @Nullable String HOME = System.getProperty("onehop.home");
 
   @TempDir private Path folder;
   private Path workload;
+
+  @BeforeEach
+  void setHome() throws IOException {
+    System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
+  }
+
+  @AfterEach
+  void restoreHome() {
+    if (HOME == null) {
+      System.clearProperty("onehop.home");
+    } else {
+      System.setProperty("onehop.home", HOME);
+    }
+  }
 
   @BeforeEach
   void writeWorkload() throws Exception {
@@ -40,37 +57,58 @@ class BenchCommandTest {
             "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=700\nthreadcount=9\n");
   }
 
-  private BenchCommand parse(String... args) {
+  /** The command that takes the arguments of {@code bench}. */
+  private static MeasuringCommand command(String... args) {
     CommandLine line = OneHopCommand.commandLine();
-    String[] all = new String[args.length + 3];
-    all[0] = "bench";
-    all[1] = "--workload";
-    all[2] = workload.toString();
-    System.arraycopy(args, 0, all, 3, args.length);
-    line.parseArgs(all);
-    return line.getSubcommands().get("bench").getCommand();
+    List<CommandLine> parsed =
+        line.parseArgs(Stream.concat(Stream.of("bench"), Stream.of(args)).toArray(String[]::new))
+            .asCommandLineList();
+    return parsed.get(parsed.size() - 1).getCommand();
   }
 
-  private BenchPlan plan(String... args) {
-    BenchCommand command = parse(args);
-    return command.plan(command.workload().records(), command.topology());
+  private MeasuringCommand parse(String... args) {
+    return command(
+        Stream.concat(Stream.of(args), Stream.of("--workload", workload.toString()))
+            .toArray(String[]::new));
   }
 
-  @Test
-  void zonesAreOfTheClientOrAll() {
-    ScenarioPlan one = plan("--scenario", "zones", "--topology", "three-zones").scenario();
-    assertThat(one.zones()).isEqualTo(new ZonesPlan(List.of("zone-a")));
-    ScenarioPlan all =
-        plan("--scenario=zones", "--topology=three-zones", "--zones=all")
-            .scenario();
-    assertThat(all.zones()).isEqualTo(new ZonesPlan(List.of("zone-a", "zone-b", "zone-c")));
+  private static PointsPlan plan(MeasuringCommand command) {
+    return command.plan(command.workload(), command.topology());
+  }
+
+  private PointsPlan plan(String... args) {
+    return plan(parse(args));
+  }
+
+  /** The plan of a command line without a workload. */
+  private static PointsPlan whole(String... args) {
+    return plan(command(args));
+  }
+
+  private static List<String> words(String args) {
+    return args.isEmpty() ? List.of() : List.of(args.split(" +", -1));
+  }
+
+  /** Fails as the command line would, as a usage error in one line. */
+  private String refused(List<String> args) {
+    List<String> all = new ArrayList<>(args);
+    all.add(0, "bench");
+    all.addAll(List.of("--out", folder.resolve("out").toString()));
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setErr(new PrintWriter(err))
+            .execute(all.toArray(String[]::new));
+    assertThat(exitCode).as(err.toString()).isEqualTo(Failure.USAGE);
+    assertThat(err.toString().lines()).hasSize(1);
+    return err.toString().strip();
   }
 
   @Test
   void whereNoResultsCanBeWrittenNothingIsStarted() throws Exception {
     Path file = Files.createFile(folder.resolve("a-file"));
     for (Path out : List.of(file, file.resolve("below"))) {
-      BenchCommand command = parse("--out", out.toString());
+      MeasuringCommand command = parse("points", "--out", out.toString());
       assertThatThrownBy(command::call)
           .isInstanceOfSatisfying(
               Failure.class, e -> assertThat(e.exitCode()).isEqualTo(Failure.USAGE))
@@ -79,63 +117,36 @@ class BenchCommandTest {
   }
 
   @Test
-  void defaultsAreThoseOfTheHelp() {
-    BenchPlan plan = plan();
-    assertThat(plan.modes()).isEqualTo(Mode.all());
-    assertThat(plan.threads()).containsExactly(1, 64);
-    assertThat(plan.connections()).isEqualTo(5);
-    assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(plan.operations()).isNull();
-    assertThat(plan.rate()).isNull();
-    assertThat(plan.warmup()).isEqualTo(Duration.ofSeconds(40));
-    assertThat(plan.leastWarmup()).isEqualTo(Duration.ofSeconds(8));
+  void withoutOptionsAFrozenShardIsFirstAndThenFewPoints() {
+    assertThat(whole().titles())
+        .startsWith(
+            "shard-freeze, legacy, 100 threads, 100 connections",
+            "shard-freeze, async, 100 threads, 100 connections",
+            "shard-freeze, targeted-async, 100 threads, 100 connections",
+            "shard-freeze, direct-async, 100 threads, 100 connections")
+        .contains(
+            "legacy, 50 threads, 5 connections",
+            "legacy, 50 threads, 100 connections",
+            "targeted-async, 50 threads, 5 connections, pipelined",
+            "targeted-async, 50 threads, 100 connections")
+        .hasSize(4 + 10);
+    assertThat(whole("--quick").titles()).hasSize(2 + 5);
+    assertThat(whole("--topology", "single-host").titles()).hasSize(14);
+    assertThat(whole("--url", "mongodb://a").titles())
+        .as("servers of others are left alone")
+        .hasSize(10);
   }
 
   @Test
-  void aFrozenShardFollowsWhereNothingSaysWhatToMeasure() {
-    assertThat(whole().scenario().scenario()).isEqualTo(Scenario.SHARD_FREEZE);
-    assertThat(whole().scenario().brief()).isFalse();
-    assertThat(whole("--quick", "--topology", "atlas-3-region").scenario().brief()).isTrue();
-    for (String option :
-        List.of("--threads=4", "--modes=async", "--rounds=5", "--peer=straight", "-pa=b")) {
-      assertThat(whole(option).scenario()).as(option).isNull();
-    }
-    assertThat(plan().scenario()).as("a workload").isNull();
-    assertThat(whole("--scenario", "limit").scenario()).isNull();
-    assertThat(whole("--scenario", "limit").threads()).containsExactly(1, 4, 16, 64);
-    assertThat(plan("--scenario", "shard-freeze").threads()).isEmpty();
-  }
-
-  /** The plan of a command line without a workload. */
-  private static BenchPlan whole(String... args) {
-    CommandLine line = OneHopCommand.commandLine();
-    line.parseArgs(Stream.concat(Stream.of("bench"), Stream.of(args)).toArray(String[]::new));
-    BenchCommand command = line.getSubcommands().get("bench").getCommand();
-    return command.plan(10_000, command.topology());
-  }
-
-  @Test
-  void quickShortensDefaultsButNotWhatWasGiven() {
-    assertThat(plan("--quick").threads()).containsExactly(64);
-    assertThat(plan("--quick").duration()).isEqualTo(Duration.ofSeconds(5));
-    assertThat(plan("--quick").leastWarmup()).isEqualTo(Duration.ofSeconds(8));
-    assertThat(plan("--warmup", "7s").warmup()).isEqualTo(Duration.ofSeconds(7));
-    assertThat(plan("--warmup", "70s").leastWarmup()).isNull();
-    BenchPlan given = plan("--quick", "--threads", "8,2,8", "--duration", "1500ms");
-    assertThat(given.threads()).containsExactly(2, 8);
-    assertThat(given.duration()).isEqualTo(Duration.ofMillis(1500));
-  }
-
-  @Test
-  void aScenarioHasClientsWithTheDriversPoolAndPipelinedOnes() {
-    BenchPlan plan =
-        plan("--scenario", "shard-freeze", "--rate", "250", "--modes", "async,direct-async");
-
-    assertThat(plan.scenario()).isNotNull();
-    assertThat(plan.scenario().rate()).isEqualTo(250);
-    assertThat(plan.scenario().poisson()).isFalse();
-    assertThat(plan("--scenario", "shard-freeze", "--arrivals", "poisson").scenario().poisson())
-        .isTrue();
+  void theMatrixIsThatOfPointsAndAFrozenShardFollows() {
+    List<String> points = whole("points").titles();
+    assertThat(whole("--matrix").titles().subList(0, points.size())).isEqualTo(points);
+    assertThat(whole("--matrix").titles()).hasSize(points.size() + 6);
+    assertThat(points)
+        .contains("legacy, 1 thread, 5 connections", "legacy, 64 threads, 100 connections")
+        .hasSize(14);
+    assertThat(whole("--matrix").hasLongWarmup()).isTrue();
+    assertThat(whole().hasLongWarmup()).isFalse();
   }
 
   @ParameterizedTest
@@ -143,54 +154,136 @@ class BenchCommandTest {
       delimiter = '|',
       textBlock =
           """
-          --scenario nothing | unknown scenario 'nothing'; scenarios: shard-freeze, shard-slow, router-freeze, router-loss, router-kill, zones, fleet, limit
-          --scenario limit --rate 5 | --rate and --scenario limit exclude each other
-          --scenario shard-freeze --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
-          --scenario shard-freeze --rate NaN | --rate NaN: must be above 0 and at most 100000.0
-          --scenario shard-freeze --arrivals never | --arrivals takes constant or poisson, and not 'never'
-          --scenario shard-freeze --threads 4 | --threads and --scenario exclude each other
-          --scenario shard-freeze --seed-experiment | --seed-experiment and --scenario exclude each other
-          --scenario shard-freeze --rate 5,6 | --rate takes one rate with --scenario
-          --arrivals poisson | --arrivals goes with --rate or --scenario
-          --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
-          --rate 100,-1 | --rate -1.0: must be above 0 and at most 100000.0
-          --rate NaN | --rate NaN: must be above 0 and at most 100000.0
-          --rate 5 --threads 4 | --threads and --rate exclude each other
-          --rate 5 --operations 4 | --operations and --rate exclude each other
-          --rate 5 --arrivals never | --arrivals takes constant or poisson, and not 'never'
-          --rate 5 --duration 1500ms | --duration with --rate takes whole seconds
-          --rate 5 --seed-experiment | --seed-experiment and --rate exclude each other
-          --peer fast | --peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not 'fast'
-          --scenario zones | --scenario zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
-          --scenario zones --topology three-zones --zones some | --zones takes one or all, and not 'some'
-          --scenario zones --topology three-zones --arrivals poisson | --arrivals and --scenario zones exclude each other
-          --scenario shard-freeze --zones all | --zones goes with --scenario zones
-          --zones all | --zones goes with --scenario zones
-          --scenario router-loss --topology single-host | --scenario router-loss needs a topology of two mongoses or more
-          --scenario fleet --modes legacy | --scenario fleet: legacy needs a thread for each operation; use async modes
-          --scenario fleet --clients 0 | --clients 0: must be at least 1
+          --threads=4 | points --threads=4
+          --quick --modes async --duration 20s | points --quick --modes async --duration 20s
+          --topology single-host -pa=b | points --topology single-host -pa=b
+          --seed-experiment --records 5 --operations 900 | points --seed-experiment --records 5 --operations 900
+          --scenario limit --quick | points --threads=1,4,16,64 --quick
+          --scenario=limit --threads 2 | points --threads 2
+          --quick --scenario shard-freeze --rate 250 | scenario shard-freeze --quick --rate 250
+          --scenario fleet --clients 8 | scenario fleet --clients 8
+          --topology three-zones --scenario=zones --zones all | zones --topology three-zones --zones all
+          --rate 100,300 --arrivals poisson | rate 100,300 --arrivals poisson
+          --peer straight --modes async | points --modes async,straight
           """)
-  void aScenarioThatCannotBeIsSaidInOneLine(String args, String message) {
-    assertThatThrownBy(() -> plan(args.split(" ", -1)))
-        .isInstanceOf(Failure.class)
-        .hasMessage(message);
+  void oldSpellingsAreTodaysCommands(String old, String today) {
+    MeasuringCommand before = command(words(old).toArray(String[]::new));
+    MeasuringCommand now = command(words(today).toArray(String[]::new));
+    assertThat(before).hasSameClassAs(now);
+    assertThat(plan(before).titles()).isEqualTo(plan(now).titles());
+    assertThat(before.quick).isEqualTo(now.quick);
   }
 
   @Test
-  void aFleetHasFiftyInstancesThatAllHaveThreeTurns() {
-    BenchPlan plan = plan("--scenario", "fleet");
+  void noCommandOfBenchHasManyOptions() {
+    CommandLine bench = OneHopCommand.commandLine().getSubcommands().get("bench");
+    assertThat(shown(bench.getCommandSpec())).hasSizeLessThanOrEqualTo(14);
+    for (String name : List.of("points", "rate", "scenario", "zones", "collect")) {
+      assertThat(shown(bench.getSubcommands().get(name).getCommandSpec()))
+          .as(name)
+          .hasSizeLessThanOrEqualTo(14 + 8);
+    }
+  }
 
-    assertThat(plan.modes()).containsExactly(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
-    assertThat(plan.scenario().duration()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(clients(null, "--scenario", "fleet").count()).isEqualTo(50);
-    assertThat(clients(null, "--scenario", "fleet", "--clients", "8").count()).isEqualTo(8);
-    assertThat(plan("--scenario", "fleet", "--clients", "8").scenario().duration())
-        .isEqualTo(Duration.ofSeconds(25));
+  private static List<String> shown(CommandSpec command) {
+    return command.options().stream()
+        .filter(option -> !option.hidden())
+        .map(OptionSpec::longestName)
+        .filter(name -> !List.of("--help", "--version", "--debug").contains(name))
+        .toList();
+  }
+
+  @Test
+  void quickShortensDefaultsButNotWhatWasGiven() {
+    assertThat(plan("points", "--quick").titles()).allMatch(title -> title.contains("64 threads"));
+    assertThat(plan("points", "--quick", "--threads", "8,2,8").titles())
+        .allMatch(title -> title.contains(" 8 threads") || title.contains(" 2 threads"));
+    assertThat(PointsCommand.measuredTime(null, false)).isEqualTo(Duration.ofSeconds(10));
+    assertThat(PointsCommand.measuredTime(null, true)).isEqualTo(Duration.ofSeconds(5));
+    assertThat(PointsCommand.measuredTime(Duration.ofMillis(1500), true))
+        .isEqualTo(Duration.ofMillis(1500));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --scenario nothing | unknown scenario 'nothing'; scenarios: shard-freeze, shard-slow, router-freeze, router-loss, router-kill, fleet
+          --scenario limit --rate 5 | Unknown options: '--rate', '5'
+          --scenario shard-freeze --rate 0 | rate 0.0: must be above 0 and at most 100000.0
+          --scenario shard-freeze --rate NaN | rate NaN: must be above 0 and at most 100000.0
+          --scenario shard-freeze --arrivals never | Invalid value for option '--arrivals': expected one of [constant, poisson]
+          --scenario shard-freeze --threads 4 | Unknown options: '--threads', '4'
+          --scenario shard-freeze --seed-experiment | Unknown option: '--seed-experiment'
+          --scenario shard-freeze --rate 5,6 | Invalid value for option '--rate'
+          --scenario shard-freeze --existing | the scenario shard-freeze does things to servers
+          --scenario shard-freeze --url mongodb://a | the scenario shard-freeze does things to servers
+          --scenario shard-freeze --clients 2 | --clients goes with the scenario fleet
+          --arrivals poisson | Unknown options: '--arrivals', 'poisson'
+          --rate 0 | rate 0.0: must be above 0 and at most 100000.0
+          --rate 100,-1 | rate -1.0: must be above 0 and at most 100000.0
+          --rate NaN | rate NaN: must be above 0 and at most 100000.0
+          --rate 5 --threads 4 | Unknown options: '--threads', '4'
+          --rate 5 --operations 4 | Unknown options: '--operations', '4'
+          --rate 5 --arrivals never | Invalid value for option '--arrivals'
+          --rate 5 --duration 1500ms | --duration takes whole seconds at a rate
+          --rate 5 --seed-experiment | Unknown option: '--seed-experiment'
+          --matrix --seed-experiment | are mutually exclusive
+          --peer fast | unknown mode 'fast'
+          --peer straight --url mongodb://a | --modes straight-sync and --url exclude each other
+          --scenario zones | bench zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
+          --scenario zones --topology three-zones --zones some | Invalid value for option '--zones'
+          --scenario zones --topology three-zones --arrivals poisson | Unknown options: '--arrivals', 'poisson'
+          --zones all | Unknown options: '--zones', 'all'
+          --scenario router-loss --topology single-host | the scenario router-loss needs a topology of two mongoses or more
+          --scenario fleet --modes legacy | the scenario fleet: legacy needs a thread for each operation; use async modes
+          --scenario fleet --clients 0 | --clients 0: must be at least 1
+          --clients 0 | --clients 0: must be at least 1
+          --clients 1001 | --clients 1001: at most 1000
+          --client 0 | --client goes with --clients
+          --clients 2 --client 1 --run r | --client goes with --url: the others must find the same cluster
+          --clients 2 --client 2 --run r --url mongodb://a | --client 2: must be from 0 to 1
+          --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
+          --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
+          --clients 2 --peer straight | modes to compare with and --clients exclude each other
+          --clients 4 --operations 100 | --operations 100: fewer than threads of all clients
+          --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
+          --threads 0 | --threads 0: must be at least 1
+          --threads 1000000 | --threads 1000000: at most
+          --connections 0 | --connections 0: must be at least 1
+          --records 0 | --records 0: must be at least 1
+          --operations 0 | --operations 0: must be at least 1
+          --operations 63 | --operations 63: fewer than threads (64)
+          --operations 64 --duration 5s | are mutually exclusive
+          --duration 200ms | --duration must be at least 1s
+          --records 5 -p recordcount=6 | --records and -p recordcount exclude each other
+          --seed-experiment --threads 1 | --seed-experiment has its own threads, connections and time
+          --seed-experiment --operations 99 | --operations 99: fewer than threads (100)
+          -p threadcount=3 | -p threadcount: use --threads
+          -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this one itself
+          -p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1
+          -p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1
+          -p fieldcount=0 | fieldcount is '0': must be a whole number above 0
+          -p requestdistribution=bogus | requestdistribution is 'bogus': must be one of uniform, exp
+          -p recordcount=many | recordcount is 'many', which is no number
+          --workload /no/such/file | cannot read workload /no/such/file: no such file or folder
+          """)
+  void whatMakesNoSenseIsAUsageErrorInOneLine(String args, String message) {
+    assertThat(refused(words(args))).startsWith("onehop: ").contains(message);
+  }
+
+  @Test
+  void aFleetHasFiftyInstances() {
+    assertThat(whole("--scenario", "fleet").titles())
+        .contains("fleet, async, 100 threads, 100 connections")
+        .hasSize(5);
   }
 
   private ClientPlan clients(@Nullable String podIndex, String... args) {
-    BenchCommand command = parse(args);
-    command.plan(command.workload().records(), command.topology());
+    PointsCommand command =
+        (PointsCommand)
+            parse(Stream.concat(Stream.of("points"), Stream.of(args)).toArray(String[]::new));
     return command.clientPlan(command.workload(), podIndex);
   }
 
@@ -209,28 +302,6 @@ class BenchCommandTest {
         .isEqualTo(new ClientPlan(3, 2, "r"));
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          --clients 0 | --clients 0: must be at least 1
-          --clients 1001 | --clients 1001: at most 1000
-          --client 0 | --client goes with --clients
-          --clients 2 --client 1 --run r | --client goes with --url: the others must find the same cluster
-          --clients 2 --client 2 --run r --url mongodb://a | --client 2: must be from 0 to 1
-          --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
-          --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
-          --clients 2 --scenario shard-freeze | --scenario and --clients exclude each other
-          --clients 2 --peer straight | --peer and --clients exclude each other
-          --clients 4 --operations 100 | --operations 100: fewer than threads of all clients
-          """)
-  void clientsThatCannotBeAreSaidInOneLine(String args, String message) {
-    assertThatThrownBy(() -> clients(null, args.split(" ", -1)))
-        .isInstanceOf(Failure.class)
-        .hasMessage(message);
-  }
-
   @Test
   void severalClientsNeedAWorkloadWhoseKeysCanBeToldApart() throws Exception {
     Files.writeString(workload, "workload=site.ycsb.workloads.TimeSeriesWorkload\n");
@@ -243,107 +314,81 @@ class BenchCommandTest {
 
   @Test
   void theSeedExperimentHasItsOwnParameters() {
-    BenchCommand command = parse("--seed-experiment");
-    assertThat(command.workload().records()).isEqualTo(100_000);
-    BenchPlan plan = command.plan(100_000, command.topology());
-    assertThat(plan.threads()).containsExactly(10, 25, 50, 75, 100);
-    assertThat(plan.operations()).isEqualTo(100_000);
-    assertThat(plan.duration()).isNull();
-    assertThat(plan.connections()).isEqualTo(5);
-    assertThat(plan.error()).isEqualTo(0.02);
+    assertThat(command("--seed-experiment").workload().records()).isEqualTo(100_000);
+    PointsPlan plan = whole("--seed-experiment");
+    for (int threads : List.of(10, 25, 50, 75, 100)) {
+      assertThat(plan.titles()).contains("async, " + threads + " threads, 5 connections");
+    }
     assertThat(plan.experiment()).startsWith("The experiment of 2014: 100,000 documents");
-    BenchPlan own = plan("--seed-experiment", "--records", "500", "--operations", "900");
-    assertThat(own.records()).isEqualTo(500);
-    assertThat(own.operations()).isEqualTo(900);
-    assertThat(own.threads()).containsExactly(10, 25, 50, 75, 100);
-    assertThat(own.error()).as("to the last operation").isNull();
-    assertThat(own.experiment()).isNull();
-    assertThat(plan("--threads", "10").experiment()).isNull();
+    assertThat(whole("--threads", "10").experiment()).isNull();
+
+    MeasuringCommand own = command("--seed-experiment", "--records", "500", "--operations", "900");
+    assertThat(own.workload().records()).isEqualTo(500);
+    assertThat(plan(own).titles()).isEqualTo(plan.titles());
+    assertThat(plan(own).experiment()).isNull();
   }
 
   @Test
   void allClientsOfARunMeasureThePointsInTheSameOrder() {
-    String[] first = {"--url", "mongodb://a", "--clients", "2", "--client", "0", "--run", "r"};
-    String[] second = {"--url", "mongodb://a", "--clients", "2", "--client", "1", "--run", "r"};
-    assertThat(plan(first).seed()).isEqualTo(plan(second).seed());
-    String[] other = {"--url", "mongodb://a", "--clients", "2", "--client", "1", "--run", "s"};
-    assertThat(plan(other).seed()).isNotEqualTo(plan(first).seed());
+    LoadOptions load = new LoadOptions();
+    assertThat(load.seed("r")).isEqualTo(load.seed("r"));
+    assertThat(load.seed("s")).isNotEqualTo(load.seed("r"));
+    load.seed = 7L;
+    assertThat(load.seed(null)).isEqualTo(7);
   }
 
   @Test
   void ratesTakeThePlaceOfThreads() {
-    BenchPlan plan = plan("--rate", "300,100,300", "--arrivals", "poisson", "--seed", "7");
-
-    assertThat(plan.rate()).isEqualTo(new RatePlan(List.of(100.0, 300.0), true));
-    assertThat(plan.seed()).isEqualTo(7);
-    assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(plan("--rate", "300,100,300", "--modes", "targeted-async").titles())
+        .containsExactly(
+            "targeted-async, 100/s, 100 connections",
+            "targeted-async, 100/s, 5 connections, pipelined",
+            "targeted-async, 300/s, 100 connections",
+            "targeted-async, 300/s, 5 connections, pipelined");
   }
 
   @Test
   void cheapRivalsStandBesideTheModes() {
     assertThat(
-            plan("--modes", "async", "--peer", "near-mongos,local-threshold-0,pipelined-only")
-                .modes())
-        .containsExactly(Mode.ASYNC, Mode.NEAR_MONGOS, Mode.LOCAL_THRESHOLD_0, Mode.PIPELINED_ONLY);
+            plan(
+                    "--modes",
+                    "async",
+                    "--peer",
+                    "near-mongos,local-threshold-0,pipelined-only",
+                    "--threads",
+                    "4")
+                .titles())
+        .containsExactly(
+            "async, 4 threads, 5 connections",
+            "near-mongos, 4 threads, 5 connections",
+            "local-threshold-0, 4 threads, 5 connections",
+            "pipelined-only, 4 threads, 5 connections, pipelined");
+    assertThat(plan("--modes", "near-mongos", "--threads", "4").titles())
+        .as("beside the default ones")
+        .hasSize(7);
   }
 
   @Test
   void aWorkloadsOwnRecordCountCountsUnlessAnotherIsGiven() {
-    assertThat(plan().records()).isEqualTo(700);
-    assertThat(plan("--records", "50").records()).isEqualTo(50);
-    assertThat(plan("-p", "recordcount=60").records()).isEqualTo(60);
-    Workload shifted = parse("--records", "50", "-p", "insertstart=1000").workload();
+    assertThat(parse("points").workload().records()).isEqualTo(700);
+    assertThat(parse("points", "--records", "50").workload().records()).isEqualTo(50);
+    assertThat(parse("points", "-p", "recordcount=60").workload().records()).isEqualTo(60);
+    Workload shifted = parse("points", "--records", "50", "-p", "insertstart=1000").workload();
     assertThat(shifted.records()).isEqualTo(50);
     assertThat(shifted.properties()).containsEntry("recordcount", "1050");
   }
 
   @Test
   void whatTheBenchSetsItselfIsNotTakenFromTheFile() {
-    assertThat(parse().workload().properties()).doesNotContainKey("threadcount");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '"',
-      value = {
-        "--modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async",
-        "--threads 0 | --threads 0: must be at least 1",
-        "--threads 1000000 | --threads 1000000: at most",
-        "--connections 0 | --connections 0: must be at least 1",
-        "--records 0 | --records 0: must be at least 1",
-        "--operations 0 | --operations 0: must be at least 1",
-        "--operations 63 | --operations 63: fewer than threads (64)",
-        "--operations 5 --duration 5s | --operations and --duration exclude each other",
-        "--duration 200ms | --duration must be at least 1s",
-        "--records 5 -p recordcount=6 | --records and -p recordcount exclude each other",
-        "--seed-experiment --quick | --quick and --seed-experiment exclude each other",
-        "--seed-experiment --operations 99 | --operations 99: fewer than threads (100)",
-        "--seed-experiment --threads 1 | --threads and --seed-experiment exclude each other",
-        "-p threadcount=3 | -p threadcount: use --threads",
-        "-p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this one itself",
-        "-p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1",
-        "-p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1",
-        "-p fieldcount=0 | fieldcount is '0': must be a whole number above 0",
-        "-p requestdistribution=bogus | requestdistribution is 'bogus': must be one of uniform, exp",
-        "-p recordcount=many | recordcount is 'many', which is no number",
-        "--workload /no/such/file | cannot read workload /no/such/file: no such file or folder"
-      })
-  void whatMakesNoSenseIsAUsageErrorInOneLine(String args, String message) {
-    assertThatThrownBy(() -> plan(args.split(" ")))
-        .isInstanceOfSatisfying(
-            Failure.class,
-            e -> {
-              assertThat(e.exitCode()).isEqualTo(Failure.USAGE);
-              assertThat(e).hasMessageStartingWith(message);
-              assertThat(e.getMessage()).doesNotContain("\n");
-            });
+    assertThat(parse("points").workload().properties()).doesNotContainKey("threadcount");
   }
 
   @Test
   void aFileThatIsNoWorkloadIsRefused() throws Exception {
     Files.writeString(workload, "hello\n");
-    assertThatThrownBy(this::plan).isInstanceOf(Failure.class).hasMessageContaining("no workload");
+    assertThatThrownBy(() -> plan("points"))
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("no workload");
   }
 
   @ParameterizedTest

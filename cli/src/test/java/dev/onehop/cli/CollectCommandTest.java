@@ -42,11 +42,7 @@ class CollectCommandTest {
     ResultsFile.write(
         client,
         new Results(
-            sample.run(),
-            sample.topology(),
-            sample.server(),
-            sample.machine(),
-            List.of(point)));
+            sample.run(), sample.topology(), sample.server(), sample.machine(), List.of(point)));
     return client;
   }
 

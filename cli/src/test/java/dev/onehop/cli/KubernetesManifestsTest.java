@@ -62,7 +62,7 @@ class KubernetesManifestsTest {
 
     CommandLine.ParseResult parsed = OneHopCommand.commandLine().parseArgs(line.split(" +", -1));
 
-    CommandLine.ParseResult bench = parsed.subcommand();
+    CommandLine.ParseResult bench = parsed.subcommand().subcommand();
     assertThat(bench.<String>matchedOptionValue("--url", "")).isEqualTo("mongodb://mongos:27017/");
     assertThat(bench.hasMatchedOption("--print-results")).isTrue();
     assertThat(bench.<Integer>matchedOptionValue("--clients", 0)).isEqualTo(3);

@@ -32,6 +32,16 @@ public record ClientPlan(int count, @Nullable Integer index, String run) {
     return index == null || index == 0;
   }
 
+  /** Where a client's part of some number begins. */
+  long begin(long of, int client) {
+    return of * client / count;
+  }
+
+  /** How much a client's part of some number is. */
+  long part(long of, int client) {
+    return begin(of, client + 1) - begin(of, client);
+  }
+
   /** Those that this bench runs. */
   List<Integer> here() {
     return index == null ? IntStream.range(0, count).boxed().toList() : List.of(index);

@@ -1,51 +1,251 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.BenchCluster.Evidence;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.results.ClientRun;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.Point;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a closed loop: each thread has one operation under way and starts the next when
- * it ends, so N threads do at most N / R operations per second at a mean round trip R, and C
- * connections that carry one operation each at most C / R.
+ * Threads that each begin an operation when the one before has ended. Bounded by operations or by
+ * time.
+ *
+ * @param operations operations of all clients together; null if time bounds it
+ * @param duration the measured time; null if operations bound it
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of it, at which
+ *     it has been measured long enough, as it has after {@link #MOST_TO_ERROR}; null to measure to
+ *     the last operation or the time
  */
-final class ClosedLoop {
+record ClosedLoop(
+    Warmup warmup, @Nullable Long operations, @Nullable Duration duration, @Nullable Double error)
+    implements Load {
 
-  private ClosedLoop() {}
+  /** How long it is measured at most if it ends at an error of its throughput. */
+  static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
-  /**
-   * The mean round trip of operations, weighted by the shard that served them.
-   *
-   * @param share the fraction of operations per shard; need not add up to 1
-   * @param roundTripMillis the round trip from the client's host to each shard's
-   * @return milliseconds, or null if there were no operations or a shard's round trip is unknown
-   */
-  static @Nullable Double meanRoundTripMillis(
-      Map<String, Double> share, Map<String, Double> roundTripMillis) {
-    double weight = 0;
-    double sum = 0;
-    for (Map.Entry<String, Double> entry : share.entrySet()) {
-      if (entry.getValue() == 0) {
-        continue;
-      }
-      Double roundTrip = roundTripMillis.get(entry.getKey());
-      if (roundTrip == null) {
-        return null;
-      }
-      weight += entry.getValue();
-      sum += entry.getValue() * roundTrip;
+  private static final Duration GRACE = Duration.ofMinutes(1);
+
+  /** How long one client waits for others, and a little more. */
+  static final Duration FOR_OTHERS = Duration.ofMinutes(11);
+
+  /** The processor time of an operation on a small machine, in milliseconds, without distance. */
+  private static final double SERVICE_MILLIS = 0.15;
+
+  /** What a small machine can do where no distance limits it. */
+  private static final double LOCAL_PER_SECOND = 10_000;
+
+  private static final double SAMPLED_PER_SECOND = 50;
+  private static final double SAMPLED_PER_POINT = 10_000;
+
+  private static final List<String> OPERATIONS =
+      List.of("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE");
+
+  /** Checks that exactly one of operations and duration is given. */
+  ClosedLoop {
+    if ((operations == null) == (duration == null)) {
+      throw new IllegalArgumentException("a point is bounded by operations or by time");
     }
-    return weight == 0 ? null : sum / weight;
+  }
+
+  @Override
+  public String folder(PointCell cell) {
+    return cell.folder("t" + cell.threads());
+  }
+
+  @Override
+  public String title(PointCell cell) {
+    return cell.title(cell.threadsText());
   }
 
   /**
-   * The bound in operations per second.
-   *
-   * @param underWay how many operations can be under way at once
-   * @return null if the round trip is unknown or nothing to speak of
+   * By the arithmetic of a closed loop: threads, or the pool where it is smaller, each do one
+   * operation per mean round trip.
    */
-  static @Nullable Double operationsPerSecond(int underWay, @Nullable Double roundTripMillis) {
-    return roundTripMillis == null || roundTripMillis <= 0
-        ? null
-        : underWay * 1000.0 / roundTripMillis;
+  @Override
+  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
+    Duration bounds = warmup.expected().plus(OVERHEAD);
+    if (duration != null) {
+      return bounds.plus(duration);
+    }
+    // With a pool per router, the operations of even shards share as many pools.
+    int pools = cell.mode().throughOneRouter() ? 1 : 2;
+    boolean capped = !cell.pipelining() || cell.mode().throughOneRouter();
+    int underWay = capped ? Math.min(cell.threads(), cell.connections() * pools) : cell.threads();
+    double millis =
+        Objects.requireNonNull(operations)
+            * Math.max(meanRoundTripMillis / underWay, SERVICE_MILLIS);
+    return bounds.plus(
+        Duration.ofMillis(
+            (long) (error == null ? millis : Math.min(millis, (double) MOST_TO_ERROR.toMillis()))));
+  }
+
+  @Override
+  public Finding measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException {
+    BenchCluster cluster = clients.cluster();
+    Path folder = clients.folder(cell.folder());
+    Duration expected = estimate(cell, cluster.meanShardRoundTripMillis());
+    try (BenchCluster.Watch watch =
+            cluster.watch(clients.workload().collection(), sampleRate(cell, clients, expected));
+        Sampler<Reading> sampler = clients.sample()) {
+      Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
+      YcsbOutput output =
+          clients.run(
+              arguments,
+              expected
+                  .multipliedBy(3)
+                  .plus(clients.plan().isOne() ? GRACE : GRACE.plus(FOR_OTHERS)),
+              false);
+      List<Sample<Reading>> samples = sampler.stop();
+      ClientRun together =
+          clients.plan().isOne() || clients.plan().isPart()
+              ? null
+              : MergedClients.merge(folder, cell.folder(), List.copyOf(arguments.keySet()));
+      RunSummary summary = RunSummary.of(folder);
+      if (summary.operations() == 0) {
+        throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);
+      }
+      Evidence evidence =
+          watch.evidence(summary.firstOperationNanos(), summary.lastOperationNanos());
+      return new Finding.OfPoint(
+          point(cell, clients, output, summary, evidence, samples), together);
+    }
+  }
+
+  /** Those of the one client, or of all that run here. */
+  private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
+    ClientPlan plan = clients.plan();
+    if (plan.isOne()) {
+      return Map.of(folder, arguments(cell, clients.closedLoop(cell, folder)));
+    }
+    Map<Path, YcsbArguments> all = new LinkedHashMap<>();
+    for (int index : plan.here()) {
+      Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
+      YcsbArguments its =
+          arguments(cell, clients.closedLoop(cell, own)).client(plan, index, cell.folder());
+      all.put(
+          own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
+    }
+    return all;
+  }
+
+  private YcsbArguments arguments(PointCell cell, YcsbArguments arguments) {
+    arguments.warmUp(warmup);
+    if (operations != null) {
+      arguments.set("operationcount", operations);
+    }
+    if (duration != null) {
+      arguments.during(duration);
+    }
+    if (error != null) {
+      arguments.set("onehop.error", error).set("onehop.duration", MOST_TO_ERROR.toMillis());
+    }
+    return arguments;
+  }
+
+  /**
+   * The fraction of operations that is looked at closely: enough to tell to a percent or two who
+   * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
+   */
+  private static double sampleRate(PointCell cell, YcsbClients clients, Duration expected) {
+    Double bound =
+        LoopLimit.operationsPerSecond(
+            cell.threads() * clients.plan().count(), clients.cluster().meanShardRoundTripMillis());
+    double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
+    double seconds = Math.max(1, expected.toSeconds());
+    return Math.min(1, Math.min(SAMPLED_PER_SECOND, SAMPLED_PER_POINT / seconds) / perSecond);
+  }
+
+  private static Point point(
+      PointCell cell,
+      YcsbClients clients,
+      YcsbOutput output,
+      RunSummary summary,
+      Evidence evidence,
+      List<Sample<Reading>> samples)
+      throws IOException {
+    int count = clients.plan().count();
+    Double roundTrip =
+        LoopLimit.meanRoundTripMillis(evidence.share(), clients.cluster().shardRoundTrips());
+    long errors = Math.max(summary.errors(), output.errors());
+    Map<String, Long> failures = new TreeMap<>(output.failures());
+    if (errors > output.errors()) {
+      failures.merge("by the binding's count", errors - output.errors(), Long::sum);
+    }
+    Path folder = clients.folder(cell.folder());
+    Map<String, LatencySummary> latencies = latencies(folder);
+    checkLogs(latencies, output, summary, folder, clients);
+    int throughPool = Math.min(cell.threads(), cell.connections());
+    return new Point(
+        cell.mode().label(),
+        cell.threads(),
+        cell.connections(),
+        cell.pipelining(),
+        summary.measuredSeconds(),
+        summary.operations(),
+        errors,
+        summary.perSecond(),
+        List.of(),
+        LoopLimit.operationsPerSecond(cell.threads() * count, roundTrip),
+        cell.mode().throughOneRouter()
+            ? LoopLimit.operationsPerSecond(throughPool * count, roundTrip)
+            : null,
+        roundTrip,
+        evidence.share(),
+        cell.mode().withoutRouter() ? null : evidence.besideOwner(),
+        evidence.sample(),
+        Reading.cpuPerOperation(samples, summary),
+        Reading.conditions(samples, summary),
+        summary.routes() == null ? Map.of() : summary.routes(),
+        failures,
+        cell.folder(),
+        latencies.get("READ"),
+        latencies.get("UPDATE"),
+        latencies.get("INSERT"),
+        latencies.get("SCAN"),
+        latencies.get("READ-MODIFY-WRITE"));
+  }
+
+  /** The latencies in a folder's HdrHistogram logs, by kind of operation. */
+  static Map<String, LatencySummary> latencies(Path folder) {
+    Map<String, LatencySummary> latencies = new HashMap<>();
+    for (String operation : OPERATIONS) {
+      HdrLogs.merged(folder, operation)
+          .ifPresent(histogram -> latencies.put(operation, LatencySummary.of(histogram)));
+    }
+    return latencies;
+  }
+
+  private static void checkLogs(
+      Map<String, LatencySummary> latencies,
+      YcsbOutput output,
+      RunSummary summary,
+      Path folder,
+      YcsbClients clients) {
+    long logged = output.errors();
+    for (Map.Entry<String, LatencySummary> each : latencies.entrySet()) {
+      logged += each.getKey().startsWith("READ-") ? 0 : each.getValue().count();
+    }
+    if (logged != summary.operations()) {
+      clients
+          .progress()
+          .note(
+              "note: the HdrHistogram logs hold %d of %d operations in %s"
+                  .formatted(logged, summary.operations(), folder));
+    }
   }
 }

@@ -2,16 +2,13 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.CpuPerOperation;
-import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.resync.Failure;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -88,22 +85,11 @@ public final class CollectedRun {
   /** What each has seen of the cluster is of all clients; what it has done itself adds up. */
   private static Point sum(List<Point> same, ClientRun run, Path folder) {
     Point first = same.get(0);
-    RunSummary summary;
-    try {
-      summary = RunSummary.read(YcsbCommand.summary(folder));
-    } catch (IOException e) {
-      throw Failure.run("cannot read " + folder + ": " + Failure.reason(e), e);
-    }
+    RunSummary summary = RunSummary.of(folder);
     Map<String, Long> failures = new TreeMap<>();
     same.forEach(
         point -> point.failures().forEach((what, count) -> failures.merge(what, count, Long::sum)));
-    Map<String, LatencySummary> latencies = new HashMap<>();
-    for (String operation : HdrLogs.operations(folder)) {
-      HdrLogs.merged(folder, operation)
-          .ifPresent(histogram -> latencies.put(operation, LatencySummary.of(histogram)));
-    }
-    double throughput =
-        summary.measuredSeconds() == 0 ? 0 : summary.operations() / summary.measuredSeconds();
+    Map<String, LatencySummary> latencies = ClosedLoop.latencies(folder);
     return new Point(
         first.mode(),
         first.threads(),
@@ -112,7 +98,7 @@ public final class CollectedRun {
         summary.measuredSeconds(),
         summary.operations(),
         same.stream().mapToLong(Point::errors).sum(),
-        throughput,
+        summary.perSecond(),
         List.of(),
         first.limit(),
         first.poolLimit(),

@@ -52,7 +52,7 @@ final class MergedClients {
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
     for (Path client : clients) {
-      JsonNode summary = read(YcsbCommand.summary(client));
+      JsonNode summary = read(RunSummary.file(client));
       JsonNode share = summary.path("client");
       if (!share.path("index").isInt()) {
         throw Failure.run(client + " holds no client's results", null);
@@ -66,7 +66,7 @@ final class MergedClients {
     sum.remove("client");
     try {
       HdrLogs.merge(clients, Files.createDirectories(point));
-      JSON.writerWithDefaultPrettyPrinter().writeValue(YcsbCommand.summary(point).toFile(), sum);
+      JSON.writerWithDefaultPrettyPrinter().writeValue(RunSummary.file(point).toFile(), sum);
     } catch (IOException e) {
       throw Failure.run("cannot write " + point + ": " + Failure.reason(e), e);
     }

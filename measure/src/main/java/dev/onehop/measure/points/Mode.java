@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A way to reach the cluster that can be measured. */
 public enum Mode {
@@ -78,53 +79,45 @@ public enum Mode {
   }
 
   /** Whether it is there to compare with only. */
-  boolean isPeer() {
+  public boolean isPeer() {
     return isStraight() || knowsAllRouters() || isPipelinedOnly();
   }
 
   /**
-   * The mode of that name.
+   * The modes of these names, each once; {@code straight} names two.
    *
-   * @throws Failure if there is none
+   * @param usual those that modes to compare with stand beside if no other is named
+   * @throws Failure if there is no such mode
    */
-  public static Mode named(String name) {
-    for (Mode mode : values()) {
-      if (mode.label.equals(name) && !mode.isPeer()) {
-        return mode;
-      }
-    }
-    throw Failure.usage("unknown mode '" + name + "'; modes: " + labels());
+  public static List<Mode> named(List<String> names, List<Mode> usual) {
+    List<Mode> modes = names.stream().flatMap(name -> named(name).stream()).distinct().toList();
+    return modes.stream().allMatch(Mode::isPeer)
+        ? Stream.concat(usual.stream(), modes.stream()).toList()
+        : modes;
   }
 
-  private static String labels() {
-    return Arrays.stream(values())
-        .filter(mode -> !mode.isPeer())
-        .map(Mode::label)
-        .collect(Collectors.joining(", "));
+  private static List<Mode> named(String name) {
+    if (name.equals("straight")) {
+      return List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
+    }
+    for (Mode mode : values()) {
+      if (mode.label.equals(name)) {
+        return List.of(mode);
+      }
+    }
+    throw Failure.usage(
+        "unknown mode '%s'; modes: %s; to compare with: near-mongos, local-threshold-0, pipelined-only, straight"
+            .formatted(
+                name,
+                Arrays.stream(values())
+                    .filter(mode -> !mode.isPeer())
+                    .map(Mode::label)
+                    .collect(Collectors.joining(", "))));
   }
 
   /** The modes that are measured if none are named, in the order in which they are shown. */
   public static List<Mode> all() {
     return List.of(LEGACY, ASYNC, TARGETED_ASYNC, DIRECT_ASYNC);
-  }
-
-  /**
-   * What {@code --peer} names.
-   *
-   * @throws Failure if there is no such peer
-   */
-  public static List<Mode> peers(String name) {
-    return switch (name) {
-      case "straight" -> List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
-      case "near-mongos" -> List.of(NEAR_MONGOS);
-      case "local-threshold-0" -> List.of(LOCAL_THRESHOLD_0);
-      case "pipelined-only" -> List.of(PIPELINED_ONLY);
-      default ->
-          throw Failure.usage(
-              "--peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not '"
-                  + name
-                  + "'");
-    };
   }
 
   @Override

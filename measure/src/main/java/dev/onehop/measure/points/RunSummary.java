@@ -2,6 +2,7 @@ package dev.onehop.measure.points;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -39,6 +40,30 @@ record RunSummary(
     @Nullable Double error,
     @Nullable Integer windows,
     @Nullable Map<String, Long> routes) {
+
+  /** The file that a process's binding writes into its folder. */
+  static Path file(Path folder) {
+    return folder.resolve("summary.json");
+  }
+
+  /**
+   * The summary of a process that has ended.
+   *
+   * @throws Failure if it has written none
+   */
+  static RunSummary of(Path folder) {
+    try {
+      return read(file(folder));
+    } catch (IOException e) {
+      String why = YcsbClients.complaint(folder).map(line -> ": " + line).orElse("");
+      throw Failure.run("YCSB did not run to its end" + why + "; its output is in " + folder, e);
+    }
+  }
+
+  /** Operations per second of the measured time. */
+  double perSecond() {
+    return measuredSeconds == 0 ? 0 : operations / measuredSeconds;
+  }
 
   static RunSummary read(Path file) throws IOException {
     return JsonMapper.builder().build().readValue(file.toFile(), RunSummary.class);

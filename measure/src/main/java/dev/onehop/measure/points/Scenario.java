@@ -5,85 +5,38 @@ import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What happens to the cluster while operations are issued at a fixed rate. */
+/** A fault of the cluster while operations are issued at a fixed rate. */
 public enum Scenario {
-  /** One shard's server stops where it is (SIGSTOP), and goes on later. */
-  SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)") {
-    @Override
-    void begin(BenchCluster cluster, String where) {
-      cluster.setFrozen(cluster.primaryOf(where), true);
-    }
-
-    @Override
-    void end(BenchCluster cluster, String where) {
-      cluster.setFrozen(cluster.primaryOf(where), false);
-    }
-  },
-  /** The way to one shard's server becomes longer. */
-  SHARD_SLOW(true, "the server of %s is 200 ms further away") {
-    @Override
-    void begin(BenchCluster cluster, String where) {
-      cluster.setFurther(cluster.primaryOf(where), Duration.ofMillis(200));
-    }
-
-    @Override
-    void end(BenchCluster cluster, String where) {
-      cluster.setFurther(cluster.primaryOf(where), Duration.ZERO);
-    }
-  },
-  /** The nearest mongos stops where it is, and goes on later. */
-  ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)") {
-    @Override
-    void begin(BenchCluster cluster, String where) {
-      cluster.setFrozen(where, true);
-    }
-
-    @Override
-    void end(BenchCluster cluster, String where) {
-      cluster.setFrozen(where, false);
-    }
-  },
+  /** One shard's server stops where it is (SIGSTOP), and continues later. */
+  SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)", BenchCluster::setFrozen),
+  /** The round trip to one shard's server becomes longer. */
+  SHARD_SLOW(
+      true,
+      "the server of %s is 200 ms further away",
+      (cluster, server, on) -> cluster.setFurther(server, Duration.ofMillis(on ? 200 : 0))),
+  /** The nearest mongos stops where it is, and continues later. */
+  ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)", BenchCluster::setFrozen),
   /** Connections to the nearest mongos break, and new ones are refused, until it is back. */
-  ROUTER_LOSS(false, "the nearest mongos, %s, is cut off") {
-    @Override
-    void begin(BenchCluster cluster, String where) {
-      cluster.setCutOff(where, true);
-    }
+  ROUTER_LOSS(false, "the nearest mongos, %s, is cut off", BenchCluster::setCutOff),
+  /** The nearest mongos is killed, and started again. */
+  ROUTER_KILL(false, "the nearest mongos, %s, is killed", BenchCluster::setKilled);
 
-    @Override
-    void end(BenchCluster cluster, String where) {
-      cluster.setCutOff(where, false);
-    }
-  },
-  /** The nearest mongos is ended, and started again. */
-  ROUTER_KILL(false, "the nearest mongos, %s, is killed") {
-    @Override
-    void begin(BenchCluster cluster, String where) {
-      cluster.setKilled(where, true);
-    }
-
-    @Override
-    void end(BenchCluster cluster, String where) {
-      cluster.setKilled(where, false);
-    }
-  },
-  /** Nothing happens: what crosses zones is counted. See {@link ZonesRunner}. */
-  ZONES(false, "nothing happens to %s"),
-  /** Nothing happens: there are many instances of the application. See {@link FleetRunner}. */
-  FLEET(false, "nothing happens to %s");
-
-  /** The name of what is no such scenario but points by threads. */
-  public static final String LIMIT = "limit";
+  private interface Change {
+    void apply(BenchCluster cluster, String server, boolean on);
+  }
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final boolean ofShard;
   private final String fault;
+  private final Change change;
 
-  Scenario(boolean ofShard, String fault) {
+  Scenario(boolean ofShard, String fault, Change change) {
     this.ofShard = ofShard;
     this.fault = fault;
+    this.change = change;
   }
 
   /** Its name on the command line and in results. */
@@ -97,18 +50,18 @@ public enum Scenario {
    * @throws Failure if there is none
    */
   public static Scenario named(String name) {
-    for (Scenario scenario : values()) {
-      if (scenario.label.equals(name)) {
-        return scenario;
-      }
-    }
-    throw Failure.usage(
-        "unknown scenario '"
-            + name
-            + "'; scenarios: "
-            + Arrays.stream(values()).map(Scenario::label).collect(Collectors.joining(", "))
-            + ", "
-            + LIMIT);
+    return Arrays.stream(values())
+        .filter(scenario -> scenario.label.equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                Failure.usage(
+                    "unknown scenario '%s'; scenarios: %s, fleet"
+                        .formatted(
+                            name,
+                            Arrays.stream(values())
+                                .map(Scenario::label)
+                                .collect(Collectors.joining(", ")))));
   }
 
   /** Whether it happens to a shard, and not to a mongos. */
@@ -116,23 +69,31 @@ public enum Scenario {
     return ofShard;
   }
 
-  /** Whether it happens to a mongos, of which there are to be others. */
-  public boolean isOfRouter() {
-    return !ofShard && this != ZONES && this != FLEET;
+  /** Whether a server stops where it is, which needs no more than its process id. */
+  public boolean isFreeze() {
+    return this == SHARD_FREEZE || this == ROUTER_FREEZE;
   }
 
-  /** What is done, for a person. */
+  /** Where it happens: the last shard by name, or the nearest mongos as {@code host:port}. */
+  String where(BenchCluster cluster) {
+    return ofShard ? new TreeSet<>(cluster.shardHosts().keySet()).last() : cluster.routers().get(0);
+  }
+
+  /**
+   * The fault, for a person.
+   *
+   * @param where of {@link #where}
+   */
   String fault(String where) {
     return fault.formatted(where);
   }
 
   /**
-   * Makes it happen.
+   * Begins or ends the fault.
    *
-   * @param where the shard, or the mongos as {@code host:port}
+   * @param where of {@link #where}
    */
-  void begin(BenchCluster cluster, String where) {}
-
-  /** Puts an end to it. */
-  void end(BenchCluster cluster, String where) {}
+  void set(BenchCluster cluster, String where, boolean on) {
+    change.apply(cluster, ofShard ? cluster.primaryOf(where) : where, on);
+  }
 }

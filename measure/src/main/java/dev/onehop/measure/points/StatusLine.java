@@ -1,19 +1,26 @@
 package dev.onehop.measure.points;
 
+import java.util.Collection;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A status line that YCSB writes to its standard error once per interval.
+ * A status line that YCSB writes to its standard error once per second.
  *
  * @param operations operations done since the start
- * @param currentRate operations per second in the last interval
+ * @param currentRate operations per second in the last second
+ * @param p99 99th percentile of the latency in the last second, in microseconds, of the slowest
+ *     kind of operation; 0 if it is not known
+ * @param failed operations that failed in the last second
  */
-record StatusLine(long operations, double currentRate) {
+record StatusLine(long operations, double currentRate, long p99, long failed) {
 
   private static final Pattern STATUS =
       Pattern.compile("\\b\\d+ sec: (\\d+) operations; (?:([\\d.,]+) current ops/sec; )?.*");
+  private static final Pattern SERIES =
+      Pattern.compile("\\[([A-Z-]+): Count=(\\d+),[^]]*?\\b99=(\\d+)[^]]*]");
 
   /** Parses a line; empty if it is another kind of line. */
   static Optional<StatusLine> parse(String line) {
@@ -21,13 +28,39 @@ record StatusLine(long operations, double currentRate) {
     if (!matcher.find()) {
       return Optional.empty();
     }
+    long p99 = 0;
+    long failed = 0;
+    Matcher series = SERIES.matcher(line);
+    while (series.find()) {
+      if (series.group(1).endsWith("-FAILED")) {
+        failed += Long.parseLong(series.group(2));
+      } else if (!series.group(1).equals("CLEANUP")) {
+        p99 = Math.max(p99, Long.parseLong(series.group(3)));
+      }
+    }
     String rate = matcher.group(2);
-    return Optional.of(
-        new StatusLine(Long.parseLong(matcher.group(1)), rate == null ? 0 : number(rate)));
+    // YCSB formats the rate in its own locale: a comma may stand for the decimal point.
+    double perSecond = rate == null ? 0 : Double.parseDouble(rate.replace(',', '.'));
+    return Optional.of(new StatusLine(Long.parseLong(matcher.group(1)), perSecond, p99, failed));
   }
 
-  /** YCSB formats the rate in its own locale: a comma may stand for the decimal point. */
-  private static double number(String text) {
-    return Double.parseDouble(text.replace(',', '.'));
+  /** The status of several clients together. */
+  static StatusLine sum(Collection<StatusLine> lines) {
+    return new StatusLine(
+        lines.stream().mapToLong(StatusLine::operations).sum(),
+        lines.stream().mapToDouble(StatusLine::currentRate).sum(),
+        lines.stream().mapToLong(StatusLine::p99).max().orElse(0),
+        lines.stream().mapToLong(StatusLine::failed).sum());
+  }
+
+  /** For the live line: {@code 341 operations, 114/s, p99 70.5 ms, 0 failed}. */
+  String text() {
+    return String.format(
+        Locale.ROOT,
+        "%,d operations, %,.0f/s%s, %,d failed",
+        operations,
+        currentRate,
+        p99 == 0 ? "" : String.format(Locale.ROOT, ", p99 %,.1f ms", p99 / 1e3),
+        failed);
   }
 }

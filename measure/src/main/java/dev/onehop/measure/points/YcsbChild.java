@@ -1,13 +1,24 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.testbed.TrustedAuthority;
 import dev.onehop.ycsb.Launcher;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 
 /**
  * Main class of the bench's YCSB processes: YCSB's own client, or ours for operations at intended
- * times, which ends with the bench. A bench that is killed can't stop its children, but the pipe to
- * their standard input breaks.
+ * times. It answers with YCSB's status lines, and ends with the bench.
  */
 final class YcsbChild {
 
@@ -15,26 +26,92 @@ final class YcsbChild {
 
   private YcsbChild() {}
 
-  /** Runs {@link Launcher}, if the first argument is its command, or {@link Client} with these. */
+  /**
+   * What it is to do.
+   *
+   * @param arguments of {@link Launcher}, if the first one is its command {@code run}, or of {@link
+   *     Client}
+   * @param out the file for what YCSB prints
+   * @param authority PEM file of the authority to trust; null for those of the JVM
+   */
+  record Task(List<String> arguments, String out, @Nullable String authority) {}
+
+  /** Runs YCSB, which ends the process. */
   public static void main(String[] args) {
-    Thread watch = new Thread(YcsbChild::endWithTheBench, "end-with-bench");
+    ChildMain.run(Task.class, YcsbChild::run);
+  }
+
+  private static void run(Task task, BufferedReader in, PrintStream answers) throws IOException {
+    Thread watch = new Thread(() -> endWith(in), "end-with-bench");
     watch.setDaemon(true);
     watch.start();
-    if (args[0].equals("run")) {
-      Launcher.main(args);
+    System.setOut(print(new FileOutputStream(task.out())));
+    System.setErr(print(new StatusLines(System.err, answers)));
+    if (task.authority() != null) {
+      trust(Path.of(task.authority()));
+    }
+    String[] arguments = task.arguments().toArray(String[]::new);
+    if (arguments[0].equals("run")) {
+      Launcher.main(arguments);
     } else {
-      Client.main(args);
+      Client.main(arguments);
     }
   }
 
-  private static void endWithTheBench() {
+  private static PrintStream print(OutputStream out) {
+    return new PrintStream(out, true, StandardCharsets.UTF_8);
+  }
+
+  private static void trust(Path authority) throws IOException {
+    Path store = Files.createTempFile("onehop-trust", ".jks");
+    store.toFile().deleteOnExit();
+    TrustedAuthority.read(authority).writeStore(store);
+    System.setProperty("javax.net.ssl.trustStore", store.toString());
+    System.setProperty("javax.net.ssl.trustStoreType", TrustedAuthority.STORE_TYPE);
+  }
+
+  private static void endWith(BufferedReader in) {
     try {
-      while (System.in.read() >= 0) {
-        // Nothing is ever sent.
+      while (in.readLine() != null) {
+        // Nothing more is sent.
       }
     } catch (IOException e) {
       // As good as the end.
     }
     Runtime.getRuntime().halt(KILLED);
+  }
+
+  /** Standard error, whose status lines are answers as well. */
+  private static final class StatusLines extends OutputStream {
+
+    /** YCSB prints its arguments, the URL with its password among them. */
+    private static final String COMMAND_LINE = "Command line:";
+
+    private final PrintStream err;
+    private final PrintStream answers;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
+
+    StatusLines(PrintStream err, PrintStream answers) {
+      this.err = err;
+      this.answers = answers;
+    }
+
+    @Override
+    public synchronized void write(int b) {
+      if (b != '\n') {
+        line.write(b);
+        return;
+      }
+      String text = line.toString(StandardCharsets.UTF_8);
+      line.reset();
+      if (text.startsWith(COMMAND_LINE)) {
+        return;
+      }
+      err.println(text);
+      if (StatusLine.parse(text).isPresent()) {
+        answers.println(text);
+        answers.flush();
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,9 +29,17 @@ record YcsbOutput(
   private static final Set<String> COUNTS =
       Set.of("Intended", "NotIssued", "Unanswered", "Throughput(ops/sec)", "Rate(ops/sec)");
 
-  /** Reads the standard output of a process that has ended. */
-  static YcsbOutput read(Path stdout) throws IOException {
-    return parse(Files.readString(stdout));
+  /**
+   * Reads the standard output of a process that has ended.
+   *
+   * @throws Failure if it can't be read
+   */
+  static YcsbOutput read(Path stdout) {
+    try {
+      return parse(Files.readString(stdout));
+    } catch (IOException e) {
+      throw Failure.run("cannot read YCSB's output in " + stdout, e);
+    }
   }
 
   /** What several processes printed: counts added, of everything else the largest. */
@@ -104,11 +113,6 @@ record YcsbOutput(
   /** Whether the final measurements were printed. */
   boolean complete() {
     return !overall.isEmpty();
-  }
-
-  /** A count among the final measurements, 0 if it is not there. */
-  long overall(String name) {
-    return Math.round(overall.getOrDefault(name, 0.0));
   }
 
   /** All failed operations. */

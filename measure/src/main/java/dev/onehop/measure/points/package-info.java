@@ -1,4 +1,6 @@
-/** The bench of clients and their loads: points of closed loops, rates, scenarios, zones, fleets. */
+/**
+ * The bench of clients and their loads: points of closed loops, rates, scenarios, zones, fleets.
+ */
 @NullMarked
 package dev.onehop.measure.points;
 

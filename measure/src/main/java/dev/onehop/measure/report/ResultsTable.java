@@ -115,9 +115,7 @@ public final class ResultsTable {
   /** What the routers are, in words. */
   static String routerText(Results results) {
     return results.server().router().isStandIn()
-        ? "STAND-IN routers (no mongos binary; version "
-            + results.server().router().version()
-            + ")"
+        ? "STAND-IN routers (no mongos binary; version " + results.server().router().version() + ")"
         : "mongos " + results.server().router().version();
   }
 

@@ -39,7 +39,11 @@ final class Summary {
     results.zones().forEach(each -> findings.add(ZonesSection.sentence(each)));
     new RateSection(results).sentence().ifPresent(findings::add);
     results.fleets().forEach(each -> findings.add(new FleetSection(each).sentence()));
-    comparison.map(Comparison::sentence).or(this::fastest).ifPresent(findings::add);
+    List<String> pools = PoolVerdicts.of(results);
+    findings.addAll(pools);
+    if (pools.isEmpty()) {
+      comparison.map(Comparison::sentence).or(this::fastest).ifPresent(findings::add);
+    }
     return findings.isEmpty() ? List.of("No point was finished.") : findings;
   }
 

@@ -44,7 +44,7 @@ class CollectedRunTest {
     }
     SampleResults.writeLog(HdrLogs.file(logs, "READ"), List.of(histogram));
     Files.writeString(
-        YcsbCommand.summary(logs),
+        RunSummary.file(logs),
         """
         {"firstOperationNanos": 5, "lastOperationNanos": 10000000005, "measuredSeconds": 10.0,
          "operations": 1000, "errors": 0, "warmupOperations": 9, "routes": {},
@@ -54,11 +54,7 @@ class CollectedRunTest {
     ResultsFile.write(
         part,
         new Results(
-            sample.run(),
-            sample.topology(),
-            sample.server(),
-            sample.machine(),
-            List.of(point)));
+            sample.run(), sample.topology(), sample.server(), sample.machine(), List.of(point)));
     return part;
   }
 

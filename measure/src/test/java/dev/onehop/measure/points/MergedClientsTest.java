@@ -26,7 +26,7 @@ class MergedClientsTest {
   private Path summary(int index, long operations, long cpuNanos) throws IOException {
     Path client = Files.createDirectories(MergedClients.folder(point, index));
     Files.writeString(
-        YcsbCommand.summary(client),
+        RunSummary.file(client),
         """
         {"mode": "async", "firstOperationNanos": %d, "lastOperationNanos": %d,
          "measuredSeconds": %s, "operations": %d, "errors": 1, "warmupOperations": 5,
@@ -96,7 +96,7 @@ class MergedClientsTest {
 
     ClientRun run = MergedClients.merge(point, "points/async", clients);
 
-    RunSummary summary = RunSummary.read(YcsbCommand.summary(point));
+    RunSummary summary = RunSummary.read(RunSummary.file(point));
     assertThat(summary.operations()).isEqualTo(3_000);
     assertThat(summary.errors()).isEqualTo(2);
     assertThat(summary.routes()).containsEntry("owner", 3_000L);
@@ -112,7 +112,7 @@ class MergedClientsTest {
   @Test
   void aFolderWithoutAClientsResultsIsNamed() throws Exception {
     Path client = Files.createDirectories(point.resolve("other"));
-    Files.writeString(YcsbCommand.summary(client), "{\"operations\": 5}");
+    Files.writeString(RunSummary.file(client), "{\"operations\": 5}");
 
     assertThatThrownBy(() -> MergedClients.merge(point, "points/async", List.of(client)))
         .isInstanceOf(Failure.class)

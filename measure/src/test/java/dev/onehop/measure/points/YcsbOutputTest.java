@@ -2,6 +2,7 @@ package dev.onehop.measure.points;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class YcsbOutputTest {
@@ -60,13 +61,26 @@ class YcsbOutputTest {
             StatusLine.parse(
                 "2026-11-21 04:14:46:123 3 sec: 341 operations; 113.5 current ops/sec; "
                     + "[READ: Count=57, Max=1, Min=1, Avg=1, 50=1, 90=1, 99=1, 99.9=1, 99.99=1]"))
-        .contains(new StatusLine(341, 113.5));
+        .contains(new StatusLine(341, 113.5, 1, 0));
     assertThat(StatusLine.parse("2026-11-21 04:14:43:123 0 sec: 0 operations; "))
-        .contains(new StatusLine(0, 0));
+        .contains(new StatusLine(0, 0, 0, 0));
     assertThat(
             StatusLine.parse(
                 "2026-11-21 04:14:46:123 3 sec: 9 operations; 4,5 current ops/sec; est completion"))
-        .contains(new StatusLine(9, 4.5));
+        .contains(new StatusLine(9, 4.5, 0, 0));
     assertThat(StatusLine.parse("Loading workload...")).isEmpty();
+  }
+
+  @Test
+  void statusLinesTellTheSlowestKindAndFailures() {
+    StatusLine status =
+        StatusLine.parse(
+                "3 sec: 341 operations; 113.5 current ops/sec; [READ: Count=57, Max=90000, 90=800,"
+                    + " 99=900, 99.9=910] [UPDATE: Count=56, Max=2, 99=70500, 99.9=80000]"
+                    + " [READ-FAILED: Count=3, Max=1, 99=999999, 99.9=1]")
+            .orElseThrow();
+    assertThat(status).isEqualTo(new StatusLine(341, 113.5, 70_500, 3));
+    assertThat(StatusLine.sum(List.of(status, new StatusLine(9, 0.5, 0, 1))).text())
+        .isEqualTo("350 operations, 114/s, p99 70.5 ms, 4 failed");
   }
 }

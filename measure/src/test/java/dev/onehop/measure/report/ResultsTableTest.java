@@ -7,7 +7,6 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.SampleResults;
 import dev.onehop.measure.results.ServerFacts;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ResultsTableTest {

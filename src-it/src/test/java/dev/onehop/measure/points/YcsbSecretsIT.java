@@ -8,15 +8,23 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.it.RealMongod;
 import dev.onehop.it.TestCertificates;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.results.RunFacts.Placement;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Progress;
+import dev.onehop.testbed.evidence.CpuTimes;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,30 +46,18 @@ class YcsbSecretsIT {
               certificates.authorityPem());
       Workload workload =
           Workload.load(Path.of("../workloads/workloada"), Map.of()).withRecords(300);
-      Path secretFile;
-      List<String> command;
-      try (YcsbSecrets secrets = YcsbSecrets.of(url)) {
-        secretFile = secrets.properties();
-        assertThat(
-                PosixFilePermissions.toString(
-                    Files.getPosixFilePermissions(secretFile.getParent())))
-            .isEqualTo("rwx------");
-        YcsbCommand ycsb =
-            new YcsbCommand(
-                Path.of(System.getProperty("java.home"), "bin", "java"),
-                System.getProperty("java.class.path"),
-                workload,
-                secrets,
-                true,
-                null);
-        command = ycsb.load(folder);
-        YcsbOutput output =
-            YcsbProcess.start(command, folder, status -> {}).await(Duration.ofMinutes(2));
-        assertThat(output.errors()).isZero();
-      }
-      assertThat(secretFile.getParent()).doesNotExist();
+      YcsbClients clients =
+          new YcsbClients(
+              new UrlOnly(url), Progress.silent(), folder, workload, ClientPlan.ONE, true);
       String encoded = "correct%20horse";
-      assertThat(String.join(" ", command)).doesNotContain(RealMongod.PASSWORD, encoded);
+      try (YcsbClients.Running running = clients.start(Map.of(folder, clients.load(folder)))) {
+        for (long pid : running.pids()) {
+          assertThat(Files.readString(Path.of("/proc/" + pid + "/cmdline")))
+              .contains("YcsbChild")
+              .doesNotContain(RealMongod.PASSWORD, encoded);
+        }
+        assertThat(running.await(Duration.ofMinutes(2), false).errors()).isZero();
+      }
       try (Stream<Path> written = Files.walk(folder)) {
         for (Path file : written.filter(Files::isRegularFile).toList()) {
           assertThat(Files.readString(file, StandardCharsets.ISO_8859_1))
@@ -79,5 +75,61 @@ class YcsbSecretsIT {
             .isEqualTo(300);
       }
     }
+  }
+
+  /** A server of which no more than the URL is known. */
+  private record UrlOnly(ClusterUrl url) implements BenchCluster {
+
+    @Override
+    public TopologyFacts topology() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public ServerFacts server() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean isFar() {
+      return false;
+    }
+
+    @Override
+    public Map<String, String> shardHosts() {
+      return Map.of();
+    }
+
+    @Override
+    public void shard(String collection, List<? extends BsonValue> splitPoints) {}
+
+    @Override
+    public void warmUp(String collection) {}
+
+    @Override
+    public @Nullable Placement placement(String collection, long expected) {
+      return null;
+    }
+
+    @Override
+    public Watch watch(String collection, double sampleRate) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CpuTimes cpuTimes() {
+      return new CpuTimes(null, null, null);
+    }
+
+    @Override
+    public List<String> missing() {
+      return List.of();
+    }
+
+    @Override
+    public void onServerDeath(Consumer<String> listener) {}
+
+    @Override
+    public void close() {}
   }
 }

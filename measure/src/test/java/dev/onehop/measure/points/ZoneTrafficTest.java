@@ -11,12 +11,12 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What counts as crossing zones, and which clients are compared. */
-class ZonesRunnerTest {
+class ZoneTrafficTest {
 
   @Test
   void whatStaysInAZoneDoesNotCrossAndReplicationIsApart() {
     Crossed crossed =
-        ZonesRunner.crossed(
+        ZoneTraffic.crossed(
             new Traffic(
                 Map.of(
                     new Flow("a", Party.CLIENT, "b", Party.ROUTER), 100L,
@@ -34,16 +34,19 @@ class ZonesRunnerTest {
 
   @Test
   void officialClientsVaryTheLatencyWindowAndRoutedOnesTheZones() {
-    List<ZonesPlan.Way> ways =
-        new ZonesPlan(List.of("a")).ways(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC));
-    assertThat(ways).hasSize(8).extracting(ZonesPlan.Way::folder).doesNotHaveDuplicates();
-    assertThat(ways.subList(0, 4))
-        .extracting(ZonesPlan.Way::options)
+    List<PointCell> cells =
+        PointsPlan.of(Map.of(), 1, 15)
+            .zones(List.of(Mode.ASYNC, Mode.DIRECT_ASYNC), List.of("a"), 300, null)
+            .all();
+    assertThat(cells).hasSize(8).extracting(PointCell::folder).doesNotHaveDuplicates();
+    List<ZoneTraffic> traffic = cells.stream().map(cell -> (ZoneTraffic) cell.load()).toList();
+    assertThat(traffic.subList(0, 4))
+        .extracting(ZoneTraffic::options)
         .containsExactly(
             "&readPreference=nearest",
             "&readPreference=nearest&localThresholdMS=0",
             "&readPreference=nearest",
             "&readPreference=nearest");
-    assertThat(ways).extracting(ZonesPlan.Way::preferred).filteredOn(each -> each).hasSize(2);
+    assertThat(traffic).extracting(ZoneTraffic::preferred).filteredOn(each -> each).hasSize(2);
   }
 }

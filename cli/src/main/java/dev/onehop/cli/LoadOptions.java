@@ -1,0 +1,139 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.Warmup;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Topology;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that say which clients are measured, with which workload. */
+final class LoadOptions {
+
+  @Option(
+      names = "--modes",
+      split = ",",
+      paramLabel = "MODE",
+      description = {
+        "Clients to measure: legacy and async (the official synchronous and reactive driver),"
+            + " targeted-async, targeted-sync, direct-async, direct-sync (OneHop). Default: legacy,"
+            + " async, targeted-async, direct-async.",
+        "To compare with, not with --url: near-mongos (async, with a server selector that takes the"
+            + " mongos of the shortest round trip), local-threshold-0 (by localThresholdMS=0),"
+            + " pipelined-only (async, pipelined, without routing), straight (the official drivers,"
+            + " each operation straight to its shard's mongod: no way to use a cluster, but a"
+            + " limit). Only these: beside the default ones."
+      })
+  @Nullable List<String> modes;
+
+  @Option(names = "--peer", hidden = true, split = ",", description = "As --modes.")
+  @Nullable List<String> peers;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "FILE",
+      description = "A YCSB workload file. Default: workloada (half reads, half updates).")
+  @Nullable Path workload;
+
+  @Option(
+      names = "-p",
+      paramLabel = "KEY=VALUE",
+      description =
+          "A YCSB property, such as recordcount=N; overrides the workload file. May be repeated.")
+  Map<String, String> properties = new LinkedHashMap<>();
+
+  @Option(names = "--records", hidden = true, paramLabel = "N", description = "-p recordcount.")
+  @Nullable Long records;
+
+  @Option(
+      names = "--warmup",
+      hidden = true,
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description = "Unmeasured operations before each point: a fixed time.")
+  @Nullable Duration warmup;
+
+  @Option(
+      names = "--seed",
+      hidden = true,
+      paramLabel = "N",
+      description = "Of the random order of the points. Default: another each time, shown.")
+  @Nullable Long seed;
+
+  /**
+   * The modes that were named; the usual ones beside modes that are there to compare with only.
+   *
+   * @param usual where none is named
+   * @throws Failure if there is no such mode, or the topology or cluster is none for it
+   */
+  List<Mode> modes(List<Mode> usual, ClusterOptions where, @Nullable Topology topology) {
+    List<Mode> chosen = Mode.named(names(), usual);
+    for (Mode mode : chosen) {
+      if (mode.isPeer() && where.url != null) {
+        throw Failure.usage("--modes " + mode + " and --url exclude each other");
+      }
+      if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
+        throw Failure.usage("--modes " + mode + " needs a topology of several mongoses");
+      }
+      if (mode.knowsAllRouters() && where.servers.existing) {
+        throw Failure.usage("--modes " + mode + " and --existing exclude each other");
+      }
+    }
+    return chosen;
+  }
+
+  /** The names that were given, if any. */
+  List<String> names() {
+    return Stream.of(modes, peers)
+        .filter(Objects::nonNull)
+        .flatMap(List::stream)
+        .map(String::strip)
+        .toList();
+  }
+
+  /**
+   * The workload with the number of records that was asked for.
+   *
+   * @param usualRecords where none was
+   * @throws Failure if it can't be read or its properties make no sense
+   */
+  Workload workload(long usualRecords) {
+    Path file = workload == null ? Home.path("workloads/workloada") : workload;
+    Workload read = Workload.load(file, properties);
+    if (records != null) {
+      if (properties.containsKey("recordcount")) {
+        throw Failure.usage("--records and -p recordcount exclude each other");
+      }
+      return read.withRecords(MeasuringCommand.atLeastOne("--records", records));
+    }
+    boolean ownCount = workload != null || properties.containsKey("recordcount");
+    boolean counts = ownCount && read.properties().containsKey("recordcount");
+    return read.withRecords(counts ? read.records() : usualRecords);
+  }
+
+  /** The warm-up that was asked for; null if none was. */
+  @Nullable Warmup warmup() {
+    return warmup == null ? null : Warmup.of(warmup);
+  }
+
+  /**
+   * Of the random order of the points.
+   *
+   * @param run names a run of several benches, which have the same order; null for one alone
+   */
+  long seed(@Nullable String run) {
+    if (seed != null) {
+      return seed;
+    }
+    return run == null ? ThreadLocalRandom.current().nextInt(1_000_000) : run.hashCode();
+  }
+}

@@ -1,0 +1,87 @@
+package dev.onehop.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/** Writes a manual page for each command, from the help; for the distribution. */
+public final class ManPages {
+
+  private ManPages() {}
+
+  /** Writes them into the folder that is the first argument. */
+  public static void main(String[] args) throws IOException {
+    write(OneHopCommand.commandLine(), Files.createDirectories(Path.of(args[0])));
+  }
+
+  private static void write(CommandLine command, Path folder) throws IOException {
+    String name = command.getCommandSpec().qualifiedName("-");
+    Files.writeString(folder.resolve(name + ".1"), page(command, name));
+    for (CommandLine sub : command.getSubcommands().values()) {
+      write(sub, folder);
+    }
+  }
+
+  /** A page in the format of man(7). */
+  static String page(CommandLine command, String name) {
+    UsageMessageSpec usage = command.getCommandSpec().usageMessage();
+    StringBuilder page = new StringBuilder();
+    page.append(".TH ").append(name.toUpperCase(Locale.ROOT)).append(" 1\n.SH NAME\n");
+    String[] header = usage.header().length > 0 ? usage.header() : usage.description();
+    page.append(name).append(" \\- ").append(text(header)).append('\n');
+    page.append(".SH SYNOPSIS\n.nf\n");
+    page.append(escaped(command.getHelp().synopsis(0).strip())).append("\n.fi\n");
+    if (usage.header().length > 0 && usage.description().length > 0) {
+      page.append(".SH DESCRIPTION\n").append(text(usage.description())).append('\n');
+    }
+    List<PositionalParamSpec> parameters = command.getCommandSpec().positionalParameters();
+    if (parameters.stream().anyMatch(parameter -> !parameter.hidden())) {
+      page.append(".SH PARAMETERS\n");
+      parameters.stream()
+          .filter(parameter -> !parameter.hidden())
+          .forEach(each -> item(page, each.paramLabel(), each.description()));
+    }
+    for (Map.Entry<String, List<OptionSpec>> group :
+        HelpLayout.groups(command.getCommandSpec()).entrySet()) {
+      page.append(".SH ").append(group.getKey().toUpperCase(Locale.ROOT)).append('\n');
+      group
+          .getValue()
+          .forEach(
+              option ->
+                  item(
+                      page,
+                      String.join(", ", option.names())
+                          + (option.arity().max() > 0 ? " " + option.paramLabel() : ""),
+                      option.description()));
+    }
+    if (usage.footer().length > 0) {
+      page.append(".SH NOTES\n.nf\n");
+      for (String line : usage.footer()) {
+        page.append(escaped(line)).append('\n');
+      }
+      page.append(".fi\n");
+    }
+    return page.toString();
+  }
+
+  private static void item(StringBuilder page, String what, String... description) {
+    page.append(".TP\n.B ").append(escaped(what)).append('\n');
+    page.append(text(description)).append('\n');
+  }
+
+  private static String text(String... paragraphs) {
+    return escaped(String.join(" ", paragraphs).replace("%n", "\n").replace("%%", "%").strip());
+  }
+
+  /** What man(7) would take for its own. */
+  private static String escaped(String text) {
+    return text.replace("\\", "\\e").replace("-", "\\-").replaceAll("(?m)^([.'])", "\\\\&$1");
+  }
+}

@@ -1,0 +1,94 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.ClientPlan;
+import dev.onehop.measure.points.PointsBench;
+import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.measure.results.Results;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Topology;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** A command that runs the bench of clients and their loads. */
+abstract class MeasuringCommand implements Callable<Integer> {
+
+  /** Documents that are loaded where nothing else is said. */
+  static final long DEFAULT_RECORDS = 10_000;
+
+  /** Operations per second of scenarios where nothing else is said. */
+  static final double DEFAULT_RATE = 300;
+
+  @Spec CommandSpec spec;
+
+  @Mixin ClusterOptions where = new ClusterOptions();
+
+  @Mixin ResultsOptions results = new ResultsOptions();
+
+  @Option(names = "--quick", description = "Measure for less time, and less: rough figures.")
+  boolean quick;
+
+  /**
+   * What the options ask for.
+   *
+   * @param topology what is started; null for a cluster of the user's own
+   * @throws Failure if they contradict each other or are out of range
+   */
+  abstract PointsPlan plan(Workload workload, @Nullable Topology topology);
+
+  /** The workload with the number of records that is loaded. */
+  Workload workload() {
+    return Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(DEFAULT_RECORDS);
+  }
+
+  /** The clients of each point. */
+  ClientPlan clientPlan(Workload workload) {
+    return ClientPlan.ONE;
+  }
+
+  /** The topology to start; null for a cluster of the user's own. */
+  @Nullable Topology topology() {
+    return where.topology(spec.commandLine().getParseResult(), List.of());
+  }
+
+  /** Is called at the end, also if the run has failed. */
+  void ended(Path folder) {}
+
+  @Override
+  public Integer call() {
+    where.servers.check();
+    Workload workload = workload();
+    @Nullable Topology topology = topology();
+    PointsPlan plan = plan(workload, topology);
+    PointsBench bench = new PointsBench(plan, clientPlan(workload), workload);
+    Path folder = results.folder();
+    long errors;
+    try {
+      Results found =
+          results.run(
+              bench,
+              where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick)));
+      errors = found.errors();
+    } finally {
+      ended(folder);
+    }
+    if (errors > 0) {
+      throw Failure.run(errors + " operations failed; see the table", null);
+    }
+    return 0;
+  }
+
+  static <N extends Number> N atLeastOne(String option, N value) {
+    if (value.longValue() < 1) {
+      throw Failure.usage(option + " " + value + ": must be at least 1");
+    }
+    return value;
+  }
+}

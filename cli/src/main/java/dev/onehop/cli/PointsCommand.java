@@ -1,0 +1,285 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.ClientPlan;
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.Pipelining;
+import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.ResultsArchive;
+import dev.onehop.measure.points.Warmup;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Topology;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code onehop bench points}. */
+@Command(
+    name = "points",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Throughput and latency by number of threads, in closed loops.",
+    description = {
+      "",
+      "Each thread begins an operation when the one before has ended. Every mode is measured at each"
+          + " number of threads, official clients also with the driver's default pool of 100.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench points --threads 64 --rounds 5",
+      "  onehop bench points --topology single-host --threads 16",
+      "  onehop bench points --modes async,targeted-async --threads 8,32 --duration 20s",
+      "  onehop bench points --workload my.workload -p requestdistribution=uniform",
+      "  onehop bench points --clients 4 --threads 16"
+    })
+final class PointsCommand extends MeasuringCommand {
+
+  private static final List<Integer> DEFAULT_THREADS = List.of(1, 64);
+  private static final List<Integer> QUICK_THREADS = List.of(64);
+  private static final int MOST_CLIENTS = 1000;
+  private static final int MOST_THREADS = 4096;
+
+  @Mixin LoadOptions load = new LoadOptions();
+
+  @Option(
+      names = "--threads",
+      split = ",",
+      paramLabel = "N",
+      description = "YCSB client threads. Default: 1,64 (--quick: 64).")
+  @Nullable List<Integer> threads;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description = "Pool size per server, the same for all modes. Default: 5.")
+  @Nullable Integer connections;
+
+  @Option(
+      names = "--pipelining",
+      paramLabel = "on|off|both",
+      description =
+          "Many requests in flight on each connection, for all modes but those of the synchronous"
+              + " driver. Default: both for targeted-async and direct-async.")
+  @Nullable String pipelining;
+
+  @ArgGroup Bound bound = new Bound();
+
+  /** How long a point is measured. */
+  static final class Bound {
+    @Option(
+        names = "--duration",
+        paramLabel = "TIME",
+        converter = DurationConverter.class,
+        description = "Measured time per point. Default: 10s (--quick: 5s).")
+    @Nullable Duration duration;
+
+    @Option(
+        names = "--operations",
+        paramLabel = "N",
+        description = "Operations per point, instead of a duration.")
+    @Nullable Long operations;
+  }
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description =
+          "Measure all points N times over, each time in another random order, and show each point's"
+              + " median round. From 5 on, ratios to the best official client have a 95 %% interval."
+              + " Default: 1.")
+  int rounds = 1;
+
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description =
+          "Client processes for each point, started together; --threads and --connections are each"
+              + " one's own. Default: 1. On many machines: see docs/many-clients.md.")
+  @Nullable Integer clients;
+
+  @Option(
+      names = "--client",
+      hidden = true,
+      paramLabel = "I",
+      description = "With --clients and --url: run client I only, from 0.")
+  @Nullable Integer client;
+
+  @Option(
+      names = "--run",
+      hidden = true,
+      paramLabel = "NAME",
+      defaultValue = "${env:ONEHOP_RUN}",
+      description = "With --client: the name of the run, the same for all clients (ONEHOP_RUN).")
+  @Nullable String run;
+
+  @Option(
+      names = "--print-results",
+      hidden = true,
+      description = "Print the results as text, too, for bench collect.")
+  boolean printResults;
+
+  @Option(names = "--seed-experiment", hidden = true, description = "See bench --help.")
+  boolean seedExperiment;
+
+  @Override
+  Workload workload() {
+    return load.workload(seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
+  }
+
+  @Override
+  PointsPlan plan(Workload workload, @Nullable Topology topology) {
+    PointsPlan plan =
+        PointsPlan.of(load.properties, atLeastOne("--rounds", rounds), load.seed(run));
+    List<Mode> modes = load.modes(Mode.all(), where, topology);
+    Pipelining variants = pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining);
+    Warmup warmup = load.warmup == null ? Warmup.UNTIL_STEADY : Warmup.of(load.warmup);
+    if (seedExperiment) {
+      if (quick || threads != null || connections != null || bound.duration != null) {
+        throw Failure.usage(
+            "--seed-experiment has its own threads, connections and time; of these options it takes"
+                + " --records and --operations");
+      }
+      return plan.seedExperiment(
+          modes, variants, warmup, workload.records(), operations(PointsPlan.SEED_THREADS));
+    }
+    Long operations = operations(chosenThreads());
+    return plan.closedLoops(
+        modes,
+        chosenThreads(),
+        connections == null
+            ? PointsPlan.SEED_CONNECTIONS
+            : atLeastOne("--connections", connections),
+        variants,
+        quick,
+        warmup,
+        operations,
+        operations == null ? measuredTime(bound.duration, quick) : null);
+  }
+
+  /** The operations of a point; null if none are given. */
+  private @Nullable Long operations(List<Integer> threadCounts) {
+    if (bound.operations == null) {
+      return null;
+    }
+    atLeastOne("--operations", bound.operations);
+    int most = Collections.max(threadCounts);
+    if (bound.operations < most) {
+      // YCSB would run fewer threads than the point says.
+      throw Failure.usage(
+          "--operations %d: fewer than threads (%d)".formatted(bound.operations, most));
+    }
+    return bound.operations;
+  }
+
+  /** The time that a point is measured: the given one, or the usual one. */
+  static Duration measuredTime(@Nullable Duration given, boolean quick) {
+    if (given == null) {
+      return Duration.ofSeconds(quick ? 5 : 10);
+    }
+    if (given.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw Failure.usage("--duration must be at least 1s");
+    }
+    return given;
+  }
+
+  private List<Integer> chosenThreads() {
+    if (threads == null) {
+      return quick ? QUICK_THREADS : DEFAULT_THREADS;
+    }
+    for (int count : threads) {
+      if (atLeastOne("--threads", count) > MOST_THREADS) {
+        throw Failure.usage("--threads " + count + ": at most " + MOST_THREADS);
+      }
+    }
+    return List.copyOf(new TreeSet<>(threads));
+  }
+
+  @Override
+  ClientPlan clientPlan(Workload workload) {
+    return clientPlan(workload, System.getenv("JOB_COMPLETION_INDEX"));
+  }
+
+  /**
+   * The clients that the options ask for.
+   *
+   * @param podIndex the index that Kubernetes gives, null elsewhere
+   * @throws Failure if they contradict each other or are out of range
+   */
+  ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
+    if (clients == null) {
+      if (client != null) {
+        throw Failure.usage("--client goes with --clients");
+      }
+      return ClientPlan.ONE;
+    }
+    checkClients(clients);
+    if (seedExperiment) {
+      throw Failure.usage("--seed-experiment and --clients exclude each other");
+    }
+    if (Mode.named(load.names(), List.of()).stream().anyMatch(Mode::isPeer)) {
+      throw Failure.usage("modes to compare with and --clients exclude each other");
+    }
+    if (bound.operations != null
+        && bound.operations < (long) clients * Collections.max(chosenThreads())) {
+      throw Failure.usage(
+          "--operations " + bound.operations + ": fewer than threads of all clients");
+    }
+    workload.requireSharable();
+    Integer index = client == null && where.url != null ? podIndex(podIndex) : client;
+    if (index == null) {
+      return clients == 1
+          ? ClientPlan.ONE
+          : new ClientPlan(clients, null, UUID.randomUUID().toString());
+    }
+    if (rounds > 1) {
+      throw Failure.usage("--rounds and --client exclude each other");
+    }
+    if (index < 0 || index >= clients) {
+      throw Failure.usage("--client " + index + ": must be from 0 to " + (clients - 1));
+    }
+    if (where.url == null) {
+      throw Failure.usage("--client goes with --url: the others must find the same cluster");
+    }
+    if (run == null || run.isBlank()) {
+      throw Failure.usage("--client needs --run NAME, the same for all clients of this run");
+    }
+    return new ClientPlan(clients, index, run);
+  }
+
+  /** Checks a number of clients. */
+  static int checkClients(int count) {
+    if (atLeastOne("--clients", count) > MOST_CLIENTS) {
+      throw Failure.usage("--clients " + count + ": at most " + MOST_CLIENTS);
+    }
+    return count;
+  }
+
+  private static @Nullable Integer podIndex(@Nullable String given) {
+    try {
+      return given == null || given.isEmpty() ? null : Integer.valueOf(given);
+    } catch (NumberFormatException e) {
+      throw Failure.usage("JOB_COMPLETION_INDEX is no number: " + given);
+    }
+  }
+
+  @Override
+  void ended(Path folder) {
+    if (printResults && Files.exists(folder.resolve(ResultsFile.NAME))) {
+      spec.commandLine().getOut().print(ResultsArchive.pack(folder));
+      spec.commandLine().getOut().flush();
+    }
+  }
+}

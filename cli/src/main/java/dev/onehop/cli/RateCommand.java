@@ -1,0 +1,96 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.Pipelining;
+import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.Warmup;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Topology;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code onehop bench rate}. */
+@Command(
+    name = "rate",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Latency at fixed rates.",
+    description = {
+      "",
+      "Issues operations at intended times, from which latencies count: of each mode with the"
+          + " driver's pool of 100, of official ones also with --connections, of routed ones also"
+          + " pipelined.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench rate 100,300",
+      "  onehop bench rate 100,200,400,800 --modes async,targeted-async",
+      "  onehop bench rate 300 --arrivals poisson"
+    })
+final class RateCommand extends MeasuringCommand {
+
+  @Mixin LoadOptions load = new LoadOptions();
+
+  @Mixin ArrivalOptions arrivals = new ArrivalOptions();
+
+  @Parameters(
+      index = "0",
+      arity = "1",
+      paramLabel = "RATE",
+      split = ",",
+      description = "Operations per second.")
+  List<Double> rates;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description =
+          "The other pool of official clients, and sockets of pipelined ones. Default: 5.")
+  int connections = PointsPlan.SEED_CONNECTIONS;
+
+  @Option(names = "--pipelining", paramLabel = "on|off|both", description = "As for bench points.")
+  @Nullable String pipelining;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
+  @Nullable Duration duration;
+
+  @Option(names = "--rounds", paramLabel = "N", description = "As for bench points. Default: 1.")
+  int rounds = 1;
+
+  @Override
+  Workload workload() {
+    return load.workload(DEFAULT_RECORDS);
+  }
+
+  @Override
+  PointsPlan plan(Workload workload, @Nullable Topology topology) {
+    Duration measured = PointsCommand.measuredTime(duration, quick);
+    if (measured.toMillis() % 1000 != 0) {
+      throw Failure.usage("--duration takes whole seconds at a rate");
+    }
+    rates.forEach(ArrivalOptions::check);
+    return PointsPlan.of(load.properties, atLeastOne("--rounds", rounds), load.seed(null))
+        .rates(
+            load.modes(Mode.all(), where, topology),
+            List.copyOf(new TreeSet<>(rates)),
+            arrivals.isPoisson(),
+            atLeastOne("--connections", connections),
+            pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
+            load.warmup == null ? Warmup.UNTIL_STEADY : Warmup.of(load.warmup),
+            measured);
+  }
+}

@@ -1,0 +1,125 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.Scenario;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Topology;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code onehop bench scenario}. */
+@Command(
+    name = "scenario",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Operations at a fixed rate while something happens to the cluster.",
+    description = {
+      "",
+      "Each client has the driver's default pool of 100; routed ones also run pipelined over 5"
+          + " sockets. With --url only on a cluster that you have started by topology up on this"
+          + " machine.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench scenario shard-freeze",
+      "  onehop bench scenario router-kill --rate 200 --modes async,targeted-async",
+      "  onehop bench scenario fleet --clients 50"
+    })
+final class ScenarioCommand extends MeasuringCommand {
+
+  /** So that each of 50 instances has its turn every ten seconds. */
+  private static final double FLEET_RATE = 500;
+
+  private static final int FLEET_CLIENTS = 50;
+  private static final String FLEET = "fleet";
+  private static final List<Mode> FLEET_MODES =
+      List.of(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
+
+  @Mixin LoadOptions load = new LoadOptions();
+
+  @Mixin ArrivalOptions arrivals = new ArrivalOptions();
+
+  @Parameters(
+      paramLabel = "NAME",
+      description =
+          "shard-freeze (one shard's server stops for 8 of 25 seconds), shard-slow (it is 200 ms"
+              + " further away), router-freeze, router-loss, router-kill (the nearest mongos stops, is"
+              + " cut off, or is killed and started again; clients know all), fleet (nothing happens:"
+              + " sockets and memory that many instances of an application take at the servers).")
+  String name;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      description = "Operations per second. Default: 300 (fleet: 500).")
+  @Nullable Double rate;
+
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description = "With fleet: how many instances of the application. Default: 50.")
+  @Nullable Integer clients;
+
+  @Override
+  Workload workload() {
+    return load.workload(DEFAULT_RECORDS);
+  }
+
+  @Override
+  PointsPlan plan(Workload workload, @Nullable Topology topology) {
+    boolean fleet = name.equals(FLEET);
+    double perSecond = rate == null ? (fleet ? FLEET_RATE : DEFAULT_RATE) : rate;
+    ArrivalOptions.check(perSecond);
+    PointsPlan plan = PointsPlan.of(load.properties, 1, 0);
+    if (fleet) {
+      return fleet(plan, workload, perSecond, topology);
+    }
+    Scenario scenario = Scenario.named(name);
+    if (clients != null) {
+      throw Failure.usage("--clients goes with the scenario fleet");
+    }
+    where.requireControl("the scenario " + name);
+    if (topology == null && !scenario.isFreeze()) {
+      throw Failure.usage("with --url servers are only frozen: shard-freeze, router-freeze");
+    }
+    if (topology != null && scenario.ofShard() && topology.shards().size() < 2) {
+      throw Failure.usage("the scenario " + name + " needs a topology of two shards or more");
+    }
+    if (topology != null && !scenario.ofShard() && topology.mongosHosts().size() < 2) {
+      throw Failure.usage("the scenario " + name + " needs a topology of two mongoses or more");
+    }
+    return plan.fault(
+        scenario,
+        load.modes(quick ? FLEET_MODES : Mode.all(), where, topology),
+        perSecond,
+        arrivals.isPoisson(),
+        load.warmup(),
+        quick);
+  }
+
+  private PointsPlan fleet(
+      PointsPlan plan, Workload workload, double perSecond, @Nullable Topology topology) {
+    if (topology == null) {
+      throw Failure.usage("the scenario fleet and --url exclude each other");
+    }
+    workload.requireSharable();
+    List<Mode> modes = load.modes(FLEET_MODES, where, topology);
+    for (Mode mode : modes) {
+      if (!mode.canPipeline()) {
+        throw Failure.usage(
+            "the scenario fleet: " + mode + " needs a thread for each operation; use async modes");
+      }
+    }
+    int instances = clients == null ? FLEET_CLIENTS : PointsCommand.checkClients(clients);
+    return plan.fleet(modes, instances, perSecond, arrivals.isPoisson(), load.warmup());
+  }
+}

@@ -1,0 +1,89 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.Workload;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Topology;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code onehop bench zones}. */
+@Command(
+    name = "zones",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "The bytes of each operation that cross availability zones.",
+    description = {
+      "",
+      "Every client runs at the same rate, with reads of any member and with operations on"
+          + " primaries, as it is and as it spares distances best.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench zones --topology three-zones",
+      "  onehop bench zones --topology three-zones --zones all --modes async,direct-async"
+    })
+final class ZonesCommand extends MeasuringCommand {
+
+  /** In which zones the application runs. */
+  enum Zones {
+    one,
+    all
+  }
+
+  @Mixin LoadOptions load = new LoadOptions();
+
+  @Option(
+      names = "--zones",
+      paramLabel = "one|all",
+      description =
+          "Whether the application runs in the topology's zone of the client, or in each zone, one"
+              + " after the other. Default: one.")
+  Zones zones = Zones.one;
+
+  @Option(names = "--rate", paramLabel = "R", description = "Operations per second. Default: 300.")
+  double rate = DEFAULT_RATE;
+
+  @Override
+  Workload workload() {
+    return load.workload(DEFAULT_RECORDS);
+  }
+
+  @Override
+  PointsPlan plan(Workload workload, @Nullable Topology topology) {
+    if (topology == null || !hasZones(topology)) {
+      throw Failure.usage(
+          "bench zones needs a topology with a mongos and a member of every shard in each of two"
+              + " regions or more, such as three-zones");
+    }
+    ArrivalOptions.check(rate);
+    return PointsPlan.of(load.properties, 1, 0)
+        .zones(
+            load.modes(Mode.all(), where, topology),
+            zones == Zones.all ? topology.regions() : List.of(topology.client().region()),
+            rate,
+            load.warmup());
+  }
+
+  private static boolean hasZones(Topology topology) {
+    return topology.regions().size() > 1
+        && topology.regions().stream()
+            .allMatch(
+                region ->
+                    isIn(region, topology.mongosHosts())
+                        && topology.shards().stream()
+                            .allMatch(shard -> isIn(region, shard.hosts())));
+  }
+
+  private static boolean isIn(String region, List<Host> hosts) {
+    return hosts.stream().anyMatch(host -> host.region().equals(region));
+  }
+}

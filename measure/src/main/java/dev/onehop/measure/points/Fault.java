@@ -1,0 +1,129 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.results.ScenarioEntry;
+import dev.onehop.measure.results.ShardLatencies;
+import dev.onehop.measure.results.Timeline;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Operations at a fixed rate while something happens to the cluster.
+ *
+ * @param from when the fault begins, in whole seconds
+ * @param to when it ends
+ */
+record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
+    implements Load {
+
+  private static final Duration MOST_CONNECTING = Duration.ofMinutes(1);
+
+  /** Until answers are no longer waited for, and the process ends. */
+  private static final Duration DRAIN = Duration.ofSeconds(45);
+
+  @Override
+  public String folder(PointCell cell) {
+    return cell.folder("t" + cell.threads());
+  }
+
+  @Override
+  public String title(PointCell cell) {
+    return scenario.label() + ", " + cell.title(cell.threadsText());
+  }
+
+  @Override
+  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
+    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+  }
+
+  @Override
+  public Finding measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException {
+    BenchCluster cluster = clients.cluster();
+    String where = scenario.where(cluster);
+    String logs = cell.folder() + "-" + scenario.label();
+    Path folder = clients.folder(logs);
+    YcsbArguments arguments =
+        clients.openLoop(cell, folder, arrivals).warmUp(warmup).set("onehop.byshard", true);
+    if (!scenario.ofShard()) {
+      arguments.set("mongodb.url", cluster.allRoutersUrl()); // One of them is lost.
+    }
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments))) {
+      running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
+      running.sleepUntil(from);
+      scenario.set(cluster, where, true);
+      try {
+        running.sleepUntil(to);
+      } finally {
+        scenario.set(cluster, where, false);
+      }
+      var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
+    }
+    return finding(cell, where, logs, folder);
+  }
+
+  private Finding finding(PointCell cell, String where, String logs, Path folder) {
+    int begin = (int) from.toSeconds();
+    int end = (int) to.toSeconds();
+    ShardLatencies latencies =
+        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+    Map<String, Predicate<String>> groups = new LinkedHashMap<>();
+    if (scenario.ofShard()) {
+      groups.put("healthy", shard -> !shard.equals(where));
+      groups.put("affected", where::equals);
+    } else {
+      groups.put(ScenarioEntry.ALL, shard -> true);
+    }
+    List<ScenarioEntry> entries = new ArrayList<>();
+    groups.forEach(
+        (name, shards) -> {
+          int settled = ShardLatencies.SETTLING_SECONDS;
+          entries.add(
+              entry(
+                  cell, "before", name, latencies.phase(shards, settled, begin), begin - settled));
+          entries.add(
+              entry(cell, "during", name, latencies.phase(shards, begin, end), end - begin));
+          entries.add(
+              entry(
+                  cell,
+                  "after",
+                  name,
+                  latencies.phase(shards, end, arrivals.seconds()),
+                  arrivals.seconds() - end));
+        });
+    Predicate<String> affected = groups.get("affected");
+    return new Finding.OfFault(
+        new Timeline.Line(
+            cell.client(),
+            latencies.of(shard -> affected == null || !affected.test(shard), begin, end),
+            affected == null ? null : latencies.of(affected, begin, end),
+            logs),
+        entries);
+  }
+
+  private ScenarioEntry entry(
+      PointCell cell, String phase, String shards, ShardLatencies.Phase figures, int seconds) {
+    return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, null, null);
+  }
+
+  /** All clients' lines as results have them. */
+  Timeline timeline(BenchCluster cluster, List<Timeline.Line> lines) {
+    String where = scenario.where(cluster);
+    return new Timeline(
+        scenario.label(),
+        scenario.fault(where),
+        scenario.ofShard() ? where : null,
+        arrivals.perSecond(),
+        arrivals.kind(),
+        arrivals.seconds(),
+        (int) from.toSeconds(),
+        (int) to.toSeconds(),
+        lines);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.results.ScenarioEntry;
+import dev.onehop.measure.results.ShardLatencies;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Operations at a fixed rate, while nothing happens to the cluster. */
+record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
+
+  /** How long answers are waited for at the end. */
+  private static final Duration DRAIN = Duration.ofSeconds(10);
+
+  private static final Duration GRACE = Duration.ofMinutes(1);
+
+  @Override
+  public String folder(PointCell cell) {
+    return cell.folder("r" + rate());
+  }
+
+  @Override
+  public String title(PointCell cell) {
+    return cell.title(rate() + "/s");
+  }
+
+  private String rate() {
+    double rate = arrivals.perSecond();
+    return rate == Math.rint(rate)
+        ? String.valueOf((long) rate)
+        : String.format(Locale.ROOT, "%.1f", rate);
+  }
+
+  @Override
+  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
+    return warmup.expected().plus(OVERHEAD).plus(arrivals.duration());
+  }
+
+  @Override
+  public Finding measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException {
+    Path folder = clients.folder(cell.folder());
+    YcsbArguments arguments =
+        clients
+            .openLoop(cell, folder, arrivals)
+            .warmUp(warmup)
+            .set("onehop.drain", DRAIN.toMillis());
+    try (Sampler<Reading> sampler = clients.sample()) {
+      clients.run(
+          Map.of(folder, arguments),
+          warmup.most().plus(arrivals.duration()).plus(DRAIN).plus(GRACE),
+          true);
+      List<Sample<Reading>> samples = sampler.stop();
+      RunSummary summary = RunSummary.of(folder);
+      ShardLatencies latencies =
+          ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
+      // What is answered while answers are waited for at the end is not done at the rate.
+      double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
+      return new Finding.OfRate(
+          arrivals.entry(
+              cell,
+              ScenarioEntry.RATE,
+              ScenarioEntry.ALL,
+              ScenarioEntry.ALL,
+              latencies.phase(shard -> true, 0, Integer.MAX_VALUE).withPerSecond(answered),
+              arrivals.seconds(),
+              Reading.cpuPerOperation(samples, summary),
+              Reading.conditions(samples, summary)));
+    }
+  }
+}

@@ -1,0 +1,179 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.results.FleetResult;
+import dev.onehop.measure.results.FleetResult.Server;
+import dev.onehop.measure.results.FleetResult.Usage;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.testbed.evidence.ServerUsage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Many instances of an application in few processes, and what they occupy at the servers. An
+ * instance issues as many operations at once as the driver's default pool has connections, and then
+ * rests while others do: so pools become as large as they can be, at a rate that a small machine
+ * bears.
+ *
+ * @param instances how many instances
+ */
+record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
+
+  private static final int MOST_PROCESSES = 5;
+  private static final Duration FOR_CONNECTING = Duration.ofMinutes(3);
+  private static final Duration DRAIN = Duration.ofSeconds(60);
+  private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+  private int processes() {
+    return Math.min(MOST_PROCESSES, instances);
+  }
+
+  @Override
+  public String folder(PointCell cell) {
+    return cell.folder("t" + cell.threads());
+  }
+
+  @Override
+  public String title(PointCell cell) {
+    return "fleet, " + cell.title(cell.threadsText());
+  }
+
+  @Override
+  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
+    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+  }
+
+  @Override
+  public Finding measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException {
+    Path folder = clients.folder(cell.folder());
+    Map<Path, YcsbArguments> arguments = new LinkedHashMap<>();
+    ClientPlan together = new ClientPlan(processes(), null, UUID.randomUUID().toString());
+    for (int process = 0; process < together.count(); process++) {
+      Path own = MergedClients.folder(folder, process);
+      arguments.put(own, arguments(cell, own, clients, together, process));
+    }
+    try (Sampler<List<ServerUsage>> usage =
+            Sampler.start(INTERVAL, clients.cluster()::serverUsage);
+        YcsbClients.Running running = clients.start(arguments)) {
+      var unused =
+          running.await(
+              warmup.most().plus(FOR_CONNECTING).plus(arrivals.duration()).plus(DRAIN), true);
+      long from = running.beginNanos();
+      return new Finding.OfFleet(
+          line(
+              cell,
+              List.copyOf(arguments.keySet()),
+              servers(usage.stop(), from, from + arrivals.duration().toNanos())));
+    }
+  }
+
+  private YcsbArguments arguments(
+      PointCell cell, Path folder, YcsbClients clients, ClientPlan together, int process) {
+    int its = instances * (process + 1) / together.count() - instances * process / together.count();
+    return clients
+        .openLoop(cell, folder, arrivals)
+        .warmUp(warmup)
+        .client(together, process, cell.folder())
+        .set("onehop.rate", arrivals.perSecond() * its / instances)
+        .set("onehop.byshard", false)
+        .set("onehop.instances", its)
+        .set("onehop.burst", PointsPlan.DEFAULT_POOL);
+  }
+
+  private static FleetResult.Line line(PointCell cell, List<Path> folders, List<Server> servers)
+      throws IOException {
+    Histogram all = new Histogram(3);
+    long intended = 0;
+    long errors = 0;
+    double seconds = 0;
+    for (Path folder : folders) {
+      all.add(HdrLogs.tagged(YcsbArguments.latencies(folder), "intended"));
+      RunSummary summary = RunSummary.of(folder);
+      intended += summary.operations();
+      errors += summary.errors();
+      seconds = Math.max(seconds, summary.measuredSeconds());
+    }
+    return new FleetResult.Line(
+        cell.mode().label(),
+        cell.connections(),
+        cell.pipelining(),
+        intended,
+        intended - errors,
+        errors,
+        seconds == 0 ? 0 : Math.round((intended - errors) * 10.0 / seconds) / 10.0,
+        LatencySummary.of(all),
+        servers,
+        cell.folder());
+  }
+
+  /**
+   * The usage of each server that was there at rest.
+   *
+   * @param samples the first is at rest
+   * @param fromNanos when operations were first issued
+   * @param toNanos when the last one was
+   */
+  static List<Server> servers(
+      List<Sample<List<ServerUsage>>> samples, long fromNanos, long toNanos) {
+    List<Server> servers = new ArrayList<>();
+    for (ServerUsage rest : samples.get(0).value()) {
+      List<Sample<ServerUsage>> its =
+          samples.stream()
+              .skip(1)
+              .flatMap(
+                  sample ->
+                      sample.value().stream()
+                          .filter(usage -> usage.server().equals(rest.server()))
+                          .map(usage -> new Sample<>(sample.nanos(), usage)))
+              .toList();
+      Stream<Sample<ServerUsage>> loaded =
+          its.stream().filter(each -> each.nanos() - fromNanos >= 0 && each.nanos() - toNanos <= 0);
+      servers.add(
+          new Server(
+              rest.server(),
+              rest.host(),
+              rest.router(),
+              new Usage(rest.sockets(), rest.residentBytes()),
+              usage(loaded, rest, 0.5),
+              usage(its.stream(), rest, 1)));
+    }
+    return servers;
+  }
+
+  private static Usage usage(Stream<Sample<ServerUsage>> of, ServerUsage rest, double quantile) {
+    List<ServerUsage> all = of.map(Sample::value).toList();
+    List<ServerUsage> known = all.isEmpty() ? List.of(rest) : all;
+    return new Usage(
+        (int) quantile(known, ServerUsage::sockets, quantile),
+        quantile(known, ServerUsage::residentBytes, quantile));
+  }
+
+  private static long quantile(
+      List<ServerUsage> of, ToLongFunction<ServerUsage> figure, double quantile) {
+    long[] sorted = of.stream().mapToLong(figure).sorted().toArray();
+    return sorted[(int) ((sorted.length - 1) * quantile)];
+  }
+
+  /** All lines as results have them. */
+  FleetResult result(List<FleetResult.Line> lines) {
+    return new FleetResult(
+        instances,
+        processes(),
+        arrivals.perSecond(),
+        PointsPlan.DEFAULT_POOL,
+        arrivals.seconds(),
+        lines);
+  }
+}

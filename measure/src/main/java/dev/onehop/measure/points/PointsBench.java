@@ -1,0 +1,270 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.Report;
+import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.results.ClientRun;
+import dev.onehop.measure.results.FleetResult;
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Ratios;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.RouterCost;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunFacts.Placement;
+import dev.onehop.measure.results.ScenarioEntry;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.Timeline;
+import dev.onehop.measure.results.ZonesResult;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bench of clients and their loads: splits and loads the collection, checks where the documents
+ * are, and measures the cells of its plan.
+ */
+public final class PointsBench implements Bench<PointCell, Finding, Results> {
+
+  /** What a range of a shard is split into; more than one, so that routing tables are real. */
+  private static final int CHUNKS_PER_SHARD = 4;
+
+  private final PointsPlan plan;
+  private final ClientPlan clientPlan;
+  private final Workload workload;
+  private @Nullable YcsbClients clients;
+  private @Nullable Placement placement;
+
+  /**
+   * Prepares a run.
+   *
+   * @param clientPlan the client processes that each point has
+   */
+  public PointsBench(PointsPlan plan, ClientPlan clientPlan, Workload workload) {
+    this.plan = plan;
+    this.clientPlan = clientPlan;
+    this.workload = workload;
+  }
+
+  @Override
+  public List<PointCell> cells() {
+    return plan.measurements();
+  }
+
+  @Override
+  public Duration estimate(PointCell cell, Session session) {
+    return cell.load().estimate(cell, session.cluster().meanShardRoundTripMillis());
+  }
+
+  @Override
+  public void prepare(Session session) throws IOException, InterruptedException {
+    BenchCluster cluster = session.cluster();
+    Progress progress = session.progress();
+    announce(cluster, progress);
+    YcsbClients started =
+        new YcsbClients(
+            cluster, progress, session.folder(), workload, clientPlan, quickCompilerOnly(cluster));
+    clients = started;
+    if (clientPlan.isFirst()) {
+      progress.phase("sharding " + workload.collection());
+      int ranges = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
+      cluster.shard(
+          workload.collection(),
+          workload.splitPoints(ranges).stream().map(BsonString::new).toList());
+    }
+    progress.phase("loading " + workload.records() + " documents");
+    load(started);
+    if (!clientPlan.isPart()) { // The others may still be loading.
+      progress.phase("checking every document's place");
+      placement = cluster.placement(workload.collection(), workload.records());
+    }
+    progress.phase("warming up the routers");
+    cluster.warmUp(workload.collection());
+  }
+
+  private void announce(BenchCluster cluster, Progress progress) {
+    Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
+    progress.note(
+        "%d measurements, %sabout %s in all"
+            .formatted(
+                plan.measurements().size(),
+                plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
+                Progress.about(estimate)));
+    progress.remaining(estimate.plusSeconds(8));
+  }
+
+  /**
+   * Where distances limit the rate, or processors are few, the optimizing compiler is still at work
+   * when a short warm-up is over, and takes the processors away from what is measured: on two of
+   * them, some 15 s into a point.
+   */
+  private boolean quickCompilerOnly(BenchCluster cluster) {
+    boolean slow = cluster.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
+    return slow && !plan.hasLongWarmup();
+  }
+
+  /** Loads all documents; a failed insert is a failed run. */
+  private void load(YcsbClients started) throws IOException, InterruptedException {
+    Path folder = started.folder("load");
+    YcsbArguments arguments = started.load(folder);
+    Duration atMost = Duration.ofMinutes(2).plusMillis(workload.records());
+    Integer part = clientPlan.index();
+    if (part != null) {
+      arguments.loadPart(clientPlan, part, workload);
+      atMost = atMost.plus(ClosedLoop.FOR_OTHERS);
+    }
+    YcsbOutput output = started.run(Map.of(folder, arguments), atMost, false);
+    if (output.errors() > 0) {
+      throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
+    }
+  }
+
+  @Override
+  public Finding measure(PointCell cell, Session session) throws IOException, InterruptedException {
+    Finding finding = cell.load().measure(cell, Objects.requireNonNull(clients));
+    if (finding instanceof Finding.OfPoint found && found.point().errors() > 0) {
+      session
+          .progress()
+          .note(
+              "%s: %d operations FAILED: %s"
+                  .formatted(cell.title(), found.point().errors(), found.point().failures()));
+    }
+    return finding;
+  }
+
+  @Override
+  public @Nullable Results results(List<Measured<PointCell, Finding>> measured, Session session) {
+    if (clients == null) {
+      return null;
+    }
+    BenchCluster cluster = session.cluster();
+    List<Point> points =
+        rounds(measured, Finding.OfPoint.class, Finding.OfPoint::point, Point::median);
+    List<ScenarioEntry> entries =
+        new ArrayList<>(
+            found(measured, Finding.OfFault.class)
+                .flatMap(fault -> fault.entries().stream())
+                .toList());
+    entries.addAll(
+        rounds(measured, Finding.OfRate.class, Finding.OfRate::entry, ScenarioEntry::median));
+    ServerFacts server = cluster.server();
+    return new Results(
+        session.facts(plan.all().size(), load(cluster)),
+        cluster.topology(),
+        server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server,
+        session.context().machine(),
+        points,
+        entries,
+        timelines(measured, cluster),
+        Ratios.of(points, entries, plan.seed()),
+        zones(measured),
+        clientRuns(measured, points),
+        fleets(measured));
+  }
+
+  private RunFacts.Load load(BenchCluster cluster) {
+    return new RunFacts.Load(
+        workload.records(),
+        workload.name(),
+        plan.properties(),
+        placement,
+        cluster.missing(),
+        plan.rounds(),
+        plan.seed(),
+        Objects.requireNonNull(clients).processors(),
+        plan.experiment());
+  }
+
+  private static <F extends Finding> Stream<F> found(
+      List<Measured<PointCell, Finding>> measured, Class<F> type) {
+    return measured.stream().map(Measured::point).filter(type::isInstance).map(type::cast);
+  }
+
+  /** Each point's median round, in the order of the plan: they ran in a random order. */
+  private <F extends Finding, T> List<T> rounds(
+      List<Measured<PointCell, Finding>> measured,
+      Class<F> type,
+      Function<F, T> value,
+      Function<List<T>, T> median) {
+    List<T> medians = new ArrayList<>();
+    for (PointCell planned : plan.points()) {
+      List<T> rounds =
+          found(
+                  measured.stream().filter(each -> each.cell().inRound(0).equals(planned)).toList(),
+                  type)
+              .map(value)
+              .toList();
+      if (!rounds.isEmpty()) {
+        medians.add(median.apply(rounds));
+      }
+    }
+    return medians;
+  }
+
+  private static List<Timeline> timelines(
+      List<Measured<PointCell, Finding>> measured, BenchCluster cluster) {
+    List<Timeline.Line> lines =
+        found(measured, Finding.OfFault.class).map(Finding.OfFault::line).toList();
+    return loads(measured, Fault.class).map(fault -> fault.timeline(cluster, lines)).toList();
+  }
+
+  /** The load of a kind that was measured, if there is one. */
+  private static <L extends Load> Stream<L> loads(
+      List<Measured<PointCell, Finding>> measured, Class<L> type) {
+    return measured.stream()
+        .map(each -> each.cell().load())
+        .filter(type::isInstance)
+        .map(type::cast)
+        .limit(1);
+  }
+
+  private static List<ZonesResult> zones(List<Measured<PointCell, Finding>> measured) {
+    List<ZonesResult.Line> lines =
+        found(measured, Finding.OfZone.class).map(Finding.OfZone::line).toList();
+    return loads(measured, ZoneTraffic.class)
+        .map(zone -> new ZonesResult(zone.arrivals().perSecond(), ZoneTraffic.SECONDS, lines))
+        .toList();
+  }
+
+  private static List<FleetResult> fleets(List<Measured<PointCell, Finding>> measured) {
+    List<FleetResult.Line> lines =
+        found(measured, Finding.OfFleet.class).map(Finding.OfFleet::line).toList();
+    return loads(measured, Fleet.class).map(fleet -> fleet.result(lines)).toList();
+  }
+
+  /** The clients behind the rounds that are shown. */
+  private static List<ClientRun> clientRuns(
+      List<Measured<PointCell, Finding>> measured, List<Point> points) {
+    return found(measured, Finding.OfPoint.class)
+        .map(Finding.OfPoint::clients)
+        .filter(Objects::nonNull)
+        .filter(run -> points.stream().anyMatch(point -> point.folder().equals(run.folder())))
+        .toList();
+  }
+
+  @Override
+  public String table(Results results) {
+    return results.points().isEmpty()
+            && results.scenarios().isEmpty()
+            && results.zones().isEmpty()
+            && results.fleets().isEmpty()
+        ? ""
+        : ResultsTable.render(results);
+  }
+
+  @Override
+  public Path page(Path folder, Results results) {
+    return Report.write(folder, results);
+  }
+}

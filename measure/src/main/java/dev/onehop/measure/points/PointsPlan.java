@@ -1,0 +1,408 @@
+package dev.onehop.measure.points;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a bench run measures: points, each in all rounds, and scenarios before or after them.
+ * Immutable; the methods that add return another plan.
+ */
+public final class PointsPlan {
+
+  /** The parameters of Allanbank's experiment of 2014. */
+  public static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
+
+  /** The pool size of that experiment, and of this bench where none is given. */
+  public static final int SEED_CONNECTIONS = 5;
+
+  /** The documents of that experiment. */
+  public static final long SEED_RECORDS = 100_000;
+
+  /** The operations of each point of that experiment. */
+  public static final long SEED_OPERATIONS = 100_000;
+
+  /** The drivers' default pool. */
+  public static final int DEFAULT_POOL = 100;
+
+  /** An error of 2 % either way. */
+  private static final double SEED_ERROR = 0.02;
+
+  /** Threads of a synchronous driver, and sockets of a pipelined one, in a scenario. */
+  private static final int SOCKETS = 5;
+
+  private final Map<String, String> properties;
+  private final int rounds;
+  private final long seed;
+  private final @Nullable String experiment;
+  private final List<PointCell> before;
+  private final List<PointCell> points;
+  private final List<PointCell> after;
+
+  private PointsPlan(
+      Map<String, String> properties,
+      int rounds,
+      long seed,
+      @Nullable String experiment,
+      List<PointCell> before,
+      List<PointCell> points,
+      List<PointCell> after) {
+    this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
+    this.rounds = rounds;
+    this.seed = seed;
+    this.experiment = experiment;
+    this.before = before;
+    this.points = points;
+    this.after = after;
+  }
+
+  /**
+   * A plan that measures nothing yet.
+   *
+   * @param properties YCSB properties that were given on the command line
+   * @param rounds how often each point is measured, at least once
+   * @param seed of the random order of the points, and of the resamples of intervals
+   */
+  public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
+    if (rounds < 1) {
+      throw new IllegalArgumentException("each point is measured at least once");
+    }
+    return new PointsPlan(properties, rounds, seed, null, List.of(), List.of(), List.of());
+  }
+
+  private PointsPlan withPoints(List<PointCell> more) {
+    return new PointsPlan(
+        properties, rounds, seed, experiment, before, joined(points, more), after);
+  }
+
+  private PointsPlan withScenario(List<PointCell> cells) {
+    return points.isEmpty()
+        ? new PointsPlan(properties, rounds, seed, experiment, joined(before, cells), points, after)
+        : new PointsPlan(
+            properties, rounds, seed, experiment, before, points, joined(after, cells));
+  }
+
+  private static List<PointCell> joined(List<PointCell> some, List<PointCell> more) {
+    return Stream.concat(some.stream(), more.stream()).toList();
+  }
+
+  /**
+   * Adds closed loops: every mode at each number of threads; clients through one router also with
+   * the driver's default pool, where more threads than connections wait for it.
+   *
+   * @param threads ascending, each once
+   * @param connections the pool size per server of all modes
+   * @param pipelining which modes keep many requests in flight on each connection
+   * @param largePoolAtMostThreadsOnly whether only the most threads have the default pool
+   * @param warmup the unmeasured operations before each point
+   * @param operations operations per point; null if points are bounded in time
+   * @param duration measured time per point; null if points are bounded by operations
+   */
+  public PointsPlan closedLoops(
+      List<Mode> modes,
+      List<Integer> threads,
+      int connections,
+      Pipelining pipelining,
+      boolean largePoolAtMostThreadsOnly,
+      Warmup warmup,
+      @Nullable Long operations,
+      @Nullable Duration duration) {
+    return withPoints(
+        loops(
+            modes,
+            threads,
+            connections,
+            pipelining,
+            largePoolAtMostThreadsOnly,
+            new ClosedLoop(warmup, operations, duration, null)));
+  }
+
+  /**
+   * Adds the points of the experiment of 2014.
+   *
+   * @param records documents that are loaded
+   * @param operations operations of each point, to its last one; null for those of 2014, or until
+   *     the throughput is known to 2 %
+   */
+  public PointsPlan seedExperiment(
+      List<Mode> modes,
+      Pipelining pipelining,
+      Warmup warmup,
+      long records,
+      @Nullable Long operations) {
+    List<PointCell> cells =
+        loops(
+            modes,
+            SEED_THREADS,
+            SEED_CONNECTIONS,
+            pipelining,
+            false,
+            new ClosedLoop(
+                warmup,
+                operations == null ? (Long) SEED_OPERATIONS : operations,
+                null,
+                operations == null ? (Double) SEED_ERROR : null));
+    boolean of2014 =
+        records == SEED_RECORDS && (operations == null || operations == SEED_OPERATIONS);
+    String name =
+        "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
+            + (operations == null ? ", or until its throughput is known to 2 %, or for 25 s" : "");
+    return new PointsPlan(
+        properties, rounds, seed, of2014 ? name : null, before, joined(points, cells), after);
+  }
+
+  private static List<PointCell> loops(
+      List<Mode> modes,
+      List<Integer> threads,
+      int connections,
+      Pipelining pipelining,
+      boolean largePoolAtMostThreadsOnly,
+      Load load) {
+    List<PointCell> cells = new ArrayList<>();
+    int most = threads.get(threads.size() - 1);
+    for (int count : threads) {
+      for (Mode mode : modes) {
+        for (boolean pipelined : pipelining.variants(mode)) {
+          cells.add(new PointCell(mode, count, connections, pipelined, load));
+        }
+        if (DEFAULT_POOL > connections
+            && mode.throughOneRouter()
+            && !mode.isPipelinedOnly()
+            && count > connections
+            && (count == most || !largePoolAtMostThreadsOnly)) {
+          cells.add(new PointCell(mode, count, DEFAULT_POOL, false, load));
+        }
+      }
+    }
+    return cells;
+  }
+
+  /**
+   * Adds a closed loop of every mode with the driver's default pool.
+   *
+   * @param threads how many threads
+   */
+  public PointsPlan defaultPools(List<Mode> modes, int threads, Warmup warmup, Duration duration) {
+    return withPoints(
+        modes.stream()
+            .map(
+                mode ->
+                    new PointCell(
+                        mode,
+                        threads,
+                        DEFAULT_POOL,
+                        false,
+                        new ClosedLoop(warmup, null, duration, null)))
+            .filter(cell -> !points.contains(cell))
+            .toList());
+  }
+
+  /**
+   * Adds operations at fixed rates: official clients with the driver's default pool and with
+   * another one, the others with the former, and pipelined over the latter's sockets.
+   *
+   * @param rates operations per second, ascending
+   */
+  public PointsPlan rates(
+      List<Mode> modes,
+      List<Double> rates,
+      boolean poisson,
+      int connections,
+      Pipelining pipelining,
+      Warmup warmup,
+      Duration duration) {
+    List<PointCell> cells = new ArrayList<>();
+    for (double rate : rates) {
+      Load load = new FixedRate(warmup, new Arrivals(rate, poisson, duration));
+      for (Mode mode : modes) {
+        for (boolean pipelined : pipelining.variants(mode)) {
+          int pool = pipelined ? connections : DEFAULT_POOL;
+          cells.add(new PointCell(mode, DEFAULT_POOL, pool, pipelined, load));
+          if (mode.throughOneRouter() && !pipelined && connections != DEFAULT_POOL) {
+            cells.add(new PointCell(mode, DEFAULT_POOL, connections, false, load));
+          }
+        }
+      }
+    }
+    return withPoints(cells);
+  }
+
+  /**
+   * Adds a fault, before the points that are added later: each mode with the driver's default pool
+   * and, unless it is to be brief, routed reactive ones also pipelined. 25 seconds, of which the
+   * cluster is ill from the 8th to the 16th; a brief one is 15, ill from the 4th to the 11th.
+   *
+   * @param warmup null for the usual one
+   */
+  public PointsPlan fault(
+      Scenario scenario,
+      List<Mode> modes,
+      double rate,
+      boolean poisson,
+      @Nullable Warmup warmup,
+      boolean brief) {
+    Load load =
+        new Fault(
+            scenario,
+            warmup != null ? warmup : Warmup.of(Duration.ofSeconds(brief ? 6 : 15)),
+            new Arrivals(rate, poisson, Duration.ofSeconds(brief ? 15 : 25)),
+            Duration.ofSeconds(brief ? 4 : 8),
+            Duration.ofSeconds(brief ? 11 : 16));
+    return withScenario(contenders(modes, load, !brief));
+  }
+
+  private static List<PointCell> contenders(List<Mode> modes, Load load, boolean alsoPipelined) {
+    List<PointCell> cells = new ArrayList<>();
+    for (Mode mode : modes) {
+      cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
+      if (alsoPipelined && mode.canPipeline() && !mode.throughOneRouter()) {
+        cells.add(new PointCell(mode, DEFAULT_POOL, SOCKETS, true, load));
+      }
+    }
+    return cells;
+  }
+
+  /**
+   * Adds many instances of an application that take turns in bursts, until each has had three.
+   * Servers don't give back memory, so clients that need fewer sockets come first.
+   */
+  public PointsPlan fleet(
+      List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
+    long seconds = Math.max(25, (long) Math.ceil(3.0 * instances * DEFAULT_POOL / rate));
+    Load load =
+        new Fleet(
+            usual(warmup), new Arrivals(rate, poisson, Duration.ofSeconds(seconds)), instances);
+    return withScenario(
+        contenders(modes, load, true).stream()
+            .sorted(Comparator.comparingInt(PointCell::connections))
+            .toList());
+  }
+
+  /**
+   * Adds an application in each zone: every mode as it is and as it spares distances best, with
+   * reads of any member, and with reads and updates of primaries.
+   *
+   * @param zones where the application runs, one after the other
+   */
+  public PointsPlan zones(
+      List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
+    List<PointCell> cells = new ArrayList<>();
+    for (String zone : zones) {
+      for (boolean reads : new boolean[] {true, false}) {
+        for (Mode mode : modes) {
+          for (int variant = 0; variant < 2; variant++) {
+            Load load =
+                zone(usual(warmup), rate, zone, reads, mode.throughOneRouter(), variant == 1);
+            cells.add(new PointCell(mode, DEFAULT_POOL, DEFAULT_POOL, false, load));
+          }
+        }
+      }
+    }
+    return withScenario(cells);
+  }
+
+  private static Load zone(
+      Warmup warmup,
+      double rate,
+      String zone,
+      boolean reads,
+      boolean official,
+      boolean sparesDistance) {
+    String nearest = reads ? "&readPreference=nearest" : "";
+    Arrivals arrivals = new Arrivals(rate, false, ZoneTraffic.DURATION);
+    if (official) {
+      return new ZoneTraffic(
+          warmup,
+          arrivals,
+          zone,
+          reads,
+          sparesDistance ? "localThresholdMS=0" : "defaults",
+          false,
+          nearest + (sparesDistance ? "&localThresholdMS=0" : ""));
+    }
+    return new ZoneTraffic(
+        warmup,
+        arrivals,
+        zone,
+        reads,
+        sparesDistance ? "preferred zones" : "no zones",
+        sparesDistance,
+        nearest);
+  }
+
+  private static Warmup usual(@Nullable Warmup warmup) {
+    return warmup != null ? warmup : Warmup.of(Duration.ofSeconds(15));
+  }
+
+  /** YCSB properties that were given on the command line. */
+  Map<String, String> properties() {
+    return properties;
+  }
+
+  int rounds() {
+    return rounds;
+  }
+
+  long seed() {
+    return seed;
+  }
+
+  /** What the parameters are known as; null if they are the run's own. */
+  public @Nullable String experiment() {
+    return experiment;
+  }
+
+  /** Everything that is measured, each once, in the order in which it is shown. */
+  List<PointCell> all() {
+    return joined(joined(before, points), after);
+  }
+
+  /** The points, in the order in which they are shown. */
+  List<PointCell> points() {
+    return points;
+  }
+
+  /** Everything that is measured, for a person, in the order in which it is shown. */
+  public List<String> titles() {
+    return all().stream().map(PointCell::title).toList();
+  }
+
+  /**
+   * The measurements in their order: in each round all points in a random order of its own, so that
+   * what is compared lies close together, none always runs before another, and a machine that
+   * others slow down for a while spoils a round of every point rather than every round of one.
+   */
+  List<PointCell> measurements() {
+    Random random = new Random(seed);
+    List<PointCell> measurements = new ArrayList<>(before);
+    for (int round = 1; round <= rounds; round++) {
+      int number = rounds == 1 ? 0 : round;
+      List<PointCell> order =
+          new ArrayList<>(points.stream().map(point -> point.inRound(number)).toList());
+      Collections.shuffle(order, random);
+      measurements.addAll(order);
+    }
+    measurements.addAll(after);
+    return measurements;
+  }
+
+  /** Whether the warm-up of the points is long enough for the optimizing compiler. */
+  public boolean hasLongWarmup() {
+    List<PointCell> cells = points.isEmpty() ? all() : points;
+    return cells.get(0).load().warmup().isLong();
+  }
+
+  /** How long all measurements are expected to take. */
+  Duration estimate(double meanRoundTripMillis) {
+    return measurements().stream()
+        .map(cell -> cell.load().estimate(cell, meanRoundTripMillis))
+        .reduce(Duration.ZERO, Duration::plus);
+  }
+}

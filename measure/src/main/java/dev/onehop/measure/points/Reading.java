@@ -1,0 +1,166 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.results.Conditions;
+import dev.onehop.measure.results.CpuPerOperation;
+import dev.onehop.testbed.evidence.CpuTimes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What clients, servers, links and the machine have used up to a moment. Each is null if it is not
+ * known. A figure per operation is the slope between the first and the last reading of the measured
+ * time: the start and the end of a process do not count.
+ *
+ * @param client processor time of the clients
+ * @param times processor times of servers and links
+ * @param sockets the clients' connections
+ * @param bytes that links have carried
+ */
+record Reading(
+    @Nullable Duration client,
+    CpuTimes times,
+    @Nullable ProcStat machine,
+    @Nullable Double clockMegahertz,
+    @Nullable Integer sockets,
+    @Nullable Long bytes) {
+
+  private static final Duration INTERVAL = Duration.ofMillis(250);
+
+  /**
+   * Begins to read.
+   *
+   * @param clients those that run; null while there are none
+   */
+  static Sampler<Reading> start(
+      BenchCluster cluster, Supplier<YcsbClients.@Nullable Running> clients) {
+    return Sampler.start(
+        INTERVAL,
+        () -> {
+          YcsbClients.Running running = clients.get();
+          return new Reading(
+              running == null ? null : running.cpuTime(),
+              cluster.cpuTimes(),
+              ProcStat.now(),
+              ProcStat.clockMegahertz(),
+              running == null ? null : running.connections(),
+              cluster.linkBytes());
+        });
+  }
+
+  /** Processor time per operation; null if too little is known. */
+  static @Nullable CpuPerOperation cpuPerOperation(
+      List<Sample<Reading>> samples, RunSummary summary) {
+    List<Sample<Reading>> within = within(samples, summary);
+    if (within.size() < 2 || summary.operations() == 0) {
+      return null;
+    }
+    return new CpuPerOperation(
+        microsPerOperation(within, summary, Reading::client),
+        microsPerOperation(within, summary, reading -> reading.times.routers()),
+        microsPerOperation(within, summary, reading -> reading.times.mongods()),
+        microsPerOperation(within, summary, reading -> reading.times.links()));
+  }
+
+  private static @Nullable Double microsPerOperation(
+      List<Sample<Reading>> within,
+      RunSummary summary,
+      Function<Reading, @Nullable Duration> time) {
+    return perOperation(
+        within,
+        summary,
+        10,
+        reading -> {
+          Duration used = time.apply(reading);
+          return used == null ? null : (Double) (used.toNanos() / 1e3);
+        });
+  }
+
+  /** How it was measured. */
+  static Conditions conditions(List<Sample<Reading>> samples, RunSummary summary) {
+    List<Sample<Reading>> within = within(samples, summary);
+    return new Conditions(
+        steal(within),
+        rounded(
+            mean(
+                within,
+                reading -> reading.machine == null ? null : (double) reading.machine.running()),
+            10),
+        rounded(mean(within, Reading::clockMegahertz), 1),
+        within.stream()
+            .map(sample -> sample.value().sockets())
+            .filter(Objects::nonNull)
+            .max(Integer::compare)
+            .orElse(null),
+        perOperation(
+            within,
+            summary,
+            1,
+            reading -> reading.bytes == null ? null : (Double) reading.bytes.doubleValue()),
+        summary.warmupSeconds(),
+        summary.steady(),
+        summary.error(),
+        summary.windows());
+  }
+
+  private static List<Sample<Reading>> within(List<Sample<Reading>> samples, RunSummary summary) {
+    return samples.stream()
+        .filter(sample -> sample.nanos() - summary.firstOperationNanos() >= 0)
+        .filter(sample -> sample.nanos() - summary.lastOperationNanos() <= 0)
+        .toList();
+  }
+
+  private static @Nullable Double steal(List<Sample<Reading>> within) {
+    List<ProcStat> known =
+        within.stream().map(sample -> sample.value().machine()).filter(Objects::nonNull).toList();
+    if (known.size() < 2) {
+      return null;
+    }
+    ProcStat first = known.get(0);
+    ProcStat last = known.get(known.size() - 1);
+    long total = last.total() - first.total();
+    return total <= 0 ? null : rounded((double) (last.steal() - first.steal()) / total, 10_000);
+  }
+
+  private static @Nullable Double perOperation(
+      List<Sample<Reading>> within,
+      RunSummary summary,
+      double unit,
+      Function<Reading, @Nullable Double> value) {
+    // One alone may miss a value: the client's process ends while the window does.
+    List<Sample<Double>> known =
+        within.stream()
+            .map(sample -> new Sample<>(sample.nanos(), value.apply(sample.value())))
+            .filter(sample -> sample.value() != null)
+            .toList();
+    if (known.size() < 2 || summary.operations() == 0) {
+      return null;
+    }
+    Sample<Double> first = known.get(0);
+    Sample<Double> last = known.get(known.size() - 1);
+    double operations = summary.perSecond() * (last.nanos() - first.nanos()) / 1e9;
+    return rounded((last.value() - first.value()) / operations, unit);
+  }
+
+  private static @Nullable Double mean(
+      List<Sample<Reading>> samples, Function<Reading, @Nullable Double> of) {
+    OptionalDouble mean =
+        samples.stream()
+            .map(sample -> of.apply(sample.value()))
+            .filter(Objects::nonNull)
+            .mapToDouble(value -> value)
+            .average();
+    return mean.isPresent() ? (Double) mean.getAsDouble() : null;
+  }
+
+  private static @Nullable Double rounded(@Nullable Double value, double unit) {
+    return value == null ? null : (Double) (Math.round(value * unit) / unit);
+  }
+}

@@ -1,0 +1,141 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.ycsb.ClientWorkload;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The arguments of a YCSB process: a phase, a binding, and properties. Mutable. */
+final class YcsbArguments {
+
+  /**
+   * Where time bounds a point: more operations per second than a point can do. YCSB 0.17 has no
+   * "unlimited": it cuts the threads to the operation count, to none if that is 0.
+   */
+  private static final int MOST_PER_SECOND = 50_000;
+
+  private static final String MEASURED_WORKLOAD = "dev.onehop.ycsb.MeasuredWorkload";
+  private static final int LOAD_THREADS = 8;
+  private static final int LOAD_BATCH = 100;
+
+  private final String phase;
+  private final Mode mode;
+  private final int threads;
+  private final Map<String, String> properties;
+
+  private YcsbArguments(
+      String phase, Mode mode, int threads, Workload workload, String url, Path folder) {
+    this.phase = phase;
+    this.mode = mode;
+    this.threads = threads;
+    this.properties = new LinkedHashMap<>(workload.properties());
+    set("mongodb.url", url);
+    set("status.interval", 1);
+    set("onehop.summary", RunSummary.file(folder));
+  }
+
+  /** Loads all documents, batched, through the synchronous driver. */
+  static YcsbArguments load(Workload workload, String url, Path folder) {
+    return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
+        .set("insertcount", workload.records())
+        // Not used, but YCSB's zipfian generator is set up here too and needs a number.
+        .set("operationcount", 0)
+        .set("mongodb.batchsize", LOAD_BATCH)
+        .set("onehop.connections", LOAD_THREADS);
+  }
+
+  /** Runs threads that each begin an operation when the one before has ended. */
+  static YcsbArguments closedLoop(PointCell cell, Workload workload, String url, Path folder) {
+    return new YcsbArguments("-t", cell.mode(), cell.threads(), workload, url, folder)
+        .client(cell, workload)
+        .set("onehop.workload", workload.workloadClass())
+        .set("workload", MEASURED_WORKLOAD)
+        .set("measurementtype", "hdrhistogram")
+        .set("hdrhistogram.fileoutput", true)
+        .set("hdrhistogram.output.path", HdrLogs.prefix(folder));
+  }
+
+  /** Issues operations at intended times. */
+  static YcsbArguments openLoop(
+      PointCell cell, Workload workload, String url, Path folder, Arrivals arrivals) {
+    return new YcsbArguments("run", cell.mode(), cell.threads(), workload, url, folder)
+        .client(cell, workload)
+        .set("onehop.rate", arrivals.perSecond())
+        .set("onehop.arrivals", arrivals.kind())
+        .set("onehop.latencies", latencies(folder))
+        .set("operationcount", Integer.MAX_VALUE)
+        .set("maxexecutiontime", arrivals.duration().toSeconds());
+  }
+
+  private YcsbArguments client(PointCell cell, Workload workload) {
+    set("onehop.connections", cell.connections());
+    if (cell.pipelining()) {
+      set("onehop.pipelining", true);
+    }
+    if (workload.inserts()) {
+      set("mongodb.upsert", true); // Each point inserts the same new keys as the one before.
+    }
+    return this;
+  }
+
+  /** Runs unmeasured operations first. */
+  YcsbArguments warmUp(Warmup warmup) {
+    set("onehop.warmup", warmup.most().toMillis());
+    Duration least = warmup.least();
+    return least == null ? this : set("onehop.warmup.least", least.toMillis());
+  }
+
+  /** Bounds a closed loop by time. */
+  YcsbArguments during(Duration time) {
+    return set("operationcount", MOST_PER_SECOND * Math.max(1, time.toSeconds()))
+        .set("onehop.duration", time.toMillis());
+  }
+
+  /**
+   * Makes it one of several clients, which begin together.
+   *
+   * @param what names the point within the run
+   */
+  YcsbArguments client(ClientPlan clients, int index, String what) {
+    boolean ends = MEASURED_WORKLOAD.equals(properties.get("workload"));
+    return set(ends ? "onehop.workload" : "workload", ClientWorkload.class.getName())
+        .share(clients, index, what);
+  }
+
+  /** Makes a load that of one of several clients: its part of the records. */
+  YcsbArguments loadPart(ClientPlan clients, int index, Workload workload) {
+    long from = clients.begin(workload.records(), index);
+    return set("insertstart", workload.insertStart() + from)
+        .set("insertcount", clients.part(workload.records(), index))
+        .share(clients, index, "load");
+  }
+
+  private YcsbArguments share(ClientPlan clients, int index, String what) {
+    return set("onehop.client", index)
+        .set("onehop.clients", clients.count())
+        .set("onehop.start", clients.run() + "/" + what);
+  }
+
+  /** Sets a property, in place of a value before. */
+  YcsbArguments set(String name, Object value) {
+    properties.put(name, String.valueOf(value));
+    return this;
+  }
+
+  /** The arguments; they hold the cluster's password. */
+  List<String> list() {
+    List<String> arguments = new ArrayList<>(List.of(phase, "-s", "-db", mode.dbClass()));
+    arguments.addAll(List.of("-threads", String.valueOf(threads)));
+    properties.forEach((name, value) -> arguments.addAll(List.of("-p", name + "=" + value)));
+    return arguments;
+  }
+
+  /** The file of the latencies of each second of an open loop. */
+  static Path latencies(Path folder) {
+    return folder.resolve("latencies.hlog");
+  }
+}

@@ -1,0 +1,151 @@
+package dev.onehop.measure.points;
+
+import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.results.ShardLatencies;
+import dev.onehop.measure.results.ZonesResult.Crossed;
+import dev.onehop.measure.results.ZonesResult.Line;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.evidence.Traffic;
+import dev.onehop.testbed.evidence.Traffic.Flow;
+import dev.onehop.testbed.evidence.Traffic.Party;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Operations at a fixed rate of an application in a zone, of which the bytes that cross zones are
+ * counted for some time.
+ *
+ * @param zone where the application runs
+ * @param reads whether all operations are reads of any member; else half reads, half updates of
+ *     primaries
+ * @param variant how the client is configured, for a person
+ * @param preferred whether it is configured with the zone to prefer
+ * @param options of the URL, empty or beginning with an ampersand
+ */
+record ZoneTraffic(
+    Warmup warmup,
+    Arrivals arrivals,
+    String zone,
+    boolean reads,
+    String variant,
+    boolean preferred,
+    String options)
+    implements Load {
+
+  private static final Duration FROM = Duration.ofSeconds(2);
+  private static final Duration TO = Duration.ofSeconds(11);
+
+  /** How long operations are issued. */
+  static final Duration DURATION = Duration.ofSeconds(12);
+
+  /** How long bytes are counted. */
+  static final double SECONDS = 9;
+
+  private static final Duration MOST_CONNECTING = Duration.ofMinutes(2);
+  private static final Duration DRAIN = Duration.ofSeconds(45);
+
+  @Override
+  public String folder(PointCell cell) {
+    return "points/zones-%s-%s-%s-%s"
+        .formatted(
+            zone, reads ? "reads" : "primaries", cell.mode(), variant.replaceAll("\\W+", "-"));
+  }
+
+  @Override
+  public String title(PointCell cell) {
+    return "%s, %s, %s in %s"
+        .formatted(reads ? "reads" : "reads and updates", cell.mode(), variant, zone);
+  }
+
+  @Override
+  public Duration estimate(PointCell cell, double meanRoundTripMillis) {
+    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+  }
+
+  @Override
+  public Finding measure(PointCell cell, YcsbClients clients)
+      throws IOException, InterruptedException {
+    BenchCluster cluster = clients.cluster();
+    Path folder = clients.folder(cell.folder());
+    YcsbArguments arguments =
+        clients
+            .openLoop(cell, folder, arrivals)
+            .warmUp(warmup)
+            .set("onehop.byshard", true)
+            .set("mongodb.url", url(cluster))
+            .set("readproportion", reads ? 1.0 : 0.5)
+            .set("updateproportion", reads ? 0.0 : 0.5)
+            .set("insertproportion", 0)
+            .set("scanproportion", 0)
+            .set("readmodifywriteproportion", 0);
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments))) {
+      // Before it has connected: a JVM takes longer than that to start.
+      running.pids().forEach(pid -> cluster.place(pid, cluster.application(zone)));
+      running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
+      running.sleepUntil(FROM);
+      Traffic before = cluster.traffic();
+      running.sleepUntil(TO);
+      Traffic crossed = cluster.traffic().since(before);
+      YcsbOutput output = running.await(arrivals.duration().minus(TO).plus(DRAIN), true);
+      return new Finding.OfZone(line(cell, folder, crossed, output));
+    }
+  }
+
+  /** Every client knows every mongos. */
+  private String url(BenchCluster cluster) {
+    String zones = "";
+    if (preferred) {
+      List<String> texts = new ArrayList<>();
+      cluster
+          .zones()
+          .forEach(
+              (name, hosts) ->
+                  texts.add(
+                      name.equals(zone) ? 0 : texts.size(), name + "=" + String.join("|", hosts)));
+      zones = "&onehop.preferredZones=" + String.join(",", texts);
+    }
+    return "mongodb://%s/%s?w=1%s%s"
+        .formatted(String.join(",", cluster.routers()), ClusterUrl.DATABASE, options, zones);
+  }
+
+  private Line line(PointCell cell, Path folder, Traffic all, YcsbOutput output) {
+    ShardLatencies.Phase phase =
+        ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
+            .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
+    // Those that were answered between the two countings, be they late.
+    double operations = phase.perSecond() * SECONDS;
+    if (operations == 0) {
+      throw Failure.run("no operation was answered; YCSB's output is in " + folder, null);
+    }
+    return new Line(
+        zone,
+        reads,
+        cell.mode().label(),
+        variant,
+        preferred,
+        Math.round(operations),
+        output.errors(),
+        phase.latency(),
+        crossed(all, operations),
+        cell.folder());
+  }
+
+  /** The bytes per operation that crossed zones. */
+  static Crossed crossed(Traffic traffic, double operations) {
+    Predicate<Flow> client = flow -> flow.crosses() && flow.touches(Party.CLIENT);
+    Predicate<Flow> withRouter = client.and(flow -> flow.touches(Party.ROUTER));
+    Predicate<Flow> routers =
+        flow -> flow.crosses() && flow.isOfOperations() && !flow.touches(Party.CLIENT);
+    return new Crossed(
+        traffic.sum(withRouter) / operations,
+        traffic.sum(client.and(withRouter.negate())) / operations,
+        traffic.sum(routers) / operations,
+        traffic.sum(flow -> flow.crosses() && !flow.isOfOperations()) / operations);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.Verdict;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/**
+ * Routed clients beside official ones of the same pool, one sentence for each pool: where routing
+ * makes a difference, and where it makes none.
+ */
+final class PoolVerdicts {
+
+  private PoolVerdicts() {}
+
+  /** The sentences; none unless routed and official clients were measured with several pools. */
+  static List<String> of(Results results) {
+    int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
+    List<Point> there = results.points().stream().filter(p -> p.threads() == threads).toList();
+    List<String> sentences = new ArrayList<>();
+    TreeSet<Integer> pools = new TreeSet<>();
+    there.stream()
+        .filter(p -> p.client().isRouted() && !p.pipelining())
+        .forEach(p -> pools.add(p.connections()));
+    if (pools.size() > 1) {
+      pools.forEach(pool -> sentence(there, threads, pool).ifPresent(sentences::add));
+    }
+    return sentences;
+  }
+
+  private static Optional<String> sentence(List<Point> there, int threads, int pool) {
+    List<Point> points = there.stream().filter(p -> p.connections() == pool).toList();
+    Optional<Point> official = best(points, p -> p.client().isOfficial() && p.throughput() > 0);
+    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.pipelining());
+    if (official.isEmpty() || routed.isEmpty()) {
+      return Optional.empty();
+    }
+    double ratio = routed.get().throughput() / official.get().throughput();
+    StringBuilder text = new StringBuilder();
+    text.append(
+        "With pools of %d and %d threads, %s (%s ops/s) was %s %s (%s ops/s)"
+            .formatted(
+                pool,
+                threads,
+                routed.get().mode(),
+                Format.rate(routed.get().throughput()),
+                Verdict.words(ratio),
+                official.get().mode(),
+                Format.rate(official.get().throughput())));
+    best(points, p -> p.client().isRouted() && p.pipelining())
+        .ifPresent(
+            p ->
+                text.append(
+                    "; pipelined over as many sockets, %s (%s ops/s) was %s it"
+                        .formatted(
+                            p.mode(),
+                            Format.rate(p.throughput()),
+                            Verdict.words(p.throughput() / official.get().throughput()))));
+    text.append('.');
+    if (Verdict.of(ratio) != Verdict.FASTER && pool >= threads) {
+      text.append(
+          " No operation waits for a connection then, so routing saves no time without a fault. It"
+              + " still keeps a failing shard from the others, needs fewer sockets with pipelining,"
+              + " and shortens the way where no mongos is near the application.");
+    }
+    return Optional.of(text.toString());
+  }
+
+  private static Optional<Point> best(List<Point> points, Predicate<Point> which) {
+    return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
+  }
+}
