@@ -74,7 +74,8 @@ abstract class MeasuringCommand implements Callable<Integer> {
       Results found =
           results.run(
               bench,
-              where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick)));
+              where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick)),
+              folder);
       errors = found.errors();
     } finally {
       ended(folder);
