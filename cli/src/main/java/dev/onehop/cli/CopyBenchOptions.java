@@ -1,8 +1,8 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.copybench.CopyBench;
-import dev.onehop.measure.copybench.CopyBenchPlan;
-import dev.onehop.measure.copybench.Setup;
+import dev.onehop.measure.copying.CopyBench;
+import dev.onehop.measure.copying.CopyBenchPlan;
+import dev.onehop.measure.copying.ClusterPair;
 import dev.onehop.measure.report.CopyBenchReport;
 import dev.onehop.measure.report.CopyBenchTable;
 import dev.onehop.measure.results.CopyBenchResults;
@@ -193,10 +193,10 @@ final class CopyBenchOptions {
     List<Integer> usual = quick ? List.of(1) : List.of(1, 5);
     List<Integer> split = collections == null ? usual : collections;
     split.forEach(count -> checked("--in", count, 0, 1, MOST_COLLECTIONS));
-    List<Setup> pairs =
+    List<ClusterPair> pairs =
         setups == null
-            ? quick ? List.of(Setup.SHARDED) : List.of(Setup.SHARDED, Setup.REPLICA_SET)
-            : setups.stream().map(Setup::named).distinct().toList();
+            ? quick ? List.of(ClusterPair.SHARDED) : List.of(ClusterPair.SHARDED, ClusterPair.REPLICA_SET)
+            : setups.stream().map(ClusterPair::named).distinct().toList();
     return new CopyBenchPlan(
         pairs,
         KINDS.stream().filter(wanted::contains).toList(),

@@ -2,8 +2,8 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.copybench.CopyBenchPlan;
-import dev.onehop.measure.copybench.Setup;
+import dev.onehop.measure.copying.CopyBenchPlan;
+import dev.onehop.measure.copying.ClusterPair;
 import dev.onehop.measure.results.CopyBenchRun;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -33,10 +33,10 @@ class CopyCommandTest {
     assertThat(plan().collections()).containsExactly(1, 5);
     assertThat(plan("--measure", "lag,full").kinds())
         .containsExactly(CopyBenchRun.FULL, CopyBenchRun.LAG);
-    assertThat(plan().setups()).containsExactly(Setup.SHARDED, Setup.REPLICA_SET);
-    assertThat(plan("--quick").setups()).containsExactly(Setup.SHARDED);
+    assertThat(plan().setups()).containsExactly(ClusterPair.SHARDED, ClusterPair.REPLICA_SET);
+    assertThat(plan("--quick").setups()).containsExactly(ClusterPair.SHARDED);
     assertThat(plan("--between", "sharded-to-replica-set").setups())
-        .containsExactly(Setup.SHARDED_TO_REPLICA_SET);
+        .containsExactly(ClusterPair.SHARDED_TO_REPLICA_SET);
     assertThat(plan("--quick").records()).isLessThan(plan().records());
     assertThat(plan("--quick", "--records", "5000").records()).isEqualTo(5_000);
   }

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -8,27 +8,27 @@ import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link Way#ONE}. */
-final class OneRouterWork implements Work {
+/** {@link CopyTool#ONE}. */
+final class SingleMongosCopy implements CopyToolRun {
   private final MongoClient source;
   private final MongoClient destination;
-  private @Nullable OneRouterApplier applier;
+  private @Nullable SingleMongosApplier applier;
 
-  OneRouterWork(WorkerTask task) {
+  SingleMongosCopy(ToolTask task) {
     this.source = MongoClients.create(task.from());
     this.destination = MongoClients.create(task.to());
   }
 
   @Override
   public void full(List<String> collections) throws InterruptedException, ExecutionException {
-    new OneRouterCopy(source, destination).run(Workload.DATABASE, Way.ONE.label(), collections);
+    new SingleMongosReader(source, destination).run(Workload.DATABASE, CopyTool.ONE.label(), collections);
   }
 
   @Override
   public void follow(BsonTimestamp start) {
     applier =
-        OneRouterApplier.open(
-            source, destination, Workload.DATABASE, Way.ONE.label(), Workload.collection(0), start);
+        SingleMongosApplier.open(
+            source, destination, Workload.DATABASE, CopyTool.ONE.label(), Workload.collection(0), start);
   }
 
   @Override

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,15 +1,15 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.onehop.measure.copybench.Sampler.Sample;
-import dev.onehop.measure.copybench.Sampler.Written;
+import dev.onehop.measure.copying.WriteSampler.Sample;
+import dev.onehop.measure.copying.WriteSampler.Written;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class SamplerTest {
+class WriteSamplerTest {
 
   private static Sample at(double seconds, long written) {
     return new Sample((long) (seconds * TimeUnit.SECONDS.toNanos(1)), written);
@@ -18,7 +18,7 @@ class SamplerTest {
   @Test
   void timeBeforeTheFirstAndAfterTheLastDocumentIsNotCounted() {
     Written written =
-        Sampler.of(
+        WriteSampler.of(
             List.of(at(10, 500), at(12, 500), at(13, 1_500), at(16, 10_500), at(20, 10_500)));
 
     assertThat(written.startSeconds()).isCloseTo(2.1, within(1e-3));

@@ -1,5 +1,5 @@
 /** What {@code onehop copy --bench} measures. */
 @NullMarked
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import org.jspecify.annotations.NullMarked;

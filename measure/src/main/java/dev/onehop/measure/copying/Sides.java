@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
@@ -40,7 +40,7 @@ final class Sides implements AutoCloseable {
   }
 
   /** Starts what is not there yet, source and destination at the same time. */
-  void start(Setup setup) throws IOException, InterruptedException {
+  void start(ClusterPair setup) throws IOException, InterruptedException {
     List<Callable<Void>> missing = new ArrayList<>();
     if (!started.containsKey(source(setup))) {
       missing.add(() -> start(source(setup), setup.fromSharded(), SOURCE_NETWORK, 1));
@@ -70,21 +70,21 @@ final class Sides implements AutoCloseable {
     }
   }
 
-  private static String source(Setup setup) {
+  private static String source(ClusterPair setup) {
     return "source" + (setup.fromSharded() ? "" : "-set");
   }
 
-  private static String destination(Setup setup) {
+  private static String destination(ClusterPair setup) {
     return "destination" + (setup.toSharded() ? "" : "-set");
   }
 
   /** The source: a sharded cluster with one router, or a replica set. */
-  Side from(Setup setup) {
+  Side from(ClusterPair setup) {
     return Objects.requireNonNull(started.get(source(setup)));
   }
 
   /** The destination: a sharded cluster with a router beside each shard, or a replica set. */
-  Side to(Setup setup) {
+  Side to(ClusterPair setup) {
     return Objects.requireNonNull(started.get(destination(setup)));
   }
 

@@ -1,11 +1,11 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
-import dev.onehop.measure.copybench.Sampler.Written;
+import dev.onehop.measure.copying.WriteSampler.Written;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.resync.Progress;
@@ -26,7 +26,7 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /** All copies from a source to a destination. */
-final class PairBench {
+final class PairRun {
   private static final int RANGES = 48;
   private static final double PER_SECOND = 1e9;
 
@@ -37,10 +37,10 @@ final class PairBench {
 
   private final CopyBenchPlan plan;
   private final Progress progress;
-  private final Setup setup;
+  private final ClusterPair setup;
   private final Side source;
   private final Side destination;
-  private final Workers workers;
+  private final ToolProcesses workers;
   private final Consumer<CopyBenchRun> found;
   private final Workload workload;
 
@@ -49,13 +49,13 @@ final class PairBench {
    *
    * @param found is given each copy that is measured
    */
-  PairBench(
+  PairRun(
       CopyBenchPlan plan,
       Progress progress,
-      Setup setup,
+      ClusterPair setup,
       Side source,
       Side destination,
-      Workers workers,
+      ToolProcesses workers,
       Consumer<CopyBenchRun> found) {
     this.plan = plan;
     this.progress = progress;
@@ -107,7 +107,7 @@ final class PairBench {
     try (RangeMover mover = load(collections)) {
       long documents = (long) (plan.records() / collections) * collections;
       for (int round = firstRound(); round <= plan.rounds(); round++) {
-        for (Way way : order(round)) {
+        for (CopyTool way : order(round)) {
           Copy copy = new Copy(CopyBenchRun.FULL, collections, way, round);
           show(copy);
           create(way);
@@ -125,7 +125,7 @@ final class PairBench {
   }
 
   /** A copy that is measured. */
-  private record Copy(String kind, int collections, Way way, int round) {
+  private record Copy(String kind, int collections, CopyTool way, int round) {
 
     boolean isMeasured() {
       return round > 0;
@@ -149,14 +149,14 @@ final class PairBench {
   }
 
   /** Every other round begins with the other way. */
-  private static List<Way> order(int round) {
-    return round % 2 == 0 ? List.of(Way.ONE, Way.OURS) : List.of(Way.OURS, Way.ONE);
+  private static List<CopyTool> order(int round) {
+    return round % 2 == 0 ? List.of(CopyTool.ONE, CopyTool.OURS) : List.of(CopyTool.OURS, CopyTool.ONE);
   }
 
   /** The same for both ways: the destination is as OneHop makes it. */
-  private void create(Way way) throws InterruptedException {
+  private void create(CopyTool way) throws InterruptedException {
     try (ClusterCopy copy =
-        OurWork.copy(
+        OneHopCopy.copy(
             way,
             source.url(),
             destination.url(),
@@ -166,7 +166,7 @@ final class PairBench {
     }
   }
 
-  private void copyAll(Way way, int collections) throws InterruptedException {
+  private void copyAll(CopyTool way, int collections) throws InterruptedException {
     workers.of(way).run("full " + String.join(" ", names(collections)));
   }
 
@@ -193,7 +193,7 @@ final class PairBench {
       source.limitRouters(share);
       destination.limitRouters(share);
     }
-    Worker worker = workers.of(copy.way());
+    ToolProcess worker = workers.of(copy.way());
     var unused = worker.use();
     Side.Counts sourceBefore = source.counts();
     Side.Counts destinationBefore = destination.counts();
@@ -202,7 +202,7 @@ final class PairBench {
       mover.setActive(true);
     }
     long documents;
-    Sampler sampler = Sampler.start(destination);
+    WriteSampler sampler = WriteSampler.start(destination);
     Written written;
     try {
       documents = task.run();
@@ -212,7 +212,7 @@ final class PairBench {
     if (mover != null) {
       mover.setActive(false);
     }
-    WorkerUse use = worker.use();
+    ToolUse use = worker.use();
     Side.Counts given = source.counts().since(sourceBefore);
     Side.Counts taken = destination.counts().since(destinationBefore);
     if (!copy.isMeasured()) {
@@ -229,7 +229,7 @@ final class PairBench {
             documents,
             written.startSeconds(),
             written.seconds(),
-            documents * (1 - 2 * Sampler.MARGIN) / written.seconds(),
+            documents * (1 - 2 * WriteSampler.MARGIN) / written.seconds(),
             given.returned(),
             taken.written(),
             perSecond(taken.routed(), written.seconds()),
@@ -250,7 +250,7 @@ final class PairBench {
     return rates;
   }
 
-  private boolean isEqual(Way way) throws InterruptedException {
+  private boolean isEqual(CopyTool way) throws InterruptedException {
     progress.state("comparing");
     VerifyReport report =
         ClusterVerification.builder(source.url(), destination.url())
@@ -276,7 +276,7 @@ final class PairBench {
 
   private void changes() throws InterruptedException {
     try (RangeMover mover = load(1)) {
-      for (Way way : Way.values()) {
+      for (CopyTool way : CopyTool.values()) {
         progress.phase("copying by way of " + way.label() + ", unmeasured");
         create(way);
         copyAll(way, 1);
@@ -288,7 +288,7 @@ final class PairBench {
         lags(mover);
       }
     }
-    for (Way way : Way.values()) {
+    for (CopyTool way : CopyTool.values()) {
       destination.drop(way.label());
     }
   }
@@ -298,10 +298,10 @@ final class PairBench {
       progress.phase("writing " + plan.operations() + " inserts and updates");
       BsonTimestamp start = source.now();
       workload.write(plan.operations());
-      for (Way way : order(round)) {
+      for (CopyTool way : order(round)) {
         Copy copy = new Copy(CopyBenchRun.INCREMENTAL, 1, way, round);
         show(copy);
-        Worker worker = workers.of(way);
+        ToolProcess worker = workers.of(way);
         measure(
             copy,
             mover,
@@ -317,7 +317,7 @@ final class PairBench {
 
   /** A round of lags of one way. */
   private final class Lags {
-    private final Way way;
+    private final CopyTool way;
     private final BsonTimestamp start;
     private final long missed;
     private long written;
@@ -330,7 +330,7 @@ final class PairBench {
      * @param start up to which the destination has everything
      * @param missed how many changes there were since then
      */
-    Lags(Way way, BsonTimestamp start, long missed) {
+    Lags(CopyTool way, BsonTimestamp start, long missed) {
       this.way = way;
       this.start = start;
       this.missed = missed;
@@ -338,7 +338,7 @@ final class PairBench {
 
     /** Follows, catches up, and watches what is written meanwhile; how many changes it was. */
     long run() throws InterruptedException {
-      Worker worker = workers.of(way);
+      ToolProcess worker = workers.of(way);
       worker.run("follow " + start.getValue());
       worker.run("await " + missed);
       LagWatch watch =
@@ -360,15 +360,15 @@ final class PairBench {
   }
 
   private void lags(@Nullable RangeMover mover) throws InterruptedException {
-    Map<Way, BsonTimestamp> places = new EnumMap<>(Way.class);
-    Map<Way, Long> behind = new EnumMap<>(Way.class);
+    Map<CopyTool, BsonTimestamp> places = new EnumMap<>(CopyTool.class);
+    Map<CopyTool, Long> behind = new EnumMap<>(CopyTool.class);
     BsonTimestamp before = source.now();
-    for (Way way : Way.values()) {
+    for (CopyTool way : CopyTool.values()) {
       places.put(way, before);
       behind.put(way, 0L);
     }
     for (int round = firstRound(); round <= plan.rounds(); round++) {
-      for (Way way : order(round)) {
+      for (CopyTool way : order(round)) {
         Copy copy = new Copy(CopyBenchRun.LAG, 1, way, round);
         show(copy);
         Lags lags =

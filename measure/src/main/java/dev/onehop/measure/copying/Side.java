@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.ConnectionString;

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
@@ -21,7 +21,7 @@ import org.bson.RawBsonDocument;
  * one router, and several writers by way of one router, with unordered batches. Documents stay
  * bytes on their way.
  */
-final class OneRouterCopy {
+final class SingleMongosReader {
   static final int WRITERS = 8;
   private static final int BATCH = 1_000;
   private static final List<RawBsonDocument> END = List.of();
@@ -34,7 +34,7 @@ final class OneRouterCopy {
   private final MongoClient destination;
   private final BlockingQueue<Batch> batches = new ArrayBlockingQueue<>(2 * WRITERS);
 
-  OneRouterCopy(MongoClient source, MongoClient destination) {
+  SingleMongosReader(MongoClient source, MongoClient destination) {
     this.source = source;
     this.destination = destination;
   }

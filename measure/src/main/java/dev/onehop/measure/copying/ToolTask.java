@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 /**
  * What a worker is for.
@@ -7,4 +7,4 @@ package dev.onehop.measure.copybench;
  * @param from URL of the source
  * @param to URL of the destination
  */
-record WorkerTask(Way way, String from, String to) {}
+record ToolTask(CopyTool way, String from, String to) {}

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /** The processes that copy, each for all copies of its way, so that they are warm. */
-final class Workers implements AutoCloseable {
+final class ToolProcesses implements AutoCloseable {
   /** Where the optimizing compiler would take the processors from a few small copies. */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
-  private final Map<Way, Worker> all = new EnumMap<>(Way.class);
+  private final Map<CopyTool, ToolProcess> all = new EnumMap<>(CopyTool.class);
 
   /**
    * Starts them, with the same JVM options.
@@ -20,14 +20,14 @@ final class Workers implements AutoCloseable {
    * @param quick whether there are a few small copies only
    * @param logs the folder of their complaints
    */
-  Workers(Side source, Side destination, boolean quick, Path logs) throws IOException {
+  ToolProcesses(Side source, Side destination, boolean quick, Path logs) throws IOException {
     try {
-      for (Way way : Way.values()) {
-        boolean one = way == Way.ONE;
+      for (CopyTool way : CopyTool.values()) {
+        boolean one = way == CopyTool.ONE;
         all.put(
             way,
-            Worker.start(
-                new WorkerTask(
+            ToolProcess.start(
+                new ToolTask(
                     way,
                     one ? source.urlOfOne() : source.url(),
                     one ? destination.urlOfOne() : destination.url()),
@@ -40,12 +40,12 @@ final class Workers implements AutoCloseable {
     }
   }
 
-  Worker of(Way way) {
+  ToolProcess of(CopyTool way) {
     return Objects.requireNonNull(all.get(way));
   }
 
   @Override
   public void close() {
-    all.values().forEach(Worker::close);
+    all.values().forEach(ToolProcess::close);
   }
 }

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.resync.Failure;
@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** From what to what it is copied. */
-public enum Setup {
+public enum ClusterPair {
   /** From a sharded cluster to another one. */
   SHARDED(true, true),
   /** From a replica set to another one. */
@@ -19,7 +19,7 @@ public enum Setup {
   private final boolean fromSharded;
   private final boolean toSharded;
 
-  Setup(boolean fromSharded, boolean toSharded) {
+  ClusterPair(boolean fromSharded, boolean toSharded) {
     this.fromSharded = fromSharded;
     this.toSharded = toSharded;
   }
@@ -29,7 +29,7 @@ public enum Setup {
    *
    * @throws Failure if there is none
    */
-  public static Setup named(String option) {
+  public static ClusterPair named(String option) {
     return Arrays.stream(values())
         .filter(setup -> setup.option().equals(option))
         .findFirst()
@@ -41,7 +41,7 @@ public enum Setup {
   }
 
   private static List<String> options() {
-    return Arrays.stream(values()).map(Setup::option).toList();
+    return Arrays.stream(values()).map(ClusterPair::option).toList();
   }
 
   /** Its name in words. */

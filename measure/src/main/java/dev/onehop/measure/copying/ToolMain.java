@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.ChildMain;
@@ -18,7 +18,7 @@ import org.bson.BsonTimestamp;
  * COLLECTION...}, {@code follow TIME}, {@code await EVENTS}, {@code unfollow}, {@code use}. Each is
  * answered when it is done: {@code ok}, or what was used, as JSON.
  */
-public final class WorkerMain {
+public final class ToolMain {
   static final String OK = "ok";
   static final String USE = "use ";
 
@@ -26,22 +26,22 @@ public final class WorkerMain {
   private static final long LOOK_MILLIS = 10;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final Work work;
+  private final CopyToolRun work;
   private long cpuNanos = ProcessUse.cpuNanos();
 
-  private WorkerMain(Work work) {
+  private ToolMain(CopyToolRun work) {
     this.work = work;
   }
 
   /** Does what its standard input says. */
   public static void main(String[] args) {
-    ChildMain.run(WorkerTask.class, WorkerMain::run);
+    ChildMain.run(ToolTask.class, ToolMain::run);
   }
 
-  private static void run(WorkerTask task, BufferedReader in, PrintStream out)
+  private static void run(ToolTask task, BufferedReader in, PrintStream out)
       throws IOException, InterruptedException, ExecutionException {
-    try (Work work = task.way() == Way.ONE ? new OneRouterWork(task) : new OurWork(task)) {
-      WorkerMain worker = new WorkerMain(work);
+    try (CopyToolRun work = task.way() == CopyTool.ONE ? new SingleMongosCopy(task) : new OneHopCopy(task)) {
+      ToolMain worker = new ToolMain(work);
       String line;
       while ((line = in.readLine()) != null) {
         out.println(worker.answer(line));
@@ -79,7 +79,7 @@ public final class WorkerMain {
       case "unfollow" -> work.unfollow();
       case "use" -> {
         long now = ProcessUse.cpuNanos();
-        WorkerUse use = new WorkerUse(now - cpuNanos, ProcessUse.mostMemoryBytes());
+        ToolUse use = new ToolUse(now - cpuNanos, ProcessUse.mostMemoryBytes());
         cpuNanos = now;
         return USE + JSON.writeValueAsString(use);
       }

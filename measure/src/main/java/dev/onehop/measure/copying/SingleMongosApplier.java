@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoBulkWriteException;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * split by document into lanes, which write unordered batches by way of one router. Keeps no
  * checkpoint, which costs it nothing.
  */
-final class OneRouterApplier implements AutoCloseable {
+final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;
   private static final int WAITING = 2_000;
   private static final int BATCH = 500;
@@ -49,7 +49,7 @@ final class OneRouterApplier implements AutoCloseable {
   private volatile @Nullable RuntimeException failure;
   private volatile boolean closed;
 
-  private OneRouterApplier(
+  private SingleMongosApplier(
       MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
     this.to = to;
     this.cursor = cursor;
@@ -67,14 +67,14 @@ final class OneRouterApplier implements AutoCloseable {
    *
    * @param start the cluster time from which on
    */
-  static OneRouterApplier open(
+  static SingleMongosApplier open(
       MongoClient source,
       MongoClient destination,
       String from,
       String to,
       String collection,
       BsonTimestamp start) {
-    return new OneRouterApplier(
+    return new SingleMongosApplier(
         destination
             .getDatabase(to)
             .getCollection(collection, RawBsonDocument.class)

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param mongos the routers' program; null to find it, or to use the stand-in
  */
 public record CopyBenchPlan(
-    List<Setup> setups,
+    List<ClusterPair> setups,
     List<String> kinds,
     int records,
     List<Integer> collections,

@@ -1,9 +1,9 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.measure.results.CopyBenchRun;
 
 /** How documents get from source to destination. */
-enum Way {
+enum CopyTool {
   /** One reader for each collection, all through one router, and writers through one router. */
   ONE(CopyBenchRun.ONE),
   /** OneHop's copy. */
@@ -11,7 +11,7 @@ enum Way {
 
   private final String label;
 
-  Way(String label) {
+  CopyTool(String label) {
     this.label = label;
   }
 

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
@@ -10,14 +10,14 @@ import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link Way#OURS}. */
-final class OurWork implements Work {
-  private final WorkerTask task;
+/** {@link CopyTool#OURS}. */
+final class OneHopCopy implements CopyToolRun {
+  private final ToolTask task;
   private @Nullable ClusterCopy following;
   private @Nullable Thread thread;
   private volatile @Nullable RuntimeException failure;
 
-  OurWork(WorkerTask task) {
+  OneHopCopy(ToolTask task) {
     this.task = task;
   }
 
@@ -27,7 +27,7 @@ final class OurWork implements Work {
    * @param from the source's URL
    * @param to the destination's URL
    */
-  static ClusterCopy copy(Way way, String from, String to, Begin begin, Set<CopyPhase> phases) {
+  static ClusterCopy copy(CopyTool way, String from, String to, Begin begin, Set<CopyPhase> phases) {
     return ClusterCopy.builder(from, to)
         .job(way.label())
         .include(List.of(Workload.DATABASE))
@@ -38,7 +38,7 @@ final class OurWork implements Work {
   }
 
   private ClusterCopy copy(Set<CopyPhase> phases) {
-    return copy(Way.OURS, task.from(), task.to(), Begin.RESUME, phases);
+    return copy(CopyTool.OURS, task.from(), task.to(), Begin.RESUME, phases);
   }
 
   @Override

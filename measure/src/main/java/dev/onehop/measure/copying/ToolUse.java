@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 /**
  * What a worker used since it was last asked.
@@ -6,4 +6,4 @@ package dev.onehop.measure.copybench;
  * @param cpuNanos processor time
  * @param memoryBytes the most memory since it was started
  */
-record WorkerUse(long cpuNanos, long memoryBytes) {}
+record ToolUse(long cpuNanos, long memoryBytes) {}

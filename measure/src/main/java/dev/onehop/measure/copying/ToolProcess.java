@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** A {@link WorkerMain} as its parent has it. */
-final class Worker implements AutoCloseable {
+/** A {@link ToolMain} as its parent has it. */
+final class ToolProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final ChildJvm process;
 
-  private Worker(ChildJvm process) {
+  private ToolProcess(ChildJvm process) {
     this.process = process;
   }
 
@@ -26,12 +26,12 @@ final class Worker implements AutoCloseable {
    * @param options of its JVM
    * @param folder for its complaints
    */
-  static Worker start(WorkerTask task, List<String> options, Path folder) throws IOException {
-    return new Worker(
+  static ToolProcess start(ToolTask task, List<String> options, Path folder) throws IOException {
+    return new ToolProcess(
         ChildJvm.start(
             "the copy by way of " + task.way().label(),
             options,
-            WorkerMain.class,
+            ToolMain.class,
             JSON.writeValueAsString(task),
             folder,
             line -> false));
@@ -40,14 +40,14 @@ final class Worker implements AutoCloseable {
   /** Has a command carried out. */
   void run(String command) throws InterruptedException {
     process.send(command);
-    var unused = process.await(WorkerMain.OK, PATIENCE);
+    var unused = process.await(ToolMain.OK, PATIENCE);
   }
 
   /** What it has used since it was last asked. */
-  WorkerUse use() throws InterruptedException {
+  ToolUse use() throws InterruptedException {
     process.send("use");
     try {
-      return JSON.readValue(process.await(WorkerMain.USE, PATIENCE), WorkerUse.class);
+      return JSON.readValue(process.await(ToolMain.USE, PATIENCE), ToolUse.class);
     } catch (JsonProcessingException e) {
       throw Failure.run("a worker's answer can't be read: " + Failure.firstLine(e), e);
     }

@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import dev.onehop.measure.bench.StandaloneRun;
 import dev.onehop.measure.frame.RunContext;
@@ -41,19 +41,19 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
   @Override
   public void run() throws IOException, InterruptedException {
     try (Sides sides = new Sides(plan, progress)) {
-      for (Setup setup : plan.setups()) {
+      for (ClusterPair setup : plan.setups()) {
         sides.start(setup);
         Side source = sides.from(setup);
         Side destination = sides.to(setup);
         know(source, "source");
         know(destination, "destination");
-        try (Workers workers =
-            new Workers(
+        try (ToolProcesses workers =
+            new ToolProcesses(
                 source,
                 destination,
                 plan.quick(),
                 context().out().resolve("logs").resolve(setup.option()))) {
-          new PairBench(plan, progress, setup, source, destination, workers, this::add).run();
+          new PairRun(plan, progress, setup, source, destination, workers, this::add).run();
         }
       }
       progress.phase("stopping servers");
@@ -75,7 +75,7 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
   private int planned() {
     boolean full = plan.kinds().contains(CopyBenchRun.FULL);
     int ofEach = plan.kinds().size() - (full ? 1 : 0) + (full ? plan.collections().size() : 0);
-    return ofEach * plan.setups().size() * Way.values().length * plan.rounds();
+    return ofEach * plan.setups().size() * CopyTool.values().length * plan.rounds();
   }
 
   @Override

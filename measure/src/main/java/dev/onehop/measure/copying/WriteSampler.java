@@ -1,4 +1,4 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import com.mongodb.MongoException;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * Asks the destination's shards all the time how many statements that write they were given. What a
  * copy writes for itself is among them; it is little.
  */
-final class Sampler {
+final class WriteSampler {
   private static final long PAUSE_MILLIS = 100;
 
   /** A copy is timed without this part of what is written at its beginning, and at its end. */
@@ -26,12 +26,12 @@ final class Sampler {
   /** How many there were at a moment. */
   record Sample(long nanos, long written) {}
 
-  private Sampler(Side destination) {
+  private WriteSampler(Side destination) {
     this.destination = destination;
   }
 
-  static Sampler start(Side destination) {
-    Sampler sampler = new Sampler(destination);
+  static WriteSampler start(Side destination) {
+    WriteSampler sampler = new WriteSampler(destination);
     boolean unused = sampler.sample();
     sampler.thread.start();
     return sampler;

@@ -1,11 +1,11 @@
-package dev.onehop.measure.copybench;
+package dev.onehop.measure.copying;
 
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 
 /** A way of copying, within its worker. */
-interface Work extends AutoCloseable {
+interface CopyToolRun extends AutoCloseable {
   /** Copies the documents of collections that are there already. */
   void full(List<String> collections) throws InterruptedException, ExecutionException;
 
