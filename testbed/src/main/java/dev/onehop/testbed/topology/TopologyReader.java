@@ -1,51 +1,45 @@
 package dev.onehop.testbed.topology;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
-import org.snakeyaml.engine.v2.nodes.MappingNode;
-import org.snakeyaml.engine.v2.nodes.Node;
-import org.snakeyaml.engine.v2.nodes.NodeTuple;
-import org.snakeyaml.engine.v2.nodes.ScalarNode;
-import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
- * Reads and checks a topology file. Works on YAML nodes, not on plain maps, so that every complaint
- * names the line.
+ * Reads and checks a topology file. Jackson reads the values. A pass before that notes the line of
+ * each value by its path, such as {@code hosts/va1/region}, so that every error names the line.
+ * Reads one file.
  */
 final class TopologyReader {
-  private static final Set<String> KEYS =
-      Set.of(
-          "name",
-          "description",
-          "regions",
-          "roundTrips",
-          "hosts",
-          "client",
-          "configServers",
-          "shards",
-          "mongos");
+  private static final YAMLMapper YAML = new YAMLMapper();
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]*");
   private static final Pattern PAIR = Pattern.compile("(\\S+)\\s+(<->|->)\\s+(\\S+)");
   private static final Pattern LOOPBACK =
-      Pattern.compile("127\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
+      Pattern.compile("127(\\.(25[0-5]|2[0-4][0-9]|[01]?[0-9]{1,2})){3}");
+  private static final String LIST = "a list with at least one entry";
   private static final BigDecimal LONGEST_MILLIS = BigDecimal.valueOf(60_000);
 
   private final String label;
+  private final Map<String, Integer> lines = new HashMap<>();
 
   TopologyReader(String label) {
     this.label = label;
@@ -68,189 +62,239 @@ final class TopologyReader {
     }
   }
 
-  private record Entry(ScalarNode key, Node value) {}
+  /** The file's values; null where a key is missing. */
+  private record Content(
+      @Nullable String name,
+      @Nullable String description,
+      @Nullable List<String> regions,
+      @Nullable Map<String, String> roundTrips,
+      @Nullable Map<String, HostContent> hosts,
+      @Nullable String client,
+      @Nullable List<String> configServers,
+      @Nullable Map<String, List<String>> shards,
+      @Nullable List<String> mongos) {}
+
+  private record HostContent(@Nullable String region, @Nullable String address) {}
 
   Parts read(String yaml) {
-    Optional<Node> root;
-    try {
-      root = new Compose(LoadSettings.builder().setLabel(label).build()).composeString(yaml);
-    } catch (MarkedYamlEngineException e) {
-      int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
-      throw new TopologyException("%s:%d: not YAML: %s".formatted(label, line, e.getProblem()));
-    } catch (YamlEngineException e) {
-      throw new TopologyException(label + ": not YAML: " + e.getMessage());
-    }
-    if (root.isEmpty()) {
-      throw new TopologyException(label + ":1: the file is empty");
-    }
-    Node top = root.get();
-    Map<String, Entry> keys = mapping(top, "the topology");
-    for (Entry entry : keys.values()) {
-      if (!KEYS.contains(entry.key().getValue())) {
-        throw at(entry.key(), "unknown key '%s'".formatted(entry.key().getValue()));
-      }
-    }
+    Content content = content(yaml);
     Parts parts = new Parts();
-    parts.name = name(required(keys, "name", top), "name");
-    if (keys.containsKey("description")) {
-      parts.description = scalar(keys.get("description").value(), "description").getValue();
-    }
-    readRegions(parts, required(keys, "regions", top));
-    readHosts(parts, required(keys, "hosts", top));
-    if (keys.containsKey("roundTrips")) {
-      readRoundTrips(parts, keys.get("roundTrips").value());
-    }
-    parts.client = host(parts, required(keys, "client", top), "client");
-    readHostList(parts, required(keys, "configServers", top), "configServers", parts.configServers);
-    readShards(parts, required(keys, "shards", top));
-    readHostList(parts, required(keys, "mongos", top), "mongos", parts.mongosHosts);
-    requireEveryRoundTrip(
-        parts, keys.containsKey("roundTrips") ? keys.get("roundTrips").key() : top);
+    parts.name = name("name", "name", required("name", content.name()));
+    parts.description = Objects.requireNonNullElse(content.description(), "");
+    readRegions(parts, required("regions", content.regions()));
+    readHosts(parts, nonEmpty("hosts", required("hosts", content.hosts())));
+    readRoundTrips(parts, Objects.requireNonNullElse(content.roundTrips(), Map.of()));
+    parts.client = host(parts, "client", "client", required("client", content.client()));
+    parts.configServers.addAll(
+        hosts(parts, "configServers", required("configServers", content.configServers())));
+    readShards(parts, nonEmpty("shards", required("shards", content.shards())));
+    parts.mongosHosts.addAll(hosts(parts, "mongos", required("mongos", content.mongos())));
+    requireEveryRoundTrip(parts);
     return parts;
   }
 
-  private void readRegions(Parts parts, Node node) {
-    for (Node item : sequence(node, "regions")) {
-      String region = name(item, "region");
-      if (parts.regions.contains(region)) {
-        throw at(item, "region '%s' is named twice".formatted(region));
+  private Content content(String yaml) {
+    try (JsonParser parser = YAML.createParser(yaml)) {
+      if (parser.nextToken() == null) {
+        throw new TopologyException(label + ":1: the file is empty");
       }
-      parts.regions.add(region);
+      noteLines(parser, "");
+      return YAML.readValue(yaml, Content.class);
+    } catch (MismatchedInputException e) {
+      throw misfit(e);
+    } catch (JsonProcessingException e) {
+      if (e.getCause() instanceof MarkedYAMLException marked) {
+        int line = marked.getProblemMark().getLine() + 1;
+        throw new TopologyException(
+            "%s:%d: not YAML: %s".formatted(label, line, marked.getProblem()));
+      }
+      throw new TopologyException(label + ": not YAML: " + e.getOriginalMessage());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
-  private void readHosts(Parts parts, Node node) {
+  /** Notes the line of a value and of all that it holds. The line of a key is that of its value. */
+  private void noteLines(JsonParser parser, String path) throws IOException {
+    Integer unused = lines.putIfAbsent(path, line(parser));
+    if (parser.currentToken() == JsonToken.START_OBJECT) {
+      while (parser.nextToken() != JsonToken.END_OBJECT) {
+        String key = path.isEmpty() ? parser.currentName() : path + "/" + parser.currentName();
+        if (lines.put(key, line(parser)) != null) {
+          throw at(key, "'%s' is defined twice".formatted(parser.currentName()));
+        }
+        JsonToken unusedValue = parser.nextToken();
+        noteLines(parser, key);
+      }
+    } else if (parser.currentToken() == JsonToken.START_ARRAY) {
+      for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+        noteLines(parser, path + "/" + i);
+      }
+    }
+  }
+
+  private static int line(JsonParser parser) {
+    return parser.currentTokenLocation().getLineNr();
+  }
+
+  /** The error for a value that is not of the form that its place needs. */
+  private TopologyException misfit(MismatchedInputException error) {
+    List<String> steps =
+        error.getPath().stream()
+            .filter(step -> step.getFieldName() != null)
+            .map(JsonMappingException.Reference::getFieldName)
+            .toList();
+    String path = String.join("/", steps);
+    if (error instanceof UnrecognizedPropertyException unknown) {
+      String owner =
+          steps.size() < 2 ? "" : " in " + title(String.join("/", steps.subList(0, 2)));
+      return at(path, "unknown key '%s'%s".formatted(unknown.getPropertyName(), owner));
+    }
+    Class<?> wanted = error.getTargetType();
+    String form =
+        wanted == String.class
+            ? "a single value"
+            : Collection.class.isAssignableFrom(wanted) ? LIST : "a mapping (key: value)";
+    return at(path, title(path) + " must be " + form);
+  }
+
+  /** What errors call the value at a path. */
+  private static String title(String path) {
+    return path.isEmpty() ? "the topology" : path.replaceFirst("^(host|shard)s/", "$1 ");
+  }
+
+  private void readRegions(Parts parts, List<String> regions) {
+    forEach(
+        "regions",
+        regions,
+        (path, item) -> {
+          String region = name(path, "region", item);
+          if (parts.regions.contains(region)) {
+            throw at(path, "region '%s' is named twice".formatted(region));
+          }
+          parts.regions.add(region);
+        });
+  }
+
+  private void readHosts(Parts parts, Map<String, HostContent> hosts) {
     Map<String, String> addresses = new HashMap<>();
-    for (Entry entry : nonEmptyMapping(node, "hosts").values()) {
-      String host = name(entry.key(), "host");
-      Map<String, Entry> fields = mapping(entry.value(), "host " + host);
-      for (Entry field : fields.values()) {
-        if (!Set.of("region", "address").contains(field.key().getValue())) {
-          throw at(
-              field.key(), "unknown key '%s' in host %s".formatted(field.key().getValue(), host));
-        }
-      }
-      Node regionNode = required(fields, "region", entry.key());
-      String region = name(regionNode, "region");
-      if (!parts.regions.contains(region)) {
-        throw at(
-            regionNode,
-            "host %s stands in region '%s', which is not defined".formatted(host, region));
-      }
-      Node addressNode = required(fields, "address", entry.key());
-      String address = address(addressNode, host);
-      String other = addresses.putIfAbsent(address, host);
-      if (other != null) {
-        throw at(
-            addressNode,
-            "hosts %s and %s have the same address %s".formatted(other, host, address));
-      }
-      parts.hosts.put(host, new Host(host, region, address));
-    }
+    hosts.forEach(
+        (key, content) -> {
+          String path = "hosts/" + key;
+          String host = name(path, "host", key);
+          String region = required(path + "/region", content.region());
+          if (!parts.regions.contains(name(path + "/region", "region", region))) {
+            throw at(
+                path + "/region",
+                "host %s stands in region '%s', which is not defined".formatted(host, region));
+          }
+          String address = required(path + "/address", content.address());
+          if (!LOOPBACK.matcher(address).matches()) {
+            throw at(
+                path + "/address",
+                "host %s has address '%s', which is no 127.x.y.z".formatted(host, address));
+          }
+          String other = addresses.putIfAbsent(address, host);
+          if (other != null) {
+            throw at(
+                path + "/address",
+                "hosts %s and %s have the same address %s".formatted(other, host, address));
+          }
+          parts.hosts.put(host, new Host(host, region, address));
+        });
   }
 
-  private String address(Node node, String host) {
-    String address = scalar(node, "address").getValue();
-    Matcher matcher = LOOPBACK.matcher(address);
-    boolean valid = matcher.matches();
-    for (int i = 1; valid && i <= 3; i++) {
-      valid = Integer.parseInt(matcher.group(i)) <= 255;
-    }
-    if (!valid) {
-      throw at(node, "host %s has address '%s', which is no 127.x.y.z".formatted(host, address));
-    }
-    return address;
+  private void readRoundTrips(Parts parts, Map<String, String> roundTrips) {
+    roundTrips.forEach(
+        (pair, millis) -> {
+          String path = "roundTrips/" + pair;
+          Matcher matcher = PAIR.matcher(pair);
+          if (!matcher.matches()) {
+            throw at(
+                path, "'%s' is no pair of regions: write 'a <-> b' or 'a -> b'".formatted(pair));
+          }
+          for (String region : List.of(matcher.group(1), matcher.group(3))) {
+            if (!parts.regions.contains(region)) {
+              throw at(
+                  path,
+                  "round trip '%s' names region '%s', which is not defined"
+                      .formatted(pair, region));
+            }
+          }
+          Duration roundTrip = millis(path, pair, millis);
+          RegionPair there = new RegionPair(matcher.group(1), matcher.group(3));
+          boolean bothWays = matcher.group(2).equals("<->");
+          boolean known = parts.roundTrips.put(there, roundTrip) != null;
+          if (bothWays && !there.from().equals(there.to())) {
+            known |= parts.roundTrips.put(there.reversed(), roundTrip) != null;
+          }
+          if (known) {
+            throw at(path, "round trip '%s' is given twice".formatted(pair));
+          }
+        });
   }
 
-  private void readRoundTrips(Parts parts, Node node) {
-    for (Entry entry : mapping(node, "roundTrips").values()) {
-      String pair = entry.key().getValue();
-      Matcher matcher = PAIR.matcher(pair);
-      if (!matcher.matches()) {
-        throw at(
-            entry.key(), "'%s' is no pair of regions: write 'a <-> b' or 'a -> b'".formatted(pair));
-      }
-      for (String region : List.of(matcher.group(1), matcher.group(3))) {
-        if (!parts.regions.contains(region)) {
-          throw at(
-              entry.key(),
-              "round trip '%s' names region '%s', which is not defined".formatted(pair, region));
-        }
-      }
-      Duration roundTrip = millis(entry.value(), pair);
-      RegionPair there = new RegionPair(matcher.group(1), matcher.group(3));
-      boolean bothWays = matcher.group(2).equals("<->");
-      boolean known = parts.roundTrips.put(there, roundTrip) != null;
-      if (bothWays && !there.from().equals(there.to())) {
-        known |= parts.roundTrips.put(there.reversed(), roundTrip) != null;
-      }
-      if (known) {
-        throw at(entry.key(), "round trip '%s' is given twice".formatted(pair));
-      }
-    }
-  }
-
-  private Duration millis(Node node, String pair) {
-    String text = scalar(node, "round trip").getValue();
+  private Duration millis(String path, String pair, @Nullable String text) {
     try {
-      BigDecimal millis = new BigDecimal(text);
+      BigDecimal millis = new BigDecimal(Objects.requireNonNullElse(text, ""));
       if (millis.signum() >= 0 && millis.compareTo(LONGEST_MILLIS) <= 0) {
         return Duration.ofNanos(millis.movePointRight(6).longValue());
       }
     } catch (NumberFormatException e) {
-      // Said below, as for a number out of range.
+      // The same error as for a number out of range.
     }
     throw at(
-        node, "round trip '%s' is '%s', which is no number of milliseconds".formatted(pair, text));
+        path, "round trip '%s' is '%s', which is no number of milliseconds".formatted(pair, text));
   }
 
-  private void readShards(Parts parts, Node node) {
+  private void readShards(Parts parts, Map<String, List<String>> shards) {
     Map<Host, Integer> shardsOnHost = new HashMap<>();
-    for (Entry entry : nonEmptyMapping(node, "shards").values()) {
-      String shard = name(entry.key(), "shard");
-      if (shard.equals("config") || shard.equals("admin")) {
-        throw at(entry.key(), "a shard cannot be called '%s'".formatted(shard));
-      }
-      List<Host> members = new ArrayList<>();
-      readHostList(parts, entry.value(), "shard " + shard, members);
-      int nth = 0;
-      for (Host member : members) {
-        nth = Math.max(nth, shardsOnHost.getOrDefault(member, 0));
-      }
-      for (Host member : members) {
-        shardsOnHost.put(member, nth + 1);
-      }
-      int port = nth == 0 ? Topology.SHARD_PORT : Topology.CONFIG_PORT + nth;
-      parts.shards.add(new Shard(shard, members, port));
-    }
+    shards.forEach(
+        (key, names) -> {
+          String path = "shards/" + key;
+          String shard = name(path, "shard", key);
+          if (shard.equals("config") || shard.equals("admin")) {
+            throw at(path, "a shard cannot be called '%s'".formatted(shard));
+          }
+          List<Host> members = hosts(parts, path, names);
+          int nth =
+              members.stream().mapToInt(host -> shardsOnHost.getOrDefault(host, 0)).max().orElse(0);
+          members.forEach(member -> shardsOnHost.put(member, nth + 1));
+          int port = nth == 0 ? Topology.SHARD_PORT : Topology.CONFIG_PORT + nth;
+          parts.shards.add(new Shard(shard, members, port));
+        });
   }
 
-  private void readHostList(Parts parts, Node node, String what, List<Host> into) {
-    for (Node item : sequence(node, what)) {
-      Host host = host(parts, item, what);
-      if (into.contains(host)) {
-        throw at(item, "%s names host '%s' twice".formatted(what, host.name()));
-      }
-      into.add(host);
-    }
+  private List<Host> hosts(Parts parts, String list, @Nullable List<String> names) {
+    List<Host> hosts = new ArrayList<>();
+    forEach(
+        list,
+        names,
+        (path, name) -> {
+          Host host = host(parts, path, title(list), name);
+          if (hosts.contains(host)) {
+            throw at(path, "%s names host '%s' twice".formatted(title(list), name));
+          }
+          hosts.add(host);
+        });
+    return hosts;
   }
 
-  private Host host(Parts parts, Node node, String what) {
-    String name = scalar(node, what).getValue();
+  private Host host(Parts parts, String path, String what, String name) {
     @Nullable Host host = parts.hosts.get(name);
     if (host == null) {
-      throw at(node, "%s names host '%s', which is not defined".formatted(what, name));
+      throw at(path, "%s names host '%s', which is not defined".formatted(what, name));
     }
     return host;
   }
 
-  private void requireEveryRoundTrip(Parts parts, Node where) {
+  private void requireEveryRoundTrip(Parts parts) {
     for (Host from : parts.hosts.values()) {
       for (Host to : parts.hosts.values()) {
         RegionPair pair = new RegionPair(from.region(), to.region());
         if (!from.equals(to) && !parts.roundTrips.containsKey(pair)) {
           throw at(
-              where,
+              "roundTrips",
               "no round trip given between regions '%s' and '%s' (hosts %s and %s)"
                   .formatted(pair.from(), pair.to(), from.name(), to.name()));
         }
@@ -258,61 +302,43 @@ final class TopologyReader {
     }
   }
 
-  private Node required(Map<String, Entry> keys, String key, Node where) {
-    @Nullable Entry entry = keys.get(key);
-    if (entry == null) {
-      throw at(where, "key '%s' is missing".formatted(key));
+  private <T> T required(String path, @Nullable T value) {
+    if (value == null) {
+      int owner = Math.max(0, path.lastIndexOf('/'));
+      throw at(
+          path.substring(0, owner),
+          "key '%s' is missing".formatted(path.substring(path.lastIndexOf('/') + 1)));
     }
-    return entry.value();
+    return value;
   }
 
-  private Map<String, Entry> nonEmptyMapping(Node node, String what) {
-    Map<String, Entry> entries = mapping(node, what);
-    if (entries.isEmpty()) {
-      throw at(node, "%s is empty".formatted(what));
+  private <V> Map<String, V> nonEmpty(String path, Map<String, V> mapping) {
+    if (mapping.isEmpty()) {
+      throw at(path, path + " is empty");
     }
-    return entries;
+    return mapping;
   }
 
-  private Map<String, Entry> mapping(Node node, String what) {
-    if (!(node instanceof MappingNode mapping)) {
-      throw at(node, "%s must be a mapping (key: value)".formatted(what));
+  /** Reads each item of a list, which must have some, with its path. */
+  private void forEach(
+      String path, @Nullable List<String> items, BiConsumer<String, String> reader) {
+    if (items == null || items.isEmpty()) {
+      throw at(path, title(path) + " must be " + LIST);
     }
-    Map<String, Entry> entries = new LinkedHashMap<>();
-    for (NodeTuple tuple : mapping.getValue()) {
-      ScalarNode key = scalar(tuple.getKeyNode(), "a key");
-      if (entries.put(key.getValue(), new Entry(key, tuple.getValueNode())) != null) {
-        throw at(key, "'%s' is defined twice".formatted(key.getValue()));
-      }
+    for (int i = 0; i < items.size(); i++) {
+      reader.accept(path + "/" + i, items.get(i));
     }
-    return entries;
   }
 
-  private List<Node> sequence(Node node, String what) {
-    if (!(node instanceof SequenceNode sequence) || sequence.getValue().isEmpty()) {
-      throw at(node, "%s must be a list with at least one entry".formatted(what));
-    }
-    return sequence.getValue();
-  }
-
-  private ScalarNode scalar(Node node, String what) {
-    if (!(node instanceof ScalarNode scalar)) {
-      throw at(node, "%s must be a single value".formatted(what));
-    }
-    return scalar;
-  }
-
-  private String name(Node node, String what) {
-    String name = scalar(node, what).getValue();
+  private String name(String path, String what, String name) {
     if (!NAME.matcher(name).matches()) {
       throw at(
-          node, "%s '%s' may hold letters, digits, '-', '_' and '.' only".formatted(what, name));
+          path, "%s '%s' may hold letters, digits, '-', '_' and '.' only".formatted(what, name));
     }
     return name;
   }
 
-  private TopologyException at(Node node, String message) {
-    int line = node.getStartMark().map(mark -> mark.getLine() + 1).orElse(1);
-    return new TopologyException(label + ":" + line + ": " + message);
+  private TopologyException at(String path, String message) {
+    return new TopologyException(label + ":" + lines.getOrDefault(path, 1) + ": " + message);
   }
 }
