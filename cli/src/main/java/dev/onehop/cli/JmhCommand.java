@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     name = "jmh",
     customSynopsis = {
       "onehop jmh [PATTERN] [JMH OPTIONS]",
-      "onehop jmh --check [PATTERN] [--bars FILE] [-rff FILE]"
+      "onehop jmh --check [PATTERN] [-rff FILE]"
     },
     header = "Run the JMH benchmarks, or check that they are as fast as their bars say.",
     footer = {
@@ -39,7 +39,7 @@ final class JmhCommand implements Callable<Integer> {
       names = "--check",
       description =
           "Run a short subset, each benchmark beside its baseline in the same run, and fail if a"
-              + " ratio is under its bar (jmh/src/main/resources/dev/onehop/jmh/check/bars.yaml).")
+              + " ratio is under its bar, the annotation @Bar of the benchmark.")
   private boolean check;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")

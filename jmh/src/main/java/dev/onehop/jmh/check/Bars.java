@@ -1,114 +1,103 @@
 package dev.onehop.jmh.check;
 
 import dev.onehop.jmh.check.Side.Iterations;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.runner.BenchmarkList;
+import org.openjdk.jmh.runner.BenchmarkListEntry;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.VerboseMode;
 
-/**
- * The content of a file of bars.
- *
- * @param bars the bars, at least one
- * @param moreRounds how often a bar that was not held is run again before it counts as broken
- */
-record Bars(List<Bar> bars, int moreRounds) {
-  private static final String RESOURCE = "bars.yaml";
+/** Finds the {@link Bar}s of benchmarks. */
+final class Bars {
+  private Bars() {}
 
-  Bars {
-    bars = List.copyOf(bars);
+  /** The bars of all benchmarks on the class path, sorted by class and method. */
+  static List<Comparison> all() {
+    return BenchmarkList.defaultList()
+        .getAll(
+            OutputFormatFactory.createFormatInstance(System.err, VerboseMode.SILENT), List.of())
+        .stream()
+        .map(BenchmarkListEntry::getUserClassQName)
+        .distinct()
+        .flatMap(name -> of(load(name)).stream())
+        .toList();
   }
 
-  /** The benchmarks' own bars: {@code bars.yaml} beside this class. */
-  static Bars own() {
-    try (InputStream in =
-        Objects.requireNonNull(Bars.class.getResourceAsStream(RESOURCE), RESOURCE)) {
-      return parse(RESOURCE, new String(in.readAllBytes(), StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  private static Class<?> load(String name) {
+    try {
+      return Class.forName(name, false, Bars.class.getClassLoader());
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(e);
     }
   }
 
   /**
-   * The bars in a file.
+   * The bars of a class, sorted by method.
    *
-   * @throws BarsException if it can't be read or is no file of bars
+   * @throws BarsException if a bar names a benchmark that the class doesn't have
    */
-  static Bars read(Path file) {
-    try {
-      return parse(file.toString(), Files.readString(file));
-    } catch (IOException e) {
-      throw new BarsException("cannot read " + file + ": " + e, e);
+  static List<Comparison> of(Class<?> type) {
+    List<Comparison> bars = new ArrayList<>();
+    Method[] methods = type.getDeclaredMethods();
+    Arrays.sort(methods, Comparator.comparing(Method::getName));
+    for (Method method : methods) {
+      for (Bar bar : method.getAnnotationsByType(Bar.class)) {
+        bars.add(comparison(method, bar));
+      }
     }
+    return bars;
   }
 
-  static Bars parse(String source, String yaml) {
-    YamlNode root = YamlNode.parse(source, yaml);
-    root.allow("rounds", "more rounds", "warmup", "measurement", "bars");
-    int rounds = root.wholeNumber("rounds", 1);
-    int moreRounds = root.wholeNumber("more rounds", 0);
-    Iterations warmup = iterations(root.child("warmup"), 0);
-    Iterations measurement = iterations(root.child("measurement"), 1);
-    List<Bar> bars = new ArrayList<>();
-    for (YamlNode bar : root.children("bars")) {
-      bars.add(bar(bar, rounds, warmup, measurement));
+  private static Comparison comparison(Method method, Bar bar) {
+    Class<?> type = method.getDeclaringClass();
+    String baseline = bar.baseline().isEmpty() ? method.getName() : bar.baseline();
+    if (Arrays.stream(type.getDeclaredMethods())
+        .noneMatch(m -> m.getName().equals(baseline) && m.isAnnotationPresent(Benchmark.class))) {
+      throw new BarsException(
+          "bar \"%s\" names %s, which is no benchmark"
+              .formatted(bar.name(), Side.name(type, baseline)));
     }
-    if (bars.isEmpty()) {
-      throw new BarsException(source + " has no bars", null);
+    Map<String, String> parameters = new HashMap<>(values(bar.parameters()));
+    Side benchmark = side(type, method.getName(), parameters, bar);
+    parameters.putAll(values(bar.baselineParameters()));
+    return new Comparison(
+        bar.name(),
+        benchmark,
+        side(type, baseline, parameters, bar),
+        bar.atLeast(),
+        bar.moreBytes() == Bar.ANY ? null : bar.moreBytes(),
+        bar.rounds());
+  }
+
+  private static Map<String, String> values(String[] parameters) {
+    Map<String, String> values = new HashMap<>();
+    for (String parameter : parameters) {
+      String[] nameAndValue = parameter.split("=", 2);
+      values.put(nameAndValue[0], nameAndValue[1]);
     }
-    return new Bars(bars, moreRounds);
+    return values;
   }
 
-  /** These bars without those whose name a pattern is not found in. */
-  Bars matching(Pattern pattern) {
-    return new Bars(
-        bars.stream().filter(bar -> pattern.matcher(bar.name()).find()).toList(), moreRounds);
+  private static Side side(
+      Class<?> type, String method, Map<String, String> parameters, Bar bar) {
+    return new Side(
+        Side.name(type, method),
+        parameters,
+        iterations(
+            bar.warmup().iterations(), bar.warmup().timeUnit().toMillis(bar.warmup().time())),
+        iterations(
+            bar.measurement().iterations(),
+            bar.measurement().timeUnit().toMillis(bar.measurement().time())));
   }
 
-  private static Bar bar(YamlNode bar, int rounds, Iterations warmup, Iterations measurement) {
-    bar.allow(
-        "name",
-        "benchmark",
-        "baseline",
-        "parameters",
-        "baseline parameters",
-        "at least",
-        "more bytes",
-        "rounds",
-        "warmup",
-        "measurement");
-    YamlNode ownWarmup = bar.childOrNull("warmup");
-    YamlNode ownMeasurement = bar.childOrNull("measurement");
-    Iterations warm = ownWarmup == null ? warmup : iterations(ownWarmup, 0);
-    Iterations measure = ownMeasurement == null ? measurement : iterations(ownMeasurement, 1);
-    Map<String, String> common = texts(bar.childOrNull("parameters"));
-    Map<String, String> baseline = new HashMap<>(common);
-    baseline.putAll(texts(bar.childOrNull("baseline parameters")));
-    return new Bar(
-        bar.text("name"),
-        new Side(bar.text("benchmark"), common, warm, measure),
-        new Side(bar.text("baseline"), baseline, warm, measure),
-        bar.positive("at least"),
-        bar.has("more bytes") ? bar.wholeNumber("more bytes", 0) : null,
-        bar.has("rounds") ? bar.wholeNumber("rounds", 1) : rounds);
-  }
-
-  private static Map<String, String> texts(@Nullable YamlNode node) {
-    return node == null ? Map.of() : node.texts();
-  }
-
-  private static Iterations iterations(YamlNode node, int atLeast) {
-    node.allow("iterations", "milliseconds");
-    return new Iterations(
-        node.wholeNumber("iterations", atLeast), node.wholeNumber("milliseconds", 1));
+  private static Iterations iterations(int iterations, long milliseconds) {
+    return new Iterations(iterations, Math.toIntExact(milliseconds));
   }
 }

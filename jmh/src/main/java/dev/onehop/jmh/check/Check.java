@@ -10,17 +10,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.BenchmarkList;
-import org.openjdk.jmh.runner.BenchmarkListEntry;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
@@ -37,14 +33,20 @@ final class Check {
   /** As JMH's profiler calls it. */
   private static final String ALLOCATED = "gc.alloc.rate.norm";
 
-  private final Bars bars;
+  /** How often a bar that was not held is run again before it counts as broken. */
+  private static final int MORE_ROUNDS = 2;
+
+  private final List<Comparison> bars;
   private final Consumer<String> progress;
   private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
 
   /**
+   * Prepares it.
+   *
+   * @param bars at least one
    * @param progress gets a line for each fork
    */
-  Check(Bars bars, Consumer<String> progress) {
+  Check(List<Comparison> bars, Consumer<String> progress) {
     this.bars = bars;
     this.progress = progress;
   }
@@ -52,23 +54,22 @@ final class Check {
   /**
    * Runs the benchmarks and judges every bar.
    *
-   * @throws BarsException if a bar names a benchmark that there is not
+   * @throws BarsException if a bar does not name one value of each parameter
    * @throws RunnerException if a benchmark fails
    */
   List<Verdict> run() throws RunnerException {
-    requireBenchmarks();
-    int most = bars.bars().stream().mapToInt(Bar::rounds).max().orElseThrow();
+    int most = bars.stream().mapToInt(Comparison::rounds).max().orElseThrow();
     for (int round = 0; round < most; round++) {
       int now = round;
       run(
           "round " + (round + 1),
-          bars.bars().stream()
+          bars.stream()
               .filter(bar -> bar.rounds() > now && !verdict(bar).isCertain())
               .toList());
     }
     List<Verdict> verdicts = verdicts();
-    for (int round = 0; round < bars.moreRounds() && !allHeld(verdicts); round++) {
-      List<Bar> broken = verdicts.stream().filter(v -> !v.held()).map(Verdict::bar).toList();
+    for (int round = 0; round < MORE_ROUNDS && !allHeld(verdicts); round++) {
+      List<Comparison> broken = verdicts.stream().filter(v -> !v.held()).map(Verdict::bar).toList();
       run("again", broken);
       verdicts = verdicts();
     }
@@ -84,9 +85,9 @@ final class Check {
     return verdicts.stream().allMatch(Verdict::held);
   }
 
-  private void run(String round, List<Bar> due) throws RunnerException {
+  private void run(String round, List<Comparison> due) throws RunnerException {
     Set<Side> sides = new LinkedHashSet<>();
-    for (Bar bar : due) {
+    for (Comparison bar : due) {
       sides.add(bar.benchmark());
       sides.add(bar.baseline());
     }
@@ -126,36 +127,16 @@ final class Check {
     if (results.size() != 1) {
       throw new BarsException(
           "%s gave %d results; name one value of each of its parameters"
-              .formatted(side.benchmark(), results.size()),
-          null);
+              .formatted(side.benchmark(), results.size()));
     }
     return results.iterator().next();
   }
 
-  private void requireBenchmarks() {
-    Set<String> known =
-        BenchmarkList.defaultList()
-            .getAll(
-                OutputFormatFactory.createFormatInstance(System.err, VerboseMode.SILENT), List.of())
-            .stream()
-            .map(BenchmarkListEntry::getUsername)
-            .collect(Collectors.toSet());
-    for (Bar bar : bars.bars()) {
-      for (Side side : List.of(bar.benchmark(), bar.baseline())) {
-        if (!known.contains(side.fullName())) {
-          throw new BarsException(
-              "bar \"%s\" names %s, which is no benchmark".formatted(bar.name(), side.benchmark()),
-              null);
-        }
-      }
-    }
-  }
-
   private List<Verdict> verdicts() {
-    return bars.bars().stream().map(this::verdict).toList();
+    return bars.stream().map(this::verdict).toList();
   }
 
-  private Verdict verdict(Bar bar) {
+  private Verdict verdict(Comparison bar) {
     List<RunResult> fast = results.getOrDefault(bar.benchmark(), List.of());
     List<RunResult> base = results.getOrDefault(bar.baseline(), List.of());
     List<Double> ratios = new ArrayList<>();

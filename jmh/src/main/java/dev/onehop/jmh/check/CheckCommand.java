@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
     header = "Check that benchmarks are as fast beside their baselines as their bars say.",
     footer = {
       "",
-      "Exit code: 0 all bars hold, 1 a bar is broken or a benchmark failed, 2 the command line or",
-      "the file of bars is wrong."
+      "Exit code: 0 all bars hold, 1 a bar is broken or a benchmark failed, 2 the command line is",
+      "wrong."
     })
 public final class CheckCommand implements Callable<Integer> {
   private static final int BROKEN = 1;
@@ -43,12 +43,6 @@ public final class CheckCommand implements Callable<Integer> {
   private @Nullable Pattern pattern;
 
   @Option(
-      names = "--bars",
-      paramLabel = "FILE",
-      description = "Bars to check instead of the benchmarks' own.")
-  private @Nullable Path file;
-
-  @Option(
       names = "-rff",
       paramLabel = "FILE",
       description = "Write what was measured there, as JSON in JMH's own format.")
@@ -58,12 +52,20 @@ public final class CheckCommand implements Callable<Integer> {
   @SuppressWarnings("UnusedVariable") // picocli reads it
   private boolean help;
 
-  /** Only {@link #commandLine()} makes one. */
-  CheckCommand() {}
+  private final List<Comparison> bars;
 
-  /** The command line. */
+  private CheckCommand(List<Comparison> bars) {
+    this.bars = bars;
+  }
+
+  /** The command line for the bars of all benchmarks. */
   public static CommandLine commandLine() {
-    return new CommandLine(new CheckCommand())
+    return commandLine(Bars.all());
+  }
+
+  /** The command line for these bars. */
+  static CommandLine commandLine(List<Comparison> bars) {
+    return new CommandLine(new CheckCommand(bars))
         .setExecutionExceptionHandler(
             (e, commandLine, parsed) -> {
               if (e instanceof BarsException) {
@@ -80,18 +82,19 @@ public final class CheckCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws RunnerException, IOException {
-    Bars bars = file == null ? Bars.own() : Bars.read(file);
-    if (pattern != null) {
-      bars = bars.matching(pattern);
-      if (bars.bars().isEmpty()) {
-        throw new BarsException("no bar's name has \"" + pattern + "\" in it", null);
-      }
+    Pattern wanted = pattern;
+    List<Comparison> chosen =
+        wanted == null
+            ? bars
+            : bars.stream().filter(bar -> wanted.matcher(bar.name()).find()).toList();
+    if (chosen.isEmpty()) {
+      throw new BarsException("no bar's name has \"" + wanted + "\" in it");
     }
     PrintWriter err = spec.commandLine().getErr();
     PrintWriter out = spec.commandLine().getOut();
     Check check =
         new Check(
-            bars,
+            chosen,
             line -> {
               err.println(line);
               err.flush();

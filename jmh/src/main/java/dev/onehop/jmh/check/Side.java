@@ -27,6 +27,11 @@ record Side(
     parameters = Map.copyOf(parameters);
   }
 
+  /** A benchmark as bars call it. */
+  static String name(Class<?> type, String method) {
+    return type.getName().substring(PACKAGE.length()) + "." + method;
+  }
+
   /** The benchmark as JMH knows it. */
   String fullName() {
     return PACKAGE + benchmark;

@@ -8,11 +8,11 @@ import java.util.Map;
 /**
  * What a bar's rounds said.
  *
- * @param bar the bar
+ * @param bar the bar and its two sides
  * @param ratios per round, how many times as fast the benchmark was as its baseline
  * @param moreBytes per round, how many bytes more it allocated per operation
  */
-record Verdict(Bar bar, List<Double> ratios, List<Double> moreBytes) {
+record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
   Verdict {
     ratios = List.copyOf(ratios);

@@ -1,6 +1,7 @@
 package dev.onehop.jmh.core;
 
 import dev.onehop.core.bson.HashedKey;
+import dev.onehop.jmh.check.Bar;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -52,6 +53,7 @@ public class HashingBenchmark {
   }
 
   /** A string such as YCSB's keys. */
+  @Bar(name = "hashing", baseline = "md5", atLeast = 0.15)
   @Benchmark
   public long string() {
     return HashedKey.hash(strings[next()]);

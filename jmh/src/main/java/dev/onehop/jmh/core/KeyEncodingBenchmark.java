@@ -2,6 +2,7 @@ package dev.onehop.jmh.core;
 
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.jmh.check.Bar;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonBinaryWriter;
@@ -69,6 +70,7 @@ public class KeyEncodingBenchmark {
   }
 
   /** A string such as YCSB's keys. */
+  @Bar(name = "key encoding", baseline = "driverEncodesString", atLeast = 3)
   @Benchmark
   public byte[] string() {
     return SortableKey.encode(strings[next()]);

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableRangeMap;
 import com.google.common.collect.Range;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.jmh.check.Bar;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
@@ -106,6 +107,11 @@ public class LookupBenchmark {
   }
 
   /** An encoded key's shard. */
+  @Bar(
+      name = "routing-table lookup",
+      baseline = "guavaRangeMap",
+      parameters = "chunks=100000",
+      atLeast = 1.5)
   @Benchmark
   public String lookup() {
     return table.shardOf(keys[next()]);

@@ -1,6 +1,7 @@
 package dev.onehop.jmh.core;
 
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.jmh.check.Bar;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
@@ -49,6 +50,7 @@ public class TableBenchmark {
   }
 
   /** With 100 changed chunks, each in another place. */
+  @Bar(name = "refresh", baseline = "build", parameters = "chunks=100000", atLeast = 10)
   @Benchmark
   public RoutingTable refresh() {
     return table.merge(StringChunks.collection(), changed);

@@ -5,6 +5,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
+import dev.onehop.jmh.check.Bar;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonArray;
@@ -74,6 +75,11 @@ public class TargetingBenchmark {
   }
 
   /** A point read. */
+  @Bar(
+      name = "targeting",
+      baseline = "encodeAndLookup",
+      parameters = "chunks=100000",
+      atLeast = 0.2)
   @Benchmark
   public Target equality() {
     return Targeter.find(table, equalities[next()], TargetingOptions.NONE);

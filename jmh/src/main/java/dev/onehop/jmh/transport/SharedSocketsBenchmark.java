@@ -6,6 +6,7 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.jmh.check.Bar;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.wire.channel.EventLoops;
@@ -124,6 +125,14 @@ public class SharedSocketsBenchmark {
     }
   }
 
+  // 1.2 to 1.7 on a quiet machine, down to 0.8 beside other builds.
+  @Bar(
+      name = "shared sockets",
+      parameters = "transport=shared",
+      baselineParameters = "transport=pool5",
+      atLeast = 0.5,
+      warmup = @Warmup(iterations = 2, time = 1),
+      measurement = @Measurement(iterations = 3, time = 500, timeUnit = TimeUnit.MILLISECONDS))
   @Benchmark
   @OperationsPerInvocation(PINGS)
   public @Nullable Document pings() {

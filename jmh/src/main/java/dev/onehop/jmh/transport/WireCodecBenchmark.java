@@ -1,5 +1,6 @@
 package dev.onehop.jmh.transport;
 
+import dev.onehop.jmh.check.Bar;
 import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -70,6 +71,11 @@ public class WireCodecBenchmark {
     target.release();
   }
 
+  @Bar(
+      name = "wire codec",
+      baseline = "driverDecodesDocument",
+      parameters = "padding=1000",
+      atLeast = 2)
   @Benchmark
   public OpMsg decode() {
     return OpMsg.decode(encoded.duplicate());

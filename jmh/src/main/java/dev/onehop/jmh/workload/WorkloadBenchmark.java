@@ -1,5 +1,6 @@
 package dev.onehop.jmh.workload;
 
+import dev.onehop.jmh.check.Bar;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import dev.onehop.ycsb.KeyPopulation;
@@ -144,6 +145,21 @@ public class WorkloadBenchmark {
   }
 
   /** Waits for one operation to end. */
+  @Bar(
+      name = "workload",
+      parameters = {
+        "topology=us-2014",
+        "threads=64",
+        "connections=5",
+        "records=1000",
+        "mode=targeted-async",
+        "pipelining=true"
+      },
+      baselineParameters = {"mode=async", "pipelining=false"},
+      atLeast = 3,
+      rounds = 1,
+      warmup = @Warmup(iterations = 1, time = 3),
+      measurement = @Measurement(iterations = 2, time = 2))
   @Benchmark
   public void operation(Latency latency) throws InterruptedException {
     latency.loop = loop();

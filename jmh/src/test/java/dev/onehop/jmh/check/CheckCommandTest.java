@@ -3,53 +3,43 @@ package dev.onehop.jmh.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.map;
 
-import java.io.IOException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.jmh.check.Side.Iterations;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import picocli.CommandLine;
 
 /** Runs real benchmarks, for milliseconds: what they say doesn't matter but to an absurd bar. */
 class CheckCommandTest {
-  private static final String BARS =
-      """
-      rounds: 1
-      more rounds: 1
-      warmup: {iterations: 0, milliseconds: 1}
-      measurement: {iterations: 1, milliseconds: 20}
-      bars:
-        - name: hashing
-          benchmark: core.HashingBenchmark.string
-          baseline: core.HashingBenchmark.md5
-          at least: %s
-      """;
+  private static final Iterations NONE = new Iterations(0, 1);
+  private static final Iterations SHORT = new Iterations(1, 20);
+  private static final String HASHING = "core.HashingBenchmark.string";
 
   @TempDir private Path folder;
 
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
-  private int check(String bars, String... more) throws IOException {
-    Path file = Files.writeString(folder.resolve("bars.yaml"), bars);
-    CommandLine command =
-        CheckCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    String[] arguments = new String[more.length + 2];
-    arguments[0] = "--bars";
-    arguments[1] = file.toString();
-    System.arraycopy(more, 0, arguments, 2, more.length);
-    return command.execute(arguments);
+  private int check(double atLeast, String... arguments) {
+    return check(new Side(HASHING, Map.of(), NONE, SHORT), atLeast, arguments);
+  }
+
+  private int check(Side benchmark, double atLeast, String... arguments) {
+    Side baseline = new Side("core.HashingBenchmark.md5", Map.of(), NONE, SHORT);
+    return CheckCommand.commandLine(
+            List.of(new Comparison("hashing", benchmark, baseline, atLeast, null, 1)))
+        .setOut(new PrintWriter(out))
+        .setErr(new PrintWriter(err))
+        .execute(arguments);
   }
 
   @Test
-  void aBrokenBarFailsTheCheckAndIsNamed() throws Exception {
-    assertThat(check(BARS.formatted("1000000"))).isEqualTo(1);
+  void aBrokenBarFailsTheCheckAndIsNamed() {
+    assertThat(check(1_000_000)).isEqualTo(1);
     assertThat(out.toString()).containsPattern("hashing +[0-9.]+ 1000000.00   BROKEN");
     assertThat(err.toString())
         .contains("again: core.HashingBenchmark.string")
@@ -61,12 +51,10 @@ class CheckCommandTest {
   @Test
   void aHeldBarPassesAndResultsAreInJmhsFormat() throws Exception {
     Path json = folder.resolve("new/result.json");
-    assertThat(check(BARS.formatted("0.000001"), "-rff", json.toString())).isZero();
+    assertThat(check(0.000_001, "-rff", json.toString())).isZero();
     assertThat(out.toString()).containsPattern("hashing +[0-9.]+ +0.00   holds");
     assertThat(err.toString()).doesNotContain("again", "broken");
-    // JSON is YAML.
-    List<?> results =
-        (List<?>) new Load(LoadSettings.builder().build()).loadFromString(Files.readString(json));
+    List<?> results = new ObjectMapper().readValue(json.toFile(), List.class);
     assertThat(results)
         .allSatisfy(
             result ->
@@ -83,22 +71,16 @@ class CheckCommandTest {
   }
 
   @Test
-  void aBarOnSomethingElseThanABenchmarkIsAUsageError() throws Exception {
-    assertThat(check(BARS.formatted("1").replace("HashingBenchmark.md5", "HashingBenchmark.sha")))
-        .isEqualTo(2);
-    assertThat(err.toString())
-        .contains("bar \"hashing\" names core.HashingBenchmark.sha, which is no benchmark");
-    assertThat(check(BARS.formatted("1"), "nothing")).isEqualTo(2);
+  void aPatternThatNoBarMatchesIsAUsageError() {
+    assertThat(check(1, "nothing")).isEqualTo(2);
     assertThat(err.toString()).contains("no bar's name has \"nothing\" in it");
   }
 
   @Test
-  void aBenchmarkThatFailsFailsTheCheckWithItsReason() throws Exception {
-    String bars =
-        BARS.formatted("1")
-            .replace("core.HashingBenchmark.string", "transport.SharedSocketsBenchmark.pings")
-            .replace("at least", "parameters: {transport: none}\n    at least");
-    assertThat(check(bars)).isEqualTo(1);
+  void aBenchmarkThatFailsFailsTheCheckWithItsReason() {
+    Side fails =
+        new Side("transport.SharedSocketsBenchmark.pings", Map.of("transport", "none"), NONE, SHORT);
+    assertThat(check(fails, 1)).isEqualTo(1);
     assertThat(err.toString())
         .contains("onehop jmh: transport.SharedSocketsBenchmark.pings failed: ");
   }

@@ -29,7 +29,7 @@ class VerdictTest {
     Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
     Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
     return new Verdict(
-        new Bar("thing", fast, base, atLeast, moreBytes, rounds),
+        new Comparison("thing", fast, base, atLeast, moreBytes, rounds),
         List.of(ratios),
         List.of(bytes, bytes, bytes));
   }
