@@ -60,4 +60,7 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
 
   /** Writes the page of the results into a folder, and returns its file. */
   Path page(Path folder, R results);
+
+  /** Ends what the bench has started, also after a failure. Called once, after the last method. */
+  default void close() {}
 }

@@ -213,6 +213,11 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
+  /** The process, for what it uses. */
+  public ProcessHandle handle() {
+    return process.toHandle();
+  }
+
   /** Stops it at once; no-op if it has ended. */
   public void stop() {
     process.destroyForcibly();

@@ -88,9 +88,13 @@ public final class Session {
       }
       return new Outcome<>(results, failure);
     } finally {
-      close();
-      ended.countDown();
-      removeHook(hook);
+      try {
+        bench.close();
+      } finally {
+        close();
+        ended.countDown();
+        removeHook(hook);
+      }
     }
   }
 
