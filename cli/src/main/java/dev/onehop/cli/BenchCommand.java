@@ -29,9 +29,11 @@ import picocli.CommandLine.Option;
       RateCommand.class,
       ScenarioCommand.class,
       ZonesCommand.class,
+      BenchCopyCommand.class,
       ConsumeCommand.class,
       PropagateCommand.class,
-      VerifyCommand.class,
+      BenchJoinCommand.class,
+      BenchVerifyCommand.class,
       CollectCommand.class
     },
     header = "Measure what shard-aware routing buys.",

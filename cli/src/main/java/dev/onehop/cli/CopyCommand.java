@@ -6,15 +6,21 @@ import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -48,25 +54,27 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2",
-      "  onehop copy --from ... --to ... --resume",
-      "                             goes on after the process has ended",
-      "  onehop copy --from ... --to ... --include shop --exclude shop.sessions \\",
-      "      --rename shop=shop2 --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
-      "  onehop copy --from ... --to ... --only structure,full,indexes",
-      "                             if nothing writes to the source",
+      "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2 --resume",
+      "                    goes on after the process has ended",
+      "  onehop copy --from mongodb://old1 --to mongodb://new1 --rename shop=shop2 \\",
+      "      --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
+      "  onehop copy --from mongodb://old1 --to mongodb://new1 \\",
+      "      --only structure,full,indexes",
+      "                    if nothing writes to the source",
+      "  onehop copy status --to mongodb://new1,new2",
       "  onehop copy finish --to mongodb://new1,new2",
-      "                             ends it, once the writes to the source have been stopped",
+      "                    ends it, once the writes to the source have been stopped",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
-      "                             carries back what has changed since, so that one can go back",
-      "  ONEHOP_FROM_PASSWORD=... ONEHOP_TO_PASSWORD=... onehop copy \\",
-      "      --from 'mongodb://user@old/?tls=true' --to 'mongodb://user@new/?tls=true'",
-      "  onehop copy --bench --quick",
-      "                             measures it on clusters of its own",
+      "                    carries back what has changed since, so that one can go back",
       "",
       "Exit code: 0 done, 1 it can't begin or go on, 2 the command line was wrong, 130 interrupted",
       "(--resume goes on)."
-    })
+    },
+    preprocessor = CopyCommand.BenchArguments.class)
 final class CopyCommand implements Callable<Integer> {
+
+  private static final Set<CopyPhase> PHASES =
+      EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
 
   @Spec private CommandSpec spec;
 
@@ -92,12 +100,12 @@ final class CopyCommand implements Callable<Integer> {
   private String job;
 
   @Option(names = "--resume", description = "Go on with the job.")
-  boolean resume;
+  private boolean resume;
 
   @Option(
       names = "--overwrite",
       description = "Drop the job and the collections that are to be copied, and begin.")
-  boolean overwrite;
+  private boolean overwrite;
 
   @Option(
       names = "--only",
@@ -108,8 +116,6 @@ final class CopyCommand implements Callable<Integer> {
               + " copy finish.")
   private List<String> only = new ArrayList<>();
 
-  @Mixin SelectionOptions selection = new SelectionOptions();
-
   @Option(
       names = "--operations",
       split = ",",
@@ -119,65 +125,111 @@ final class CopyCommand implements Callable<Integer> {
   private List<String> operations = new ArrayList<>();
 
   @Option(
-      names = "--order-by",
-      paramLabel = "INDEX",
-      description =
-          "Read, and so insert, the documents of collections that have this index in its order: its"
-              + " name, or its key as JSON. Default: the shard key, or _id.")
-  private @Nullable String order;
+      names = "--bench",
+      description = "The same as onehop bench copy, with the arguments of that.")
+  @SuppressWarnings("UnusedVariable") // BenchArguments finds it.
+  private boolean bench;
 
   @Option(
-      names = "--readers",
-      paramLabel = "N",
-      defaultValue = "4",
-      description =
-          "How many ranges of each shard are read at the same time, 1 to 64. Default:"
-              + " ${DEFAULT-VALUE}.")
-  private int readers;
+      names = "--json",
+      description = "Print the result as JSON on standard output, in place of text.")
+  private boolean json;
 
-  @Option(
-      names = "--batch",
-      paramLabel = "N",
-      defaultValue = "1000",
-      description =
-          "How many documents are read and written at once, 1 to 100000. Default:"
-              + " ${DEFAULT-VALUE}.")
-  private int batch;
+  @Mixin private CopyRunOptions running = new CopyRunOptions();
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      description = "Read so many documents per second at most, over all shards.")
-  @Nullable Double rate;
+  @ArgGroup(validate = false, heading = "%nWhat is copied:%n")
+  private SelectionOptions selection = new SelectionOptions();
 
-  @Option(
-      names = "--bytes-rate",
-      paramLabel = "N",
-      description = "Write so many bytes per second at most.")
-  @Nullable Double bytesRate;
+  @ArgGroup(validate = false, heading = "%nHow fast:%n")
+  private Speed speed = new Speed();
 
-  @Mixin CopyRunOptions running = new CopyRunOptions();
+  private @Nullable List<String> benchArguments;
 
-  @Mixin CopyBenchOptions bench = new CopyBenchOptions();
+  /** How fast it is copied, and in which order. */
+  static final class Speed {
+    @Option(
+        names = "--readers",
+        paramLabel = "N",
+        description =
+            "How many ranges of each shard are read at the same time, 1 to 64. Default: 4.")
+    private int readers = 4;
 
-  @Mixin private ResultsOptions results = new ResultsOptions();
+    @Option(
+        names = "--batch",
+        paramLabel = "N",
+        description =
+            "How many documents are read and written at once, 1 to 100000. Default: 1000.")
+    private int batch = 1_000;
+
+    @Option(
+        names = "--rate",
+        paramLabel = "N",
+        description = "Read so many documents per second at most, over all shards.")
+    private @Nullable Double rate;
+
+    @Option(
+        names = "--bytes-rate",
+        paramLabel = "N",
+        description = "Write so many bytes per second at most.")
+    private @Nullable Double bytesRate;
+
+    @Option(
+        names = "--order-by",
+        paramLabel = "INDEX",
+        description =
+            "Read, and so insert, the documents of collections that have this index in its order:"
+                + " its name, or its key as JSON. Default: the shard key, or _id.")
+    private @Nullable String order;
+
+    ClusterCopy.Builder apply(ClusterCopy.Builder builder) {
+      ClusterCopy.Builder changed = builder.readersPerShard(readers).batchSize(batch);
+      if (order != null) {
+        changed = changed.orderBy(order);
+      }
+      if (rate != null) {
+        changed = changed.documentsPerSecond(rate);
+      }
+      return bytesRate == null ? changed : changed.bytesPerSecond(bytesRate);
+    }
+  }
+
+  /** Leaves the arguments of {@code copy --bench} to {@code bench copy}. */
+  static final class BenchArguments implements IParameterPreprocessor {
+    @Override
+    public boolean preprocess(
+        Stack<String> args,
+        CommandSpec command,
+        @Nullable ArgSpec argument,
+        Map<String, Object> info) {
+      if (!args.contains("--bench")) {
+        return false;
+      }
+      List<String> rest = new ArrayList<>(args);
+      Collections.reverse(rest);
+      rest.remove("--bench");
+      ((CopyCommand) command.userObject()).benchArguments = rest;
+      args.clear();
+      return true;
+    }
+  }
 
   @Override
   public Integer call() {
-    if (bench.isWanted()) {
-      return bench.run(results);
+    if (benchArguments != null) {
+      List<String> all = new ArrayList<>(List.of("bench", "copy"));
+      all.addAll(benchArguments);
+      return OneHopCommand.commandLine()
+          .setOut(spec.commandLine().getOut())
+          .setErr(spec.commandLine().getErr())
+          .execute(all.toArray(String[]::new));
     }
-    try (ClusterCopy copy = copy()) {
-      running.run(copy, spec.commandLine().getOut(), results.json);
-    }
+    running.run(this::copy, spec.commandLine().getOut(), json);
     return 0;
   }
 
   private ClusterCopy copy() {
-    String source = from;
-    String destination = to;
     // Subcommands have no source, so the command line's parser can't tell.
-    if (source == null || destination == null) {
+    if (from == null || to == null) {
       throw Failure.usage("--from and --to are needed (see onehop copy --help)");
     }
     if (resume && overwrite) {
@@ -185,24 +237,19 @@ final class CopyCommand implements Callable<Integer> {
     }
     try {
       ClusterCopy.Builder builder =
-          running
-              .builder(source, destination)
+          speed
+              .apply(running.builder(from, to))
               .job(job)
               .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
               .include(selection.included)
               .exclude(selection.excluded)
-              .readersPerShard(readers)
-              .batchSize(batch);
-      builder = builder.phases(phases()).operations(operations());
-      if (order != null) {
-        builder = builder.orderBy(order);
-      }
-      if (rate != null) {
-        builder = builder.documentsPerSecond(rate);
-      }
-      if (bytesRate != null) {
-        builder = builder.bytesPerSecond(bytesRate);
-      }
+              .phases(chosen("--only", only, CopyPhase.class, PHASES))
+              .operations(
+                  chosen(
+                      "--operations",
+                      operations,
+                      CopyOperation.class,
+                      EnumSet.allOf(CopyOperation.class)));
       for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
         builder = builder.rename(rename.getKey(), rename.getValue());
       }
@@ -215,44 +262,24 @@ final class CopyCommand implements Callable<Integer> {
     }
   }
 
-  private Set<CopyPhase> phases() {
-    if (only.isEmpty()) {
-      return EnumSet.of(
-          CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
+  /** The values of an option, in lower case; all there are if none is given. */
+  private static <E extends Enum<E>> Set<E> chosen(
+      String option, List<String> names, Class<E> type, Set<E> all) {
+    Set<E> chosen = EnumSet.noneOf(type);
+    for (String name : names) {
+      chosen.add(
+          all.stream()
+              .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(name))
+              .findFirst()
+              .orElseThrow(() -> Failure.usage(wrong(option, name, all))));
     }
-    Set<CopyPhase> phases = EnumSet.noneOf(CopyPhase.class);
-    for (String name : only) {
-      phases.add(
-          switch (name) {
-            case "structure" -> CopyPhase.STRUCTURE;
-            case "full" -> CopyPhase.FULL;
-            case "indexes" -> CopyPhase.INDEXES;
-            case "incremental" -> CopyPhase.INCREMENTAL;
-            default ->
-                throw Failure.usage(
-                    "--only " + name + ": must be structure, full, indexes or incremental");
-          });
-    }
-    return phases;
+    return names.isEmpty() ? all : chosen;
   }
 
-  private Set<CopyOperation> operations() {
-    if (operations.isEmpty()) {
-      return EnumSet.allOf(CopyOperation.class);
-    }
-    Set<CopyOperation> wanted = EnumSet.noneOf(CopyOperation.class);
-    for (String name : operations) {
-      wanted.add(
-          switch (name) {
-            case "insert" -> CopyOperation.INSERT;
-            case "update" -> CopyOperation.UPDATE;
-            case "delete" -> CopyOperation.DELETE;
-            case "ddl" -> CopyOperation.DDL;
-            default ->
-                throw Failure.usage(
-                    "--operations " + name + ": must be insert, update, delete or ddl");
-          });
-    }
-    return wanted;
+  private static String wrong(String option, String name, Set<? extends Enum<?>> all) {
+    List<String> known = all.stream().map(each -> each.name().toLowerCase(Locale.ROOT)).toList();
+    int last = known.size() - 1;
+    return "%s %s: must be %s or %s"
+        .formatted(option, name, String.join(", ", known.subList(0, last)), known.get(last));
   }
 }

@@ -8,6 +8,7 @@ import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
 import org.bson.BsonString;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -141,17 +142,38 @@ final class CopyControlCommands {
       name = "status",
       mixinStandardHelpOptions = true,
       versionProvider = Version.class,
-      header = "Print how far a copy is, as JSON.")
+      header = "Print how far a copy is, as its job has it.")
   static final class Status implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private Options options = new Options();
 
+    @Option(names = "--json", description = "Print it as JSON, in place of text.")
+    private boolean json;
+
     @Override
     public Integer call() {
-      return options.with(
-          control -> {
-            spec.commandLine().getOut().println(control.status().toJson());
-            spec.commandLine().getOut().flush();
+      return options.with(control -> print(control.status()));
+    }
+
+    private void print(BsonDocument status) {
+      PrintWriter out = spec.commandLine().getOut();
+      if (json) {
+        out.println(status.toJson());
+      } else {
+        print(out, status);
+      }
+      out.flush();
+    }
+
+    private static void print(PrintWriter out, BsonDocument fields) {
+      fields.forEach(
+          (name, value) -> {
+            if (value.isDocument()) {
+              print(out, value.asDocument());
+            } else {
+              String text = new BsonDocument("", value).toJson();
+              out.printf("%-20s %s%n", name, text.substring(5, text.length() - 1));
+            }
           });
     }
   }

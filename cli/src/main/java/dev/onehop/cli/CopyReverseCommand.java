@@ -78,9 +78,7 @@ final class CopyReverseCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (ClusterCopy copy = copy()) {
-      running.run(copy, spec.commandLine().getOut(), json);
-    }
+    running.run(this::copy, spec.commandLine().getOut(), json);
     return 0;
   }
 

@@ -8,38 +8,23 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
-import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** How a copy is run and what is shown of it, the same of all that copy. */
 final class CopyRunOptions {
   private static final long REFRESH_MILLIS = 250;
-  private static final long FILE_MILLIS = 1_000;
-  private static final long ENDING_SECONDS = 10;
-
-  @Option(
-      names = "--progress-file",
-      paramLabel = "FILE",
-      description = "Write the progress to this file as JSON, every second.")
-  @Nullable Path progressFile;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
@@ -55,64 +40,34 @@ final class CopyRunOptions {
         .toSettings(client);
   }
 
-  /** Copies, and prints how far it came. */
-  void run(ClusterCopy copy, PrintWriter out, boolean json) {
-    CopyProgress done = run(copy);
+  /**
+   * Copies, and prints how far it came. A signal to stop interrupts the copy, which gives the job
+   * up, so that nobody has to wait for it.
+   *
+   * @param prepare makes the copy
+   */
+  void run(Supplier<ClusterCopy> prepare, PrintWriter out, boolean json) {
+    CopyProgress done;
+    try (Interruption interruption = Interruption.of(Thread.currentThread());
+        ClusterCopy copy = prepare.get();
+        Progress progress = Progress.start(Terminal.detect())) {
+      Timer timer = new Timer("copy-progress", true);
+      timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
+      try {
+        copy.run();
+      } catch (InterruptedException | CopyException e) {
+        throw interruption.failure(e);
+      } finally {
+        timer.cancel();
+      }
+      done = copy.progress();
+    }
     if (json) {
       out.println(toJson(done));
     } else {
       print(out, done);
     }
     out.flush();
-  }
-
-  private CopyProgress run(ClusterCopy copy) {
-    CountDownLatch ended = new CountDownLatch(1);
-    Thread hook = new Thread(() -> end(copy, ended), "interrupted");
-    Runtime.getRuntime().addShutdownHook(hook);
-    try (Progress progress = Progress.start(Terminal.detect())) {
-      Timer timer = new Timer("copy-progress", true);
-      timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
-      if (progressFile != null) {
-        Written written = new Written(copy, progressFile);
-        written.begin();
-        timer.schedule(written, 0, FILE_MILLIS);
-      }
-      try {
-        copy.run();
-        return copy.progress();
-      } finally {
-        timer.cancel();
-        if (progressFile != null) {
-          new Written(copy, progressFile).run();
-        }
-      }
-    } catch (InterruptedException e) {
-      throw Failure.of(e);
-    } catch (CopyException e) {
-      throw Failure.run(Failure.firstLine(e), e);
-    } finally {
-      ended.countDown();
-      removeHook(hook);
-    }
-  }
-
-  /** Gives the job up, so that nobody has to wait for it. */
-  private static void end(ClusterCopy copy, CountDownLatch ended) {
-    copy.close();
-    try {
-      var unused = ended.await(ENDING_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      var unused = Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // It is running: the process ends.
-    }
   }
 
   /** Shows how far it is. */
@@ -173,45 +128,6 @@ final class CopyRunOptions {
   private static String operations(CopyProgress now, String format) {
     Long operations = now.lagOperations();
     return operations == null ? "" : String.format(Locale.ROOT, format, operations);
-  }
-
-  /** Writes how far it is to a file, which is always whole. */
-  private static final class Written extends TimerTask {
-    private final ClusterCopy copy;
-    private final Path file;
-
-    Written(ClusterCopy copy, Path file) {
-      this.copy = copy;
-      this.file = file;
-    }
-
-    /**
-     * Writes it once.
-     *
-     * @throws Failure if it can't be written
-     */
-    void begin() {
-      try {
-        write();
-      } catch (IOException e) {
-        throw Failure.usage("--progress-file " + file + " can't be written");
-      }
-    }
-
-    private void write() throws IOException {
-      Path whole = file.resolveSibling(file.getFileName() + ".new");
-      Files.writeString(whole, toJson(copy.progress()) + "\n");
-      Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING);
-    }
-
-    @Override
-    public void run() {
-      try {
-        write();
-      } catch (IOException e) {
-        // A copy is not to end because of it.
-      }
-    }
   }
 
   private static String toJson(CopyProgress now) {

@@ -70,8 +70,6 @@ public final class OneHopCommand implements Runnable {
     // JMH's options are JMH's to read.
     Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
         .setUnmatchedOptionsArePositionalParams(true);
-    CommandLine bench = Objects.requireNonNull(commandLine.getSubcommands().get("bench"));
-    bench.addSubcommand("join", new CommandLine(new ResyncBenchCommand()).setCommandName("join"));
     CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
     commandLine.addSubcommand(completion);
     completion

@@ -36,7 +36,13 @@ final class ProgramOptions {
     requireProgram("--mongos", mongos);
   }
 
-  private static void requireProgram(String option, @Nullable Path path) {
+  /**
+   * Looks whether there is such a program.
+   *
+   * @param path null if the option was not given
+   * @throws Failure if not
+   */
+  static void requireProgram(String option, @Nullable Path path) {
     if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
       throw Failure.usage(
           option + " " + path + (Files.exists(path) ? " is no program" : ": no such file"));

@@ -1,6 +1,5 @@
 package dev.onehop.cli;
 
-import dev.onehop.measure.bench.StandaloneRun;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.frame.RunContext;
@@ -8,9 +7,7 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
-import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -43,44 +40,6 @@ final class ResultsOptions {
   /** The empty folder of the results, made if it is not there. */
   Path folder() {
     return ResultsFolder.create(out);
-  }
-
-  /**
-   * Runs what starts its own servers, until it ends or the JVM gets a signal to stop, and shows
-   * what it has found.
-   *
-   * @param folder of {@link #folder}
-   * @param prepare makes the run
-   * @param report writes the report, and returns where
-   * @param table the results for a terminal
-   * @throws Failure if the run ended early
-   */
-  <R extends RunResults> R run(
-      Path folder,
-      BiFunction<RunContext, Progress, StandaloneRun<R>> prepare,
-      BiFunction<Path, R, Path> report,
-      Function<R, String> table) {
-    RunContext context =
-        RunContext.of(
-            folder,
-            Home.folder(),
-            Shell.commandLine(command.commandLine().getParseResult().originalArgs()));
-    try (Interruption interruption = Interruption.of(Thread.currentThread())) {
-      Failure failure = null;
-      R found;
-      try (Progress progress = Progress.start(Terminal.detect())) {
-        StandaloneRun<R> run = prepare.apply(context, progress);
-        try {
-          run.run();
-        } catch (IOException | InterruptedException | RuntimeException e) {
-          failure = interruption.failure(e);
-          boolean unused = Thread.interrupted(); // What is written now is not broken off.
-          run.ended(failure);
-        }
-        found = run.results();
-      }
-      return end(folder, found, failure, report, table);
-    }
   }
 
   /**

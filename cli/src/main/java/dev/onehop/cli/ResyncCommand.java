@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     header = "Give a replica set a new member, logically or by copying files; measure both.",
-    subcommands = {ResyncRunCommand.class, ResyncBenchCommand.class},
+    subcommands = {ResyncRunCommand.class, ResyncCommand.Bench.class},
     footer = {
       "",
       "Examples:",
@@ -21,6 +21,10 @@ import picocli.CommandLine.Spec;
       "  onehop resync run --help       how to add a member to yours"
     })
 final class ResyncCommand implements Runnable {
+
+  /** {@code onehop bench join} by its earlier name. */
+  @Command(name = "bench")
+  static final class Bench extends BenchJoinCommand {}
 
   @Spec private CommandSpec spec;
 

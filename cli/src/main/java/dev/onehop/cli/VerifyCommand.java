@@ -26,6 +26,7 @@ import java.util.TimerTask;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -51,13 +52,12 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  onehop verify --from mongodb://old1,old2 --to mongodb://new1,new2",
-      "  onehop verify --from ... --to ... --include shop --exclude shop.sessions --details 20",
-      "  onehop verify --from ... --to ... --rename shop=shop2 --state shop.verify",
-      "                             killed and started again, it goes on with what is left",
-      "  onehop verify --from ... --to ... --settle 60s --rate 20000",
-      "                             during a copy that is up to a minute behind",
-      "  ONEHOP_FROM_PASSWORD=... ONEHOP_TO_PASSWORD=... onehop verify \\",
-      "      --from 'mongodb://user@old/?tls=true' --to 'mongodb://user@new/?tls=true'",
+      "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",
+      "      --exclude shop.sessions --details 20",
+      "  onehop verify --from mongodb://old1 --to mongodb://new1 --state shop.verify",
+      "                    killed and started again, it goes on with what is left",
+      "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
+      "                    during a copy that is up to a minute behind",
       "",
       "Exit code: 0 equal, 3 different, 1 not all could be compared, 2 the command line was wrong,",
       "130 interrupted."
@@ -65,8 +65,6 @@ import picocli.CommandLine.Spec;
 final class VerifyCommand implements Callable<Integer> {
 
   static final int DIFFERENT = 3;
-  private static final int MOST_DETAILS = 10_000;
-  private static final int MOST_PARALLEL = 64;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
   private static final long REFRESH_MILLIS = 250;
 
@@ -87,8 +85,6 @@ final class VerifyCommand implements Callable<Integer> {
       paramLabel = "URL",
       description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
   private String to;
-
-  @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Option(
       names = "--state",
@@ -135,6 +131,9 @@ final class VerifyCommand implements Callable<Integer> {
               + " they can be reached and know the user.")
   private boolean throughMongos;
 
+  @ArgGroup(validate = false, heading = "%nWhat is compared:%n")
+  private SelectionOptions selection = new SelectionOptions();
+
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   @Option(
@@ -174,12 +173,8 @@ final class VerifyCommand implements Callable<Integer> {
     if (rate != null && !(rate >= 1)) {
       throw Failure.usage("--rate " + rate + ": must be 1 or more");
     }
-    if (parallel < 1 || parallel > MOST_PARALLEL) {
-      throw Failure.usage("--parallel " + parallel + ": must be from 1 to " + MOST_PARALLEL);
-    }
-    if (details < 0 || details > MOST_DETAILS) {
-      throw Failure.usage("--details " + details + ": must be from 0 to " + MOST_DETAILS);
-    }
+    new OptionRange("--parallel", 1, 64).check(parallel);
+    new OptionRange("--details", 0, 10_000).check(details);
     if (state != null) {
       checkState(state);
     }

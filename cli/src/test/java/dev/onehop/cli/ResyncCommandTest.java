@@ -14,6 +14,7 @@ import picocli.CommandLine;
 
 class ResyncCommandTest {
 
+  /** By the earlier name of {@code bench join}. */
   private static ResyncBenchPlan plan(String... args) {
     CommandLine line = OneHopCommand.commandLine();
     String[] all = new String[args.length + 2];
@@ -21,7 +22,7 @@ class ResyncCommandTest {
     all[1] = "bench";
     System.arraycopy(args, 0, all, 2, args.length);
     line.parseArgs(all);
-    ResyncBenchCommand command =
+    BenchJoinCommand command =
         line.getSubcommands().get("resync").getSubcommands().get("bench").getCommand();
     return command.plan();
   }
@@ -41,6 +42,15 @@ class ResyncCommandTest {
     assertThat(plan("--quick").within()).isLessThan(Duration.ofMinutes(2));
     assertThat(plan("--quick", "--rounds", "5").within()).isNull();
     assertThat(plan("--quick", "--sizes", "4,2,4").mebibytes()).containsExactly(2, 4);
+  }
+
+  @Test
+  void joinIsACommandOfBench() {
+    CommandLine line = OneHopCommand.commandLine();
+    line.parseArgs("bench", "join");
+    BenchJoinCommand command =
+        line.getSubcommands().get("bench").getSubcommands().get("join").getCommand();
+    assertThat(command.plan()).isEqualTo(plan());
   }
 
   @ParameterizedTest

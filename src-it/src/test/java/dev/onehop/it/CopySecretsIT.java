@@ -58,7 +58,6 @@ class CopySecretsIT {
           .insertMany(IntStream.range(0, 1_000).mapToObj(i -> new Document("_id", i)).toList());
       String fromUrl = asUser(source);
       String toUrl = asUser(destination);
-      Path progress = folder.resolve("progress.json");
       Run copy =
           start(
               RealMongod.PASSWORD,
@@ -69,9 +68,7 @@ class CopySecretsIT {
               toUrl,
               "--include",
               "safe",
-              "--json",
-              "--progress-file",
-              progress.toString());
+              "--json");
       try {
         awaitChanges(copy, to);
         assertThat(

@@ -27,15 +27,14 @@ class ResyncBenchIT {
   void bothMethodsAreMeasuredAndProved(@TempDir Path folder) throws Exception {
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     Path out = folder.resolve("run");
-    StringWriter stdout = new StringWriter();
     StringWriter stderr = new StringWriter();
     int exitCode =
         OneHopCommand.commandLine()
-            .setOut(new PrintWriter(stdout))
+            .setOut(new PrintWriter(new StringWriter()))
             .setErr(new PrintWriter(stderr))
             .execute(
-                "resync",
                 "bench",
+                "join",
                 "--sizes",
                 "1,8",
                 "--indexes",
@@ -53,8 +52,6 @@ class ResyncBenchIT {
 
     assertThat(stderr.toString()).isEmpty();
     assertThat(exitCode).isZero();
-    assertThat(stdout.toString()).contains("2 indexes, 3 collections: at 8 MiB", "Report: ");
-    assertThat(out.resolve("report.html")).content().contains("<svg class=\"chart");
     assertThat(folder.resolve("data")).isEmptyDirectory();
 
     JsonNode results = new ObjectMapper().readTree(out.resolve("results.json").toFile());

@@ -21,8 +21,7 @@ final class Bars {
   /** The bars of all benchmarks on the class path, sorted by class and method. */
   static List<Comparison> all() {
     return BenchmarkList.defaultList()
-        .getAll(
-            OutputFormatFactory.createFormatInstance(System.err, VerboseMode.SILENT), List.of())
+        .getAll(OutputFormatFactory.createFormatInstance(System.err, VerboseMode.SILENT), List.of())
         .stream()
         .map(BenchmarkListEntry::getUserClassQName)
         .distinct()
@@ -85,8 +84,7 @@ final class Bars {
     return values;
   }
 
-  private static Side side(
-      Class<?> type, String method, Map<String, String> parameters, Bar bar) {
+  private static Side side(Class<?> type, String method, Map<String, String> parameters, Bar bar) {
     return new Side(
         Side.name(type, method),
         parameters,

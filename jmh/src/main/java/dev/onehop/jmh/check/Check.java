@@ -63,9 +63,7 @@ final class Check {
       int now = round;
       run(
           "round " + (round + 1),
-          bars.stream()
-              .filter(bar -> bar.rounds() > now && !verdict(bar).isCertain())
-              .toList());
+          bars.stream().filter(bar -> bar.rounds() > now && !verdict(bar).isCertain()).toList());
     }
     List<Verdict> verdicts = verdicts();
     for (int round = 0; round < MORE_ROUNDS && !allHeld(verdicts); round++) {

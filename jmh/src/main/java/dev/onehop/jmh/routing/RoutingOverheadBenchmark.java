@@ -90,7 +90,8 @@ public class RoutingOverheadBenchmark {
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
-  // Over a server that does nothing, so the ratio says little: it keeps out what takes many times as
+  // Over a server that does nothing, so the ratio says little: it keeps out what takes many times
+  // as
   // long. The bytes are those of compiled code, so the warmup is long: some 2,500 for a find, 3,400
   // for an insert, 5,900 for an update.
   @Bar(

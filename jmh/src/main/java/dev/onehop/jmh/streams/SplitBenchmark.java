@@ -41,11 +41,7 @@ public class SplitBenchmark {
 
   /** As it is done. */
   // Beside other builds 19, with 480 bytes for an event; from a decoded event 9,700.
-  @Bar(
-      name = "splitting change streams",
-      baseline = "decodeAndHash",
-      atLeast = 5,
-      moreBytes = 0)
+  @Bar(name = "splitting change streams", baseline = "decodeAndHash", atLeast = 5, moreBytes = 0)
   @Benchmark
   public int split() {
     return Channels.of(next(), CHANNELS);

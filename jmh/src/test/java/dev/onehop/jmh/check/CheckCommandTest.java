@@ -79,7 +79,8 @@ class CheckCommandTest {
   @Test
   void aBenchmarkThatFailsFailsTheCheckWithItsReason() {
     Side fails =
-        new Side("transport.SharedSocketsBenchmark.pings", Map.of("transport", "none"), NONE, SHORT);
+        new Side(
+            "transport.SharedSocketsBenchmark.pings", Map.of("transport", "none"), NONE, SHORT);
     assertThat(check(fails, 1)).isEqualTo(1);
     assertThat(err.toString())
         .contains("onehop jmh: transport.SharedSocketsBenchmark.pings failed: ");

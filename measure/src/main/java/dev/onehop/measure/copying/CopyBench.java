@@ -1,115 +1,180 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.measure.bench.StandaloneRun;
-import dev.onehop.measure.frame.RunContext;
+import dev.onehop.measure.copying.CopyCell.Scene;
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.CopyBenchReport;
+import dev.onehop.measure.report.CopyBenchTable;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
-import dev.onehop.resync.Progress;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies between clusters and replica sets of its own by both ways, one after the other, in turns.
- * Writes {@code results.json} after each copy.
+ * Copies between clusters and replica sets of its own: OneHop and another tool in turns. Without a
+ * rival's program, the other tool is the plain driver through one mongos.
  */
-public final class CopyBench extends StandaloneRun<CopyBenchResults> {
+public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchResults> {
+  private static final String WORKLOAD =
+      "documents as of YCSB, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian";
+
   private final CopyBenchPlan plan;
-  private final Progress progress;
-  private final List<CopyBenchRun> runs = new ArrayList<>(); // guarded by this
-  private final Map<String, HostFacts> hosts = new LinkedHashMap<>(); // guarded by this
-  private @Nullable ServerFacts server; // guarded by this
+  private final CopyEnds ends;
+  private final Map<CopyTool, ToolProcess> tools = new EnumMap<>(CopyTool.class);
+  private final Map<String, HostFacts> hosts = new LinkedHashMap<>();
+  private @Nullable ClusterPair pair;
+  private @Nullable CopyScene scene;
+  private @Nullable ServerFacts server;
 
-  /**
-   * Prepares it.
-   *
-   * @param context what results say besides
-   */
-  public CopyBench(CopyBenchPlan plan, Progress progress, RunContext context) {
-    super(context);
+  /** Has started nothing yet. */
+  public CopyBench(CopyBenchPlan plan) {
     this.plan = plan;
-    this.progress = progress;
+    this.ends = new CopyEnds(plan);
   }
 
   @Override
-  public void run() throws IOException, InterruptedException {
-    try (Sides sides = new Sides(plan, progress)) {
-      for (ClusterPair setup : plan.setups()) {
-        sides.start(setup);
-        Side source = sides.from(setup);
-        Side destination = sides.to(setup);
-        know(source, "source");
-        know(destination, "destination");
-        try (ToolProcesses workers =
-            new ToolProcesses(
-                source,
-                destination,
-                plan.quick(),
-                context().out().resolve("logs").resolve(setup.option()))) {
-          new PairRun(plan, progress, setup, source, destination, workers, this::add).run();
-        }
+  public void prepare(Session session) {
+    for (ClusterPair each : plan.pairs()) {
+      plan.rivals().keySet().stream()
+          .filter(rival -> !rival.supports(each))
+          .forEach(
+              rival ->
+                  session
+                      .progress()
+                      .note("%s does not copy %s".formatted(rival.label(), each.label())));
+    }
+  }
+
+  @Override
+  public List<CopyCell> cells() {
+    return plan.cells();
+  }
+
+  @Override
+  public Duration estimate(CopyCell cell, Session session) {
+    return Duration.ZERO;
+  }
+
+  @Override
+  public CopyBenchRun measure(CopyCell cell, Session session)
+      throws IOException, InterruptedException {
+    if (scene == null || !scene.is(cell.scene())) {
+      closeScene();
+      scene = open(cell.scene(), session);
+    }
+    return scene.measure(cell);
+  }
+
+  private CopyScene open(Scene next, Session session) throws IOException, InterruptedException {
+    if (next.pair() != pair) {
+      closeTools();
+      pair = next.pair();
+      ends.start(pair, session.progress());
+      know(ends.from(pair), "source");
+      know(ends.to(pair), "destination");
+    }
+    Path logs = session.folder().resolve("logs").resolve(next.pair().option());
+    for (CopyTool tool : next.tools()) {
+      if (!tools.containsKey(tool)) {
+        tools.put(tool, start(tool, next.pair(), logs.resolve(tool.label())));
       }
-      progress.phase("stopping servers");
     }
+    CopyScene opened =
+        new CopyScene(
+            plan, next, ends.from(next.pair()), ends.to(next.pair()), tools, session.progress());
+    opened.open();
+    return opened;
   }
 
-  private synchronized void know(Side side, String name) {
-    side.hosts(name).forEach(host -> hosts.put(host.name(), host));
+  private ToolProcess start(CopyTool tool, ClusterPair of, Path logs) throws IOException {
+    CopyEnd source = ends.from(of);
+    CopyEnd destination = ends.to(of);
+    Path program = plan.rivals().get(tool);
+    return program == null
+        ? JvmTool.start(tool, source, destination, plan.quick(), logs)
+        : RivalTool.of(tool, program, source, destination, Files.createDirectories(logs));
+  }
+
+  private void know(CopyEnd end, String name) {
+    end.hosts(name).forEach(host -> hosts.put(host.name(), host));
     if (server == null || server.router().kind().equals(ServerFacts.Router.NONE)) {
-      server = side.facts();
+      server = end.facts();
     }
-  }
-
-  private synchronized void add(CopyBenchRun run) {
-    runs.add(run);
-    write();
-  }
-
-  private int planned() {
-    boolean full = plan.kinds().contains(CopyBenchRun.FULL);
-    int ofEach = plan.kinds().size() - (full ? 1 : 0) + (full ? plan.collections().size() : 0);
-    return ofEach * plan.setups().size() * CopyTool.values().length * plan.rounds();
   }
 
   @Override
-  public synchronized @Nullable CopyBenchResults results() {
-    ServerFacts known = server;
-    if (known == null || runs.isEmpty()) {
+  public @Nullable CopyBenchResults results(
+      List<Measured<CopyCell, CopyBenchRun>> measured, Session session) {
+    List<CopyBenchRun> runs =
+        measured.stream().filter(each -> each.cell().isMeasured()).map(Measured::point).toList();
+    if (server == null || runs.isEmpty()) {
       return null;
     }
-    return new CopyBenchResults(
-        new RunFacts(
-            context().started(),
-            context().command(),
-            runs.size() == planned(),
-            stopReason(),
-            planned(),
+    Double share = plan.routerCpus();
+    RunFacts.Load load =
+        new RunFacts.Load(
             plan.records(),
-            "documents as of YCSB, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian",
+            WORKLOAD,
             Map.of(),
             null,
             List.of(),
             plan.rounds(),
             1,
-            plan.routerCpus() == null
-                ? null
-                : "each router held to " + plan.routerCpus() + " of a processor",
-            null),
+            share == null ? null : "each router held to " + share + " of a processor",
+            null);
+    return new CopyBenchResults(
+        session.facts((int) cells().stream().filter(CopyCell::isMeasured).count(), load),
         new TopologyFacts(
             "from one cluster to another",
             "here",
             List.of("here"),
             new TopologyFacts.RoundTrips(Map.of(), Map.of()),
             List.copyOf(hosts.values())),
-        known,
-        context().machine(),
-        List.copyOf(runs));
+        server,
+        session.context().machine(),
+        runs);
+  }
+
+  @Override
+  public String table(CopyBenchResults results) {
+    return CopyBenchTable.render(results);
+  }
+
+  @Override
+  public Path page(Path folder, CopyBenchResults results) {
+    return CopyBenchReport.write(folder, results);
+  }
+
+  private void closeScene() {
+    if (scene != null) {
+      scene.close();
+      scene = null;
+    }
+  }
+
+  private void closeTools() {
+    tools.values().forEach(ToolProcess::close);
+    tools.clear();
+  }
+
+  /** Ends the tools and the servers; what the scene has written goes with them. */
+  @Override
+  public void close() {
+    if (scene != null) {
+      scene.stop();
+    }
+    closeTools();
+    ends.close();
   }
 }

@@ -1,28 +1,34 @@
 package dev.onehop.measure.copying;
 
+import dev.onehop.measure.copying.CopyCell.Scene;
+import dev.onehop.measure.results.CopyBenchRun;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is measured.
  *
- * @param setups from what to what
- * @param kinds of {@link dev.onehop.measure.results.CopyBenchRun}, in their order
+ * @param pairs from what to what
+ * @param kinds of {@link CopyBenchRun}, in their order
  * @param records documents of all collections together
  * @param collections into how many collections they are split, one after the other
  * @param operations how many inserts and updates a backlog has
  * @param rate operations per second that are written while lags are measured
  * @param duration how long they are
- * @param rounds how often each way is measured
+ * @param rounds how often each tool is measured
  * @param quick whether all of it is small, so that the optimizing compiler would not pay
  * @param routerCpus how many processors each router may use; null for all
+ * @param rivals the programs that OneHop is measured beside; empty for the plain driver
  * @param mongod the servers' program; null to find it
  * @param mongos the routers' program; null to find it, or to use the stand-in
  */
 public record CopyBenchPlan(
-    List<ClusterPair> setups,
+    List<ClusterPair> pairs,
     List<String> kinds,
     int records,
     List<Integer> collections,
@@ -32,13 +38,66 @@ public record CopyBenchPlan(
     int rounds,
     boolean quick,
     @Nullable Double routerCpus,
+    Map<CopyTool, Path> rivals,
     @Nullable Path mongod,
     @Nullable Path mongos) {
 
-  /** Copies the lists. */
+  /** Copies the lists and the map. */
   public CopyBenchPlan {
-    setups = List.copyOf(setups);
+    pairs = List.copyOf(pairs);
     kinds = List.copyOf(kinds);
     collections = List.copyOf(collections);
+    rivals = Map.copyOf(rivals);
+  }
+
+  /** All copies in their order: of a pair the changes, then the full copies. */
+  List<CopyCell> cells() {
+    List<CopyCell> cells = new ArrayList<>();
+    for (ClusterPair pair : pairs) {
+      List<List<CopyTool>> groups = groups(pair);
+      for (boolean changes : List.of(true, false)) {
+        List<String> wanted = kinds.stream().filter(kind -> isOfChanges(kind) == changes).toList();
+        for (int split : changes ? List.of(1) : collections) {
+          for (List<CopyTool> tools : groups) {
+            Scene scene = new Scene(pair, changes, split, tools);
+            wanted.forEach(kind -> add(cells, scene, kind, rounds * groups.indexOf(tools)));
+          }
+        }
+      }
+    }
+    return cells;
+  }
+
+  private static boolean isOfChanges(String kind) {
+    return kind.equals(CopyBenchRun.INCREMENTAL) || kind.equals(CopyBenchRun.LAG);
+  }
+
+  /** The tools that take turns: OneHop with each of the others. */
+  private List<List<CopyTool>> groups(ClusterPair pair) {
+    List<List<CopyTool>> groups =
+        rivals.keySet().stream()
+            .sorted()
+            .filter(rival -> rival.supports(pair))
+            .map(rival -> List.of(rival, CopyTool.ONEHOP))
+            .toList();
+    if (!groups.isEmpty()) {
+      return groups;
+    }
+    return List.of(
+        kinds.contains(CopyBenchRun.VERIFY)
+            ? List.of(CopyTool.ONEHOP)
+            : List.of(CopyTool.DRIVER, CopyTool.ONEHOP));
+  }
+
+  /** Adds all rounds of a kind, numbered after those of earlier tools. */
+  private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
+    List<CopyTool> turned = new ArrayList<>(scene.tools());
+    Collections.reverse(turned);
+    // Round 0 is not measured: compilers fill the processors of a small machine.
+    for (int round = quick ? 1 : 0; round <= rounds; round++) {
+      for (CopyTool tool : round % 2 == 0 ? scene.tools() : turned) {
+        cells.add(new CopyCell(scene, kind, round == 0 ? 0 : earlier + round, tool));
+      }
+    }
   }
 }

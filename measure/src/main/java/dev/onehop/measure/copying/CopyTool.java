@@ -1,13 +1,28 @@
 package dev.onehop.measure.copying;
 
 import dev.onehop.measure.results.CopyBenchRun;
+import java.util.List;
 
-/** How documents get from source to destination. */
-enum CopyTool {
-  /** One reader for each collection, all through one router, and writers through one router. */
-  ONE(CopyBenchRun.ONE),
+/** A tool that copies from a source to a destination. */
+public enum CopyTool {
+  /** The plain driver: one reader for each collection and writers, all through one mongos. */
+  DRIVER(CopyBenchRun.DRIVER),
   /** OneHop's copy. */
-  OURS(CopyBenchRun.OURS);
+  ONEHOP(CopyBenchRun.ONEHOP),
+  /** Percona ClusterSync for MongoDB. */
+  PCSM("pcsm"),
+  /** MongoShake. */
+  MONGOSHAKE("mongoshake"),
+  /** MongoDB's mongosync. */
+  MONGOSYNC("mongosync"),
+  /** MongoDB's migration-verifier, which compares only. */
+  MIGRATION_VERIFIER("migration-verifier");
+
+  /** The tools that users bring to copy. */
+  public static final List<CopyTool> COPIERS = List.of(PCSM, MONGOSHAKE, MONGOSYNC);
+
+  /** The tools that users bring to compare. */
+  public static final List<CopyTool> VERIFIERS = List.of(MIGRATION_VERIFIER);
 
   private final String label;
 
@@ -15,8 +30,26 @@ enum CopyTool {
     this.label = label;
   }
 
-  /** Its name in results, and that of its database at the destination. */
-  String label() {
+  /** Its name in results and on command lines. */
+  public String label() {
     return label;
+  }
+
+  /**
+   * The database at the destination. Tools that users bring keep the source's name: not all can
+   * change it.
+   */
+  String database() {
+    return COPIERS.contains(this) ? Workload.DATABASE : label;
+  }
+
+  /** Whether the tool copies between such clusters, by its documentation. */
+  boolean supports(ClusterPair pair) {
+    return switch (this) {
+      case DRIVER, ONEHOP, MIGRATION_VERIFIER -> true;
+      case PCSM -> pair.fromSharded() == pair.toSharded();
+      case MONGOSYNC -> pair.toSharded() || !pair.fromSharded();
+      case MONGOSHAKE -> !pair.fromSharded();
+    };
   }
 }

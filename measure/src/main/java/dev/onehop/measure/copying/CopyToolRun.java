@@ -4,23 +4,26 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 
-/** A way of copying, within its worker. */
+/** OneHop or the plain driver within its {@link ToolMain}. */
 interface CopyToolRun extends AutoCloseable {
-  /** Copies the documents of collections that are there already. */
+  /** Copies the documents of collections that the destination has already. */
   void full(List<String> collections) throws InterruptedException, ExecutionException;
 
   /**
    * Begins to apply the changes of the first collection.
    *
-   * @param start of these, for a way that does not know
+   * @param since the time of the first; OneHop has a place of its own
    */
-  void follow(BsonTimestamp start);
+  void follow(BsonTimestamp since);
 
   /** How many changes were applied since then. */
   long applied();
 
   /** Ends that. */
   void unfollow();
+
+  /** Compares source and destination. */
+  void verify() throws InterruptedException;
 
   @Override
   void close();

@@ -39,7 +39,7 @@ final class LagWatch implements AutoCloseable {
    *
    * @param start a cluster time of the destination
    */
-  LagWatch(Side destination, String database, String collection, BsonTimestamp start) {
+  LagWatch(CopyEnd destination, String database, String collection, BsonTimestamp start) {
     for (MongoClient shard : destination.shards().values()) {
       MongoCursor<BsonDocument> cursor =
           shard

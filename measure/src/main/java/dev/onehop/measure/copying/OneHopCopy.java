@@ -3,42 +3,48 @@ package dev.onehop.measure.copying;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.copy.verify.ClusterVerification;
+import dev.onehop.copy.verify.VerifyReport;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link CopyTool#OURS}. */
+/** {@link CopyTool#ONEHOP}. */
 final class OneHopCopy implements CopyToolRun {
-  private final ToolTask task;
+  private final String from;
+  private final String to;
   private @Nullable ClusterCopy following;
   private @Nullable Thread thread;
   private volatile @Nullable RuntimeException failure;
 
-  OneHopCopy(ToolTask task) {
-    this.task = task;
+  OneHopCopy(String from, String to) {
+    this.from = from;
+    this.to = to;
   }
 
   /**
-   * A copy of everything into the database of a way.
+   * A copy of everything into the database of a tool.
    *
    * @param from the source's URL
    * @param to the destination's URL
    */
-  static ClusterCopy copy(CopyTool way, String from, String to, Begin begin, Set<CopyPhase> phases) {
+  static ClusterCopy copy(
+      CopyTool tool, String from, String to, Begin begin, Set<CopyPhase> phases) {
     return ClusterCopy.builder(from, to)
-        .job(way.label())
+        .job(tool.label())
         .include(List.of(Workload.DATABASE))
-        .rename(Workload.DATABASE, way.label())
+        .rename(Workload.DATABASE, tool.database())
         .begin(begin)
         .phases(phases)
         .build();
   }
 
   private ClusterCopy copy(Set<CopyPhase> phases) {
-    return copy(CopyTool.OURS, task.from(), task.to(), Begin.RESUME, phases);
+    return copy(CopyTool.ONEHOP, from, to, Begin.RESUME, phases);
   }
 
   @Override
@@ -49,7 +55,7 @@ final class OneHopCopy implements CopyToolRun {
   }
 
   @Override
-  public void follow(BsonTimestamp start) {
+  public void follow(BsonTimestamp since) {
     ClusterCopy copy = copy(EnumSet.of(CopyPhase.INDEXES, CopyPhase.INCREMENTAL));
     Thread runner =
         new Thread(
@@ -84,6 +90,19 @@ final class OneHopCopy implements CopyToolRun {
       Objects.requireNonNull(thread).join();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void verify() throws InterruptedException {
+    VerifyReport report =
+        ClusterVerification.builder(from, to)
+            .include(List.of(Workload.DATABASE))
+            .rename(Map.of(Workload.DATABASE, CopyTool.ONEHOP.database()))
+            .build()
+            .run();
+    if (!report.isEqual()) {
+      throw new IllegalStateException("source and destination differ: " + report.metadata());
     }
   }
 

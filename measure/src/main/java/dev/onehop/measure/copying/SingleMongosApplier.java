@@ -30,9 +30,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the changes of a collection as MongoShake does: a change stream by way of one router,
- * split by document into lanes, which write unordered batches by way of one router. Keeps no
- * checkpoint, which costs it nothing.
+ * Applies the changes of a collection with the plain driver: a change stream through one mongos,
+ * split by document into lanes, which write unordered batches through one mongos. Keeps no
+ * checkpoint.
  */
 final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;

@@ -8,27 +8,33 @@ import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link CopyTool#ONE}. */
+/** {@link CopyTool#DRIVER}: what an application can write with the plain driver. */
 final class SingleMongosCopy implements CopyToolRun {
   private final MongoClient source;
   private final MongoClient destination;
   private @Nullable SingleMongosApplier applier;
 
-  SingleMongosCopy(ToolTask task) {
-    this.source = MongoClients.create(task.from());
-    this.destination = MongoClients.create(task.to());
+  SingleMongosCopy(String from, String to) {
+    this.source = MongoClients.create(from);
+    this.destination = MongoClients.create(to);
   }
 
   @Override
   public void full(List<String> collections) throws InterruptedException, ExecutionException {
-    new SingleMongosReader(source, destination).run(Workload.DATABASE, CopyTool.ONE.label(), collections);
+    new SingleMongosReader(source, destination)
+        .run(Workload.DATABASE, CopyTool.DRIVER.database(), collections);
   }
 
   @Override
-  public void follow(BsonTimestamp start) {
+  public void follow(BsonTimestamp since) {
     applier =
         SingleMongosApplier.open(
-            source, destination, Workload.DATABASE, CopyTool.ONE.label(), Workload.collection(0), start);
+            source,
+            destination,
+            Workload.DATABASE,
+            CopyTool.DRIVER.database(),
+            Workload.collection(0),
+            since);
   }
 
   @Override
@@ -39,6 +45,11 @@ final class SingleMongosCopy implements CopyToolRun {
   @Override
   public void unfollow() {
     Objects.requireNonNull(applier).close();
+  }
+
+  @Override
+  public void verify() {
+    throw new UnsupportedOperationException("the plain driver compares nothing");
   }
 
   @Override

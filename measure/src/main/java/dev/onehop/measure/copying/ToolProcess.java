@@ -1,60 +1,49 @@
 package dev.onehop.measure.copying;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ChildJvm;
-import dev.onehop.resync.Failure;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
+import org.bson.BsonTimestamp;
 
-/** A {@link ToolMain} as its parent has it. */
-final class ToolProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofHours(2);
-  private static final ObjectMapper JSON = new ObjectMapper();
-
-  private final ChildJvm process;
-
-  private ToolProcess(ChildJvm process) {
-    this.process = process;
-  }
+/** A tool in a process of its own, so that its processor time and memory are its own. */
+interface ToolProcess extends AutoCloseable {
+  /** Readies the tool and the destination for a full copy. */
+  void prepare() throws InterruptedException;
 
   /**
-   * Starts one.
+   * Copies the documents of all collections. After that, the tool can follow.
    *
-   * @param options of its JVM
-   * @param folder for its complaints
+   * @param collections all there are
    */
-  static ToolProcess start(ToolTask task, List<String> options, Path folder) throws IOException {
-    return new ToolProcess(
-        ChildJvm.start(
-            "the copy by way of " + task.way().label(),
-            options,
-            ToolMain.class,
-            JSON.writeValueAsString(task),
-            folder,
-            line -> false));
-  }
+  void full(List<String> collections) throws InterruptedException;
 
-  /** Has a command carried out. */
-  void run(String command) throws InterruptedException {
-    process.send(command);
-    var unused = process.await(ToolMain.OK, PATIENCE);
-  }
+  /**
+   * Begins to apply changes.
+   *
+   * @param since the cluster time up to which the destination has everything; for tools that keep
+   *     no place themselves
+   */
+  void follow(BsonTimestamp since) throws InterruptedException;
 
-  /** What it has used since it was last asked. */
-  ToolUse use() throws InterruptedException {
-    process.send("use");
-    try {
-      return JSON.readValue(process.await(ToolMain.USE, PATIENCE), ToolUse.class);
-    } catch (JsonProcessingException e) {
-      throw Failure.run("a worker's answer can't be read: " + Failure.firstLine(e), e);
-    }
-  }
+  /**
+   * Waits until the changes of the source are applied.
+   *
+   * @param changes how many there are since {@link #follow}
+   */
+  void await(long changes) throws InterruptedException;
+
+  /** Ends following. */
+  void unfollow() throws InterruptedException;
+
+  /**
+   * Compares the source with what OneHop has copied.
+   *
+   * @param collections all there are
+   * @throws dev.onehop.resync.Failure if they differ
+   */
+  void verify(List<String> collections) throws InterruptedException;
+
+  /** What the process has used so far. */
+  ToolUse use();
 
   @Override
-  public void close() {
-    process.close();
-  }
+  void close();
 }

@@ -1,9 +1,38 @@
 package dev.onehop.measure.copying;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
 /**
- * What a worker used since it was last asked.
+ * What a tool's process has used.
  *
- * @param cpuNanos processor time
- * @param memoryBytes the most memory since it was started
+ * @param cpu processor time so far
+ * @param memoryBytes the most memory (RSS) so far; 0 where that is not known
  */
-record ToolUse(long cpuNanos, long memoryBytes) {}
+record ToolUse(Duration cpu, long memoryBytes) {
+  static final ToolUse NONE = new ToolUse(Duration.ZERO, 0);
+
+  static ToolUse of(ProcessHandle process) {
+    return new ToolUse(
+        process.info().totalCpuDuration().orElse(Duration.ZERO), mostMemory(process.pid()));
+  }
+
+  /** The use of this process and of one after it. */
+  ToolUse and(ToolUse next) {
+    return new ToolUse(cpu.plus(next.cpu), Math.max(memoryBytes, next.memoryBytes));
+  }
+
+  private static long mostMemory(long pid) {
+    try {
+      return Files.readAllLines(Path.of("/proc", String.valueOf(pid), "status")).stream()
+          .filter(line -> line.startsWith("VmHWM:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+          .findFirst()
+          .orElse(0);
+    } catch (IOException e) {
+      return 0; // Not Linux, or the process has ended.
+    }
+  }
+}

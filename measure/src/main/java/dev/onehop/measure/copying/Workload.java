@@ -35,6 +35,9 @@ import site.ycsb.generator.ScrambledZipfianGenerator;
 final class Workload {
   static final String DATABASE = "ycsb";
 
+  /** The database of the documents that rivals are watched by. */
+  static final String SIGNALS = "signals";
+
   /** When an operation was issued, in microseconds since 1970. */
   static final String ISSUED = "issued";
 

@@ -4,8 +4,10 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
-import dev.onehop.measure.bench.StandaloneRun;
-import dev.onehop.measure.frame.RunContext;
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.ResyncReport;
+import dev.onehop.measure.report.ResyncTable;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
 import dev.onehop.measure.results.ResyncResults;
@@ -42,11 +44,10 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures both methods on a replica set of its own: each cell's data is written once, and each
- * round makes a member of it by each method, in random order. Writes {@code results.json} after
- * each cell.
+ * Measures both methods on a replica set of its own: the data of a load is written once, and each
+ * round makes a member of it by each method, in random order.
  */
-public final class ResyncBench extends StandaloneRun<ResyncResults> {
+public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCell>, ResyncResults> {
 
   private static final String DATABASE = "data";
   private static final int BATCH = 1_000;
@@ -57,106 +58,122 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
   private static final double ROOM = 4;
 
   private final ResyncBenchPlan plan;
-  private final Progress progress;
   private final long begun = System.nanoTime();
   private final Random random;
-  private final List<ResyncCell> cells = new ArrayList<>(); // guarded by this
-  private volatile @Nullable Facts facts;
+  private @Nullable Path folder;
+  private @Nullable BenchSet set;
+  private @Nullable ServerFacts server;
   private Set<Path> ofData = Set.of();
   private int nextWrite;
   private int loads;
 
-  /** What the servers say of themselves. */
-  private record Facts(String version, String compatibility, List<String> hosts) {}
-
-  /**
-   * Prepares it.
-   *
-   * @param context what results say besides
-   */
-  public ResyncBench(ResyncBenchPlan plan, Progress progress, RunContext context) {
-    super(context);
+  /** Has started nothing yet. */
+  public ResyncBench(ResyncBenchPlan plan) {
     this.plan = plan;
-    this.progress = progress;
     this.random = new Random(plan.seed());
   }
 
-  @Override
-  public void run() throws IOException, InterruptedException {
-    Path folder = null;
-    try {
-      Path mongod = MongodProcess.find(plan.mongod(), progress::note);
-      folder = folder();
-      try (BenchSet set = new BenchSet(mongod, folder, plan.oplogMebibytes())) {
-        progress.phase("starting a replica set");
-        set.start();
-        facts = facts(set);
-        measure(set);
-      }
-    } finally {
-      if (folder != null) {
-        BenchSet.delete(folder);
-      }
+  /**
+   * The data of which members are made.
+   *
+   * @param mebibytes the size of all documents
+   * @param indexes secondary indexes of each collection
+   */
+  public record Load(int mebibytes, int collections, int indexes) implements Cell {
+    @Override
+    public String title() {
+      return "%d MiB, %d collections, %d indexes".formatted(mebibytes, collections, indexes);
     }
+  }
+
+  /** What was written of a load. */
+  private record Written(long bytes, long documents) {}
+
+  @Override
+  public void prepare(Session session) throws IOException, InterruptedException {
+    Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);
+    folder = folder();
+    set = new BenchSet(mongod, folder, plan.oplogMebibytes());
+    session.progress().phase("starting a replica set");
+    set.start();
+    server = facts(set);
   }
 
   private Path folder() throws IOException {
     Path given = plan.folder();
-    Path folder =
+    Path made =
         given == null
             ? Files.createTempDirectory("onehop-resync")
             : Files.createTempDirectory(Files.createDirectories(given), "resync");
-    FileStore store = Files.getFileStore(folder);
+    FileStore store = Files.getFileStore(made);
     double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
     double free = store.getUsableSpace() / 1048576.0;
     if (free < needed) {
-      BenchSet.delete(folder);
+      BenchSet.delete(made);
       throw Failure.usage(
-          "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(folder, free, needed));
+          "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(made, free, needed));
     }
-    return folder;
+    return made;
   }
 
-  private static Facts facts(BenchSet set) {
+  private static ServerFacts facts(BenchSet set) {
     Document compatibility =
         set.primary()
             .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
             .get("featureCompatibilityVersion", Document.class);
-    return new Facts(
+    return new ServerFacts(
         set.primary().admin("buildInfo").getString("version"),
-        compatibility.getString("version"),
-        List.of(set.primary().host(), set.source().host()));
+        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
+        compatibility.getString("version"));
   }
 
-  private void measure(BenchSet set) throws InterruptedException {
-    // The largest first: after that every oplog is as full as it gets.
+  /** The largest first: after that every oplog is as full as it gets. */
+  @Override
+  public List<Load> cells() {
+    List<Load> cells = new ArrayList<>();
     List<Integer> sizes = new ArrayList<>(plan.mebibytes());
     sizes.sort(Collections.reverseOrder());
     for (int size : sizes) {
       for (int collections : plan.collections()) {
-        for (int indexes : plan.indexes()) {
-          loads++;
-          progress.point(
-              loads,
-              plan.loads(),
-              "%d MiB, %d collections, %d indexes".formatted(size, collections, indexes));
-          Load load = load(set, indexes, collections, (long) size << 20);
-          measure(set, load);
-        }
+        plan.indexes().forEach(indexes -> cells.add(new Load(size, collections, indexes)));
       }
     }
+    return cells;
   }
 
-  /** What was written. */
-  private record Load(int indexes, int collections, long bytes, long documents) {}
+  @Override
+  public Duration estimate(Load load, Session session) {
+    return Duration.ZERO;
+  }
 
-  private Load load(BenchSet set, int indexes, int collections, long bytes)
-      throws InterruptedException {
+  @Override
+  public List<ResyncCell> measure(Load load, Session session) throws InterruptedException {
+    BenchSet members = Objects.requireNonNull(set);
+    Progress progress = session.progress();
+    loads++;
+    Written written = write(members, load, progress);
+    Map<ResyncMethod, Runs> runs = new EnumMap<>(ResyncMethod.class);
+    plan.methods().forEach(method -> runs.put(method, new Runs()));
+    for (int round = 0; round < plan.rounds() && (round == 0 || hasTime()); round++) {
+      List<ResyncMethod> order = new ArrayList<>(plan.methods());
+      Collections.shuffle(order, random);
+      for (ResyncMethod method : order) {
+        progress.state("round " + (round + 1) + ", " + method.label());
+        run(members, method, Objects.requireNonNull(runs.get(method)));
+        requireNotInterrupted();
+      }
+    }
+    List<ResyncCell> cells = new ArrayList<>();
+    runs.forEach((method, its) -> cells.add(cell(method, load, written, its)));
+    return cells;
+  }
+
+  private Written write(BenchSet set, Load load, Progress progress) throws InterruptedException {
     drop(set);
-    progress.state("writing");
+    long bytes = (long) load.mebibytes() << 20;
     long written = 0;
     long documents = 0;
-    for (int n = 0; n < collections; n++) {
+    for (int n = 0; n < load.collections(); n++) {
       MongoCollection<RawBsonDocument> collection =
           set.primary()
               .client()
@@ -164,11 +181,11 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
               // The secondary keeps up: it must not lose the oplog's end.
               .withWriteConcern(WriteConcern.W2)
               .getCollection("c" + n, RawBsonDocument.class);
-      for (int field = 0; field < indexes; field++) {
+      for (int field = 0; field < load.indexes(); field++) {
         collection.createIndex(Indexes.ascending("fld" + field));
       }
       SampleDocuments sample = new SampleDocuments(plan.seed(), n);
-      long goal = bytes / collections * (n + 1);
+      long goal = bytes / load.collections() * (n + 1);
       while (written < goal) {
         List<RawBsonDocument> batch = new ArrayList<>();
         while (written < goal && batch.size() < BATCH) {
@@ -184,19 +201,19 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
     }
     set.awaitCaughtUp(set.source());
     ofData = set.filesOf(DATABASE);
-    return new Load(indexes, collections, written, documents);
+    return new Written(written, documents);
   }
 
   /** Drops the data, and waits until its files are gone: they would be copied. */
   private void drop(BenchSet set) throws InterruptedException {
-    DataFolder folder = set.sourceFolder();
+    DataFolder files = set.sourceFolder();
     set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
     set.await(
         "files of dropped data to be deleted",
         () -> {
           try {
             set.source().admin("fsync");
-            return Collections.disjoint(folder.files().keySet(), ofData);
+            return Collections.disjoint(files.files().keySet(), ofData);
           } catch (IOException e) {
             return false;
           }
@@ -221,24 +238,6 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
     private boolean shared;
     private long written;
     private long lost;
-  }
-
-  private void measure(BenchSet set, Load load) throws InterruptedException {
-    Map<ResyncMethod, Runs> runs = new EnumMap<>(ResyncMethod.class);
-    plan.methods().forEach(method -> runs.put(method, new Runs()));
-    for (int round = 0; round < plan.rounds() && (round == 0 || hasTime()); round++) {
-      List<ResyncMethod> order = new ArrayList<>(plan.methods());
-      Collections.shuffle(order, random);
-      for (ResyncMethod method : order) {
-        progress.state("round " + (round + 1) + ", " + method.label());
-        run(set, method, Objects.requireNonNull(runs.get(method)));
-        requireNotInterrupted();
-      }
-    }
-    synchronized (this) {
-      runs.forEach((method, its) -> cells.add(cell(method, load, its)));
-      write();
-    }
   }
 
   /** Whether this data's share of the time lasts for another round. */
@@ -306,13 +305,13 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
     return time.toMillis() / 1000.0;
   }
 
-  private static ResyncCell cell(ResyncMethod method, Load load, Runs runs) {
+  private static ResyncCell cell(ResyncMethod method, Load load, Written written, Runs runs) {
     return new ResyncCell(
         method.label(),
         load.indexes(),
         load.collections(),
-        load.bytes(),
-        load.documents(),
+        written.bytes(),
+        written.documents(),
         runs.seconds,
         null,
         null,
@@ -334,42 +333,53 @@ public final class ResyncBench extends StandaloneRun<ResyncResults> {
   }
 
   @Override
-  public synchronized @Nullable ResyncResults results() {
-    Facts known = facts;
-    if (known == null || cells.isEmpty()) {
+  public @Nullable ResyncResults results(
+      List<Measured<Load, List<ResyncCell>>> measured, Session session) {
+    List<ResyncCell> cells = measured.stream().flatMap(each -> each.point().stream()).toList();
+    if (set == null || server == null || cells.isEmpty()) {
       return null;
     }
-    return ResyncResults.of(
-        new RunFacts(
-            context().started(),
-            context().command(),
-            cells.size() == plan.cells(),
-            stopReason(),
-            plan.cells(),
+    RunFacts.Load load =
+        RunFacts.Load.of(
             cells.stream().mapToLong(ResyncCell::documents).max().orElse(0),
             "documents as of POCDriver, with nested arrays and texts; oplogs of "
                 + plan.oplogMebibytes()
                 + " MiB",
-            Map.of(),
-            null,
             List.of(),
             plan.rounds(),
-            plan.seed(),
-            null,
-            null),
+            plan.seed());
+    return ResyncResults.of(
+        session.facts(plan.cells(), load),
         new TopologyFacts(
             "replica set",
             "here",
             List.of("here"),
             new TopologyFacts.RoundTrips(Map.of(), Map.of()),
             List.of(
-                new HostFacts(known.hosts().get(0), "here", List.of("primary")),
-                new HostFacts(known.hosts().get(1), "here", List.of("hidden secondary")))),
-        new ServerFacts(
-            known.version(),
-            new ServerFacts.Router(ServerFacts.Router.NONE, ""),
-            known.compatibility()),
-        context().machine(),
-        List.copyOf(cells));
+                new HostFacts(set.primary().host(), "here", List.of("primary")),
+                new HostFacts(set.source().host(), "here", List.of("hidden secondary")))),
+        server,
+        session.context().machine(),
+        cells);
+  }
+
+  @Override
+  public String table(ResyncResults results) {
+    return ResyncTable.render(results);
+  }
+
+  @Override
+  public Path page(Path folder, ResyncResults results) {
+    return ResyncReport.write(folder, results);
+  }
+
+  @Override
+  public void close() {
+    if (set != null) {
+      set.close();
+    }
+    if (folder != null) {
+      BenchSet.delete(folder);
+    }
   }
 }

@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code report.html} of a run of {@code onehop copy --bench}. */
+/** {@code report.html} of a run of {@code onehop bench copy} or {@code bench verify}. */
 public final class CopyBenchReport {
 
   private CopyBenchReport() {}
 
   /** The report as HTML. */
   public static String html(CopyBenchResults results) {
-    StringBuilder html = Page.open("OneHop copy: from shard to shard, or by way of one router");
+    StringBuilder html = Page.open("OneHop copy, beside other tools");
     notices(html, results);
     List<String> sentences = CopyBenchTable.sentences(results);
     for (int i = 0; i < sentences.size(); i++) {
@@ -29,7 +29,7 @@ public final class CopyBenchReport {
     html.append("<a href=\"#reproduce\">How to reproduce</a></nav>\n");
     html.append("<section id=\"time\">\n<h2>Documents per second, second by second</h2>\n");
     html.append("<ul class=\"legend\">");
-    for (WayLook look : WayLook.values()) {
+    for (ToolLook look : ToolLook.of(results.tools())) {
       look.appendTo(html);
     }
     html.append("</ul>\n<div class=\"grid\">\n");
@@ -111,9 +111,9 @@ public final class CopyBenchReport {
             Size.SMALL,
             Axis.seconds(seconds),
             Axis.fromZero("documents per second", highest));
-    for (WayLook look : WayLook.values()) {
+    for (ToolLook look : ToolLook.of(results.tools())) {
       for (CopyBenchRun run : runs) {
-        if (run.way().equals(look.way())) {
+        if (run.tool().equals(look.tool())) {
           List<Spot> spots = new ArrayList<>();
           for (int i = 0; i < run.series().size(); i++) {
             double rate = run.series().get(i);

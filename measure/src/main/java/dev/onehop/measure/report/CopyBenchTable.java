@@ -9,17 +9,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A run of {@code onehop copy --bench} as text tables, and their rows for the report. */
+/**
+ * A run of {@code onehop bench copy} or {@code bench verify} as text tables, and their rows for the
+ * report.
+ */
 public final class CopyBenchTable {
 
   private static final List<String> COLUMNS =
       List.of(
           "what",
-          "way",
+          "tool",
           "n",
           "docs/s",
           "least-most",
@@ -32,23 +36,26 @@ public final class CopyBenchTable {
           "equal");
 
   private static final List<String> COSTS =
-      List.of("what", "way", "tool", "routers", "mongods", "in all");
+      List.of("what", "tool", "process", "routers", "mongods", "in all");
 
   private static final List<String> LAGS =
-      List.of("what", "way", "n", "written/s", "lag p50", "p90", "p99", "p99.9", "max");
+      List.of("what", "tool", "n", "written/s", "lag p50", "p90", "p99", "p99.9", "max");
 
   private static final String NOTES =
       """
       docs/s: documents or changes per second, median of n rounds, from the first to the last hundredth that the
       destination's servers say they were given; start s: what comes before that. by router/s: statements that each router of the
       destination was sent, of all rounds; spread: between the busiest and the idlest, of their mean.
-      tool, routers, mongods: processor seconds per 1,000 documents, of the copying process, all routers, all other servers.
+      process, routers, mongods: processor seconds per 1,000 documents, of the copying process, all routers, all other servers.
       MiB: the most memory (RSS) of the copying process. moves: ranges that were moved at the source meanwhile.
       lag: ms from when a write is issued at the source, that write included, until the destination's shard tells it.
       """;
 
   private static final String STAND_IN =
       "The routers are OneHop's stand-in, not mongos: what they cost is not what a mongos costs.";
+
+  private static final String NO_RIVAL =
+      "No other tool was given, so OneHop is beside the plain driver: see --rival.";
 
   private CopyBenchTable() {}
 
@@ -102,8 +109,8 @@ public final class CopyBenchTable {
     List<List<String>> rows = new ArrayList<>();
     rows.add(columns);
     for (String title : results.titles()) {
-      for (WayLook look : WayLook.values()) {
-        List<CopyBenchRun> runs = results.runs(title, look.way());
+      for (ToolLook look : ToolLook.of(results.tools())) {
+        List<CopyBenchRun> runs = results.runs(title, look.tool());
         if (!runs.isEmpty() && runs.get(0).kind().equals(CopyBenchRun.LAG) == ofLags) {
           rows.add(row.apply(runs));
         }
@@ -115,7 +122,7 @@ public final class CopyBenchTable {
   private static List<String> rates(List<CopyBenchRun> runs) {
     return List.of(
         runs.get(0).title(),
-        runs.get(0).way(),
+        runs.get(0).tool(),
         String.valueOf(runs.size()),
         Format.rate(median(runs, CopyBenchRun::documentsPerSecond)),
         Format.rate(least(runs, CopyBenchRun::documentsPerSecond))
@@ -154,7 +161,7 @@ public final class CopyBenchTable {
   private static List<String> costs(List<CopyBenchRun> runs) {
     return List.of(
         runs.get(0).title(),
-        runs.get(0).way(),
+        runs.get(0).tool(),
         cost(runs, CopyBenchRun::toolCpuSeconds),
         cost(runs, CopyBenchRun::routersCpuSeconds),
         cost(runs, CopyBenchRun::serversCpuSeconds),
@@ -173,7 +180,7 @@ public final class CopyBenchTable {
         new ArrayList<>(
             List.of(
                 runs.get(0).title(),
-                runs.get(0).way(),
+                runs.get(0).tool(),
                 String.valueOf(runs.size()),
                 Format.rate(median(runs, CopyBenchRun::documentsPerSecond))));
     for (ToDoubleFunction<LatencySummary> figure :
@@ -208,25 +215,16 @@ public final class CopyBenchTable {
     return String.format(Locale.ROOT, "%,.1f", value);
   }
 
-  /** What comparing both ways says, one for each of what was measured. */
+  /** What comparing the tools says, one for each of what was measured. */
   static List<String> sentences(CopyBenchResults results) {
     List<String> sentences = new ArrayList<>();
     for (String title : results.titles()) {
-      boolean lag =
-          results.runs(title, CopyBenchRun.OURS).stream().anyMatch(run -> run.lag() != null);
-      results
-          .ratio(
-              title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::documentsPerSecond)
-          .ifPresent(
-              beside ->
-                  sentences.add(
-                      "%s: OneHop has %s of the one router's %s (%s)%s."
-                          .formatted(
-                              title,
-                              times(beside.ratio()),
-                              lag ? "p99" : "documents per second",
-                              interval(beside),
-                              lag ? "" : cost(results, title))));
+      for (ToolLook look : ToolLook.of(results.tools())) {
+        sentence(results, title, look).ifPresent(sentences::add);
+      }
+    }
+    if (results.tools().contains(CopyBenchRun.DRIVER)) {
+      sentences.add(NO_RIVAL);
     }
     if (results.server().router().isStandIn()) {
       sentences.add(STAND_IN);
@@ -234,12 +232,37 @@ public final class CopyBenchTable {
     return sentences;
   }
 
-  private static String cost(CopyBenchResults results, String title) {
+  private static Optional<String> sentence(CopyBenchResults results, String title, ToolLook look) {
+    if (look == ToolLook.ONEHOP) {
+      return Optional.empty();
+    }
+    boolean lag =
+        results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
     return results
-        .ratio(title, CopyBenchRun::cpuPer1000)
+        .ratio(
+            title,
+            look.tool(),
+            lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::documentsPerSecond)
         .map(
             beside ->
-                ", for %s of its processor time, servers included (%s)"
+                "%s: OneHop has %s the %s of %s (%s)%s."
+                    .formatted(
+                        title,
+                        times(beside.ratio()),
+                        lag ? "p99" : "documents per second",
+                        look == ToolLook.DRIVER
+                            ? "the plain driver through one mongos"
+                            : look.label(),
+                        interval(beside),
+                        lag ? "" : cost(results, title, look.tool())));
+  }
+
+  private static String cost(CopyBenchResults results, String title, String other) {
+    return results
+        .ratio(title, other, CopyBenchRun::cpuPer1000)
+        .map(
+            beside ->
+                ", for %s its processor time, servers included (%s)"
                     .formatted(times(beside.ratio()), interval(beside)))
         .orElse("");
   }

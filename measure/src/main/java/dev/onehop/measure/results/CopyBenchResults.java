@@ -9,7 +9,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything a run of {@code onehop copy --bench} found: the content of its {@code results.json}.
+ * Everything a run of {@code onehop bench copy} or {@code bench verify} found: the content of its
+ * {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others
  * @param run how the run was made
@@ -55,17 +56,27 @@ public record CopyBenchResults(
         .toList();
   }
 
-  /** The runs of a way, in the order of their rounds. */
-  public List<CopyBenchRun> runs(String title, String way) {
+  /** The tools, OneHop as the last. */
+  @JsonIgnore
+  public List<String> tools() {
     return points.stream()
-        .filter(run -> run.title().equals(title) && run.way().equals(way))
+        .map(CopyBenchRun::tool)
+        .distinct()
+        .sorted(Comparator.comparing(CopyBenchRun.ONEHOP::equals))
+        .toList();
+  }
+
+  /** The runs of a tool, in the order of their rounds. */
+  public List<CopyBenchRun> runs(String title, String tool) {
+    return points.stream()
+        .filter(run -> run.title().equals(title) && run.tool().equals(tool))
         .toList();
   }
 
   /**
-   * Both ways side by side.
+   * OneHop beside another tool.
    *
-   * @param ratio ours over the other: the geometric mean over the rounds
+   * @param ratio OneHop over the other: the geometric mean over the rounds
    * @param low the lower end of its 95 % interval; null with fewer than {@link Ratios#LEAST_ROUNDS}
    *     rounds
    * @param high its upper end; null likewise
@@ -82,22 +93,23 @@ public record CopyBenchResults(
       int rounds) {}
 
   /**
-   * Ours over the other way, round by round.
+   * OneHop over another tool, round by round.
    *
+   * @param other the other tool
    * @param figure what is compared
    * @return empty if no round has both, or a figure is not above 0
    */
-  public Optional<Beside> ratio(String title, ToDoubleFunction<CopyBenchRun> figure) {
+  public Optional<Beside> ratio(String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
-    for (CopyBenchRun run : runs(title, CopyBenchRun.OURS)) {
-      runs(title, CopyBenchRun.ONE).stream()
-          .filter(other -> other.round() == run.round())
+    for (CopyBenchRun run : runs(title, CopyBenchRun.ONEHOP)) {
+      runs(title, other).stream()
+          .filter(its -> its.round() == run.round())
           .findFirst()
           .ifPresent(
-              other -> {
+              its -> {
                 ours.add(figure.applyAsDouble(run));
-                theirs.add(figure.applyAsDouble(other));
+                theirs.add(figure.applyAsDouble(its));
               });
     }
     if (ours.isEmpty()

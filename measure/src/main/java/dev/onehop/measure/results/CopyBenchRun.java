@@ -1,5 +1,6 @@
 package dev.onehop.measure.results;
 
+import com.fasterxml.jackson.annotation.JsonAlias;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
@@ -10,14 +11,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One copy of {@code onehop copy --bench}.
+ * One copy of {@code onehop bench copy}, or one comparison of {@code onehop bench verify}.
  *
- * @param phase {@link #FULL} or {@link #INCREMENTAL}
+ * @param phase {@link #FULL}, {@link #INCREMENTAL} or {@link #VERIFY}
  * @param source {@link #SHARDED} or {@link #REPLICA_SET}
  * @param destination the same of where it was copied to
  * @param collections how many collections share the documents
- * @param way {@link #ONE} or {@link #OURS}
- * @param round the round, from 1 on; both ways are in each
+ * @param tool {@link #ONEHOP}, {@link #DRIVER}, or the name of a tool that the user has brought
+ * @param round the round, from 1 on; OneHop and one other tool are in each
  * @param documents documents that were copied, or changes that were applied
  * @param startSeconds from the command until the destination had written the first hundredth
  * @param seconds from then until it had written all but the last hundredth
@@ -43,7 +44,7 @@ public record CopyBenchRun(
     String source,
     String destination,
     int collections,
-    String way,
+    @JsonAlias("way") String tool,
     int round,
     long documents,
     double startSeconds,
@@ -76,14 +77,22 @@ public record CopyBenchRun(
   /** A replica set. */
   public static final String REPLICA_SET = "replica-set";
 
-  /** By way of one router, as MongoShake does. */
-  public static final String ONE = "one-router";
+  /** A comparison. */
+  public static final String VERIFY = "verify";
 
-  /** OneHop's copy. */
-  public static final String OURS = "per-shard";
+  /** The plain driver through one mongos. */
+  public static final String DRIVER = "driver-one-mongos";
+
+  /** OneHop. */
+  public static final String ONEHOP = "onehop";
+
+  /** What earlier files call the tools. */
+  private static final Map<String, String> EARLIER =
+      Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
   /** What a file left out is none. */
   public CopyBenchRun {
+    tool = EARLIER.getOrDefault(tool, tool);
     read = read == null ? Map.of() : read;
     written = written == null ? Map.of() : written;
     perRouter = perRouter == null ? Map.of() : perRouter;
@@ -96,16 +105,26 @@ public record CopyBenchRun(
    * @param rate at which it was written
    */
   public CopyBenchRun withLag(double rate, LatencySummary measured) {
+    return with(startSeconds, seconds, rate, measured);
+  }
+
+  /** The same with the time of the whole command, which wrote nothing. */
+  public CopyBenchRun withTime(double measured) {
+    return with(0, measured, documents / measured, lag);
+  }
+
+  private CopyBenchRun with(
+      double start, double time, double rate, @Nullable LatencySummary measured) {
     return new CopyBenchRun(
         phase,
         source,
         destination,
         collections,
-        way,
+        tool,
         round,
         documents,
-        startSeconds,
-        seconds,
+        start,
+        time,
         rate,
         read,
         written,
@@ -120,7 +139,7 @@ public record CopyBenchRun(
         series);
   }
 
-  /** {@link #FULL}, {@link #INCREMENTAL} or {@link #LAG}. */
+  /** {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */
   @JsonIgnore
   public String kind() {
     return lag == null ? phase : LAG;

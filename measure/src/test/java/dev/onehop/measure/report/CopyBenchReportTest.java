@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The report of copy --bench in HTML, in a browser, as tables and again from its file. */
+/** The report of bench copy in HTML, in a browser, as tables and again from its file. */
 class CopyBenchReportTest {
 
   @TempDir private Path folder;
@@ -24,11 +24,11 @@ class CopyBenchReportTest {
   void tableAndSentencesSayHowBothWaysCompare() {
     assertThat(CopyBenchTable.render(results))
         .contains(
-            "full, sharded, 1 collection: OneHop has 2.00 times of the one router's documents per"
-                + " second (2.00 to 2.00 in 3 rounds), for 0.68 times of its processor time, servers"
+            "full, sharded, 1 collection: OneHop has 2.00 times the documents per second of the"
+                + " plain driver through one mongos (2.00 to 2.00 in 3 rounds), for 0.68 times its processor time, servers"
                 + " included (0.68 to 0.68 in 3 rounds).",
             "incremental, sharded, 1 collection: OneHop has 1.50 times",
-            "lag, sharded, 1 collection: OneHop has 0.50 times of the one router's p99",
+            "lag, sharded, 1 collection: OneHop has 0.50 times the p99 of the plain driver",
             "by router/s",
             "lag p50");
   }
@@ -52,7 +52,7 @@ class CopyBenchReportTest {
     for (String field :
         List.of(
             "phase",
-            "way",
+            "tool",
             "source",
             "collections",
             "documentsPerSecond",
@@ -65,7 +65,7 @@ class CopyBenchReportTest {
             "series")) {
       assertThat(json.path("points").path(0).has(field)).as(field).isTrue();
     }
-    assertThat(json.at("/points/0/way").asText()).isEqualTo("one-router");
+    assertThat(json.at("/points/0/tool").asText()).isEqualTo("driver-one-mongos");
     assertThat(json.at("/points/2/phase").asText()).isEqualTo("incremental");
     assertThat(json.at("/points/2/lag").has("p99")).isTrue();
   }

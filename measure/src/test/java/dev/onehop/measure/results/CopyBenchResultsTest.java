@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.onehop.measure.results.CopyBenchResults.Beside;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class CopyBenchResultsTest {
 
@@ -14,7 +17,9 @@ class CopyBenchResultsTest {
   @Test
   void roundsAreComparedInPairs() {
     Beside beside =
-        SampleCopyBenchResults.all().ratio(FULL, CopyBenchRun::documentsPerSecond).orElseThrow();
+        SampleCopyBenchResults.all()
+            .ratio(FULL, CopyBenchRun.DRIVER, CopyBenchRun::documentsPerSecond)
+            .orElseThrow();
     assertThat(beside.ratio()).isCloseTo(2, within(1e-9));
     assertThat(beside.least()).isCloseTo(2, within(1e-9));
     assertThat(beside.rounds()).isEqualTo(3);
@@ -26,22 +31,42 @@ class CopyBenchResultsTest {
     CopyBenchResults results =
         SampleCopyBenchResults.of(
             List.of(
-                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONE, 1, 100, null),
-                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.OURS, 1, 300, null),
-                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.OURS, 2, 900, null)));
-    assertThat(results.ratio(FULL, CopyBenchRun::documentsPerSecond).orElseThrow().ratio())
+                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.DRIVER, 1, 100, null),
+                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONEHOP, 1, 300, null),
+                SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONEHOP, 2, 900, null)));
+    assertThat(
+            results
+                .ratio(FULL, CopyBenchRun.DRIVER, CopyBenchRun::documentsPerSecond)
+                .orElseThrow()
+                .ratio())
         .isCloseTo(3, within(1e-9));
-    assertThat(results.ratio("another", CopyBenchRun::documentsPerSecond)).isEmpty();
+    assertThat(results.ratio("another", CopyBenchRun.DRIVER, CopyBenchRun::documentsPerSecond))
+        .isEmpty();
+  }
+
+  @Test
+  void filesWithTheEarlierNamesOfToolsAreRead(@TempDir Path folder) throws Exception {
+    CopyBenchResults results = SampleCopyBenchResults.all();
+    ResultsFile.write(folder, results);
+    Path file = folder.resolve(ResultsFile.NAME);
+    String earlier =
+        Files.readString(file)
+            .replaceAll("\"tool\"( ?: ?)\"driver-one-mongos\"", "\"way\"$1\"one-router\"")
+            .replaceAll("\"tool\"( ?: ?)\"onehop\"", "\"way\"$1\"per-shard\"");
+    assertThat(earlier).contains("one-router", "per-shard").doesNotContain("\"tool\"");
+    Files.writeString(file, earlier);
+    assertThat(ResultsFile.read(folder, CopyBenchResults.class, CopyBenchResults.COMMAND))
+        .contains(results);
   }
 
   @Test
   void theSpreadOfRoutersIsOfTheirMean() {
     assertThat(
-            SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.OURS, 1, 1, null)
+            SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONEHOP, 1, 1, null)
                 .routerSpread())
         .isCloseTo(0.03, within(1e-9));
     assertThat(
-            SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONE, 1, 1, null)
+            SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.DRIVER, 1, 1, null)
                 .routerSpread())
         .isCloseTo(3, within(1e-9));
   }

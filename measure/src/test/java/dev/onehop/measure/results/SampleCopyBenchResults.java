@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Results of {@code onehop copy --bench} as a run would leave them. */
+/** Results of {@code onehop bench copy} as a run would leave them. */
 public final class SampleCopyBenchResults {
 
   private SampleCopyBenchResults() {}
@@ -14,13 +14,13 @@ public final class SampleCopyBenchResults {
   public static CopyBenchResults all() {
     List<CopyBenchRun> runs = new ArrayList<>();
     for (int round = 1; round <= 3; round++) {
-      for (String way : List.of(CopyBenchRun.ONE, CopyBenchRun.OURS)) {
-        boolean ours = way.equals(CopyBenchRun.OURS);
+      for (String tool : List.of(CopyBenchRun.DRIVER, CopyBenchRun.ONEHOP)) {
+        boolean ours = tool.equals(CopyBenchRun.ONEHOP);
         double disturbed = 1 + round / 100.0;
-        runs.add(run(CopyBenchRun.FULL, way, round, (ours ? 20_000 : 10_000) * disturbed, null));
+        runs.add(run(CopyBenchRun.FULL, tool, round, (ours ? 20_000 : 10_000) * disturbed, null));
         runs.add(
-            run(CopyBenchRun.INCREMENTAL, way, round, (ours ? 9_000 : 6_000) * disturbed, null));
-        runs.add(run(CopyBenchRun.LAG, way, round, 1_000, ours ? 40_000L : 80_000L));
+            run(CopyBenchRun.INCREMENTAL, tool, round, (ours ? 9_000 : 6_000) * disturbed, null));
+        runs.add(run(CopyBenchRun.LAG, tool, round, 1_000, ours ? 40_000L : 80_000L));
       }
     }
     return of(runs);
@@ -30,8 +30,8 @@ public final class SampleCopyBenchResults {
   public static CopyBenchResults withOneThatDiffers() {
     return of(
         List.of(
-            run(CopyBenchRun.FULL, CopyBenchRun.ONE, 1, 100, null, false),
-            run(CopyBenchRun.FULL, CopyBenchRun.OURS, 1, 100, null, true)));
+            run(CopyBenchRun.FULL, CopyBenchRun.DRIVER, 1, 100, null, false),
+            run(CopyBenchRun.FULL, CopyBenchRun.ONEHOP, 1, 100, null, true)));
   }
 
   /** A run with these copies. */
@@ -39,7 +39,7 @@ public final class SampleCopyBenchResults {
     return new CopyBenchResults(
         new RunFacts(
             "2026-11-21T10:30:00Z",
-            "bin/onehop copy --bench",
+            "bin/onehop bench copy",
             true,
             null,
             runs.size(),
@@ -65,20 +65,20 @@ public final class SampleCopyBenchResults {
 
   /** A copy of 100,000 documents over three routers, or one. */
   static CopyBenchRun run(
-      String kind, String way, int round, double perSecond, @Nullable Long p99) {
-    return run(kind, way, round, perSecond, p99, true);
+      String kind, String tool, int round, double perSecond, @Nullable Long p99) {
+    return run(kind, tool, round, perSecond, p99, true);
   }
 
   private static CopyBenchRun run(
-      String kind, String way, int round, double perSecond, @Nullable Long p99, boolean equal) {
-    boolean ours = way.equals(CopyBenchRun.OURS);
+      String kind, String tool, int round, double perSecond, @Nullable Long p99, boolean equal) {
+    boolean ours = tool.equals(CopyBenchRun.ONEHOP);
     Map<String, Long> even = Map.of("shard-1", 33_000L, "shard-2", 34_000L, "shard-3", 33_000L);
     return new CopyBenchRun(
         kind.equals(CopyBenchRun.FULL) ? CopyBenchRun.FULL : CopyBenchRun.INCREMENTAL,
         CopyBenchRun.SHARDED,
         CopyBenchRun.SHARDED,
         1,
-        way,
+        tool,
         round,
         100_000,
         0.4,

@@ -146,8 +146,7 @@ final class TopologyReader {
             .toList();
     String path = String.join("/", steps);
     if (error instanceof UnrecognizedPropertyException unknown) {
-      String owner =
-          steps.size() < 2 ? "" : " in " + title(String.join("/", steps.subList(0, 2)));
+      String owner = steps.size() < 2 ? "" : " in " + title(String.join("/", steps.subList(0, 2)));
       return at(path, "unknown key '%s'%s".formatted(unknown.getPropertyName(), owner));
     }
     Class<?> wanted = error.getTargetType();

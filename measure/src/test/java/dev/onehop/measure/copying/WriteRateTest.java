@@ -3,22 +3,22 @@ package dev.onehop.measure.copying;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.onehop.measure.copying.WriteSampler.Sample;
-import dev.onehop.measure.copying.WriteSampler.Written;
+import dev.onehop.measure.copying.WriteRate.Written;
+import dev.onehop.measure.frame.Sampler.Sample;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class WriteSamplerTest {
+class WriteRateTest {
 
-  private static Sample at(double seconds, long written) {
-    return new Sample((long) (seconds * TimeUnit.SECONDS.toNanos(1)), written);
+  private static Sample<Long> at(double seconds, long written) {
+    return new Sample<>((long) (seconds * TimeUnit.SECONDS.toNanos(1)), written);
   }
 
   @Test
   void timeBeforeTheFirstAndAfterTheLastDocumentIsNotCounted() {
     Written written =
-        WriteSampler.of(
+        WriteRate.of(
             List.of(at(10, 500), at(12, 500), at(13, 1_500), at(16, 10_500), at(20, 10_500)));
 
     assertThat(written.startSeconds()).isCloseTo(2.1, within(1e-3));

@@ -2,25 +2,21 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.joining.ResyncBench;
 import dev.onehop.measure.joining.ResyncBenchPlan;
-import dev.onehop.measure.report.ResyncReport;
-import dev.onehop.measure.report.ResyncTable;
-import dev.onehop.measure.results.ResyncResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.ResyncMethod;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code onehop resync bench}. */
+/** {@code onehop bench join}, also {@code onehop resync bench}. */
 @Command(
-    name = "bench",
+    name = "join",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
@@ -36,14 +32,13 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Examples:",
-      "  onehop resync bench --quick",
-      "  onehop resync bench --indexes 0,5,10 --collections 1,100 --sizes 256,1024,4096"
-          + " --data /mnt/big",
+      "  onehop bench join --quick",
+      "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
       "",
       "Exit code: 0 all is proved, equal and there, 1 it is not or the run failed, 2 the command line"
           + " was wrong, 130 interrupted (finished cells are kept)."
     })
-final class ResyncBenchCommand implements Callable<Integer> {
+class BenchJoinCommand implements Callable<Integer> {
 
   private static final List<Integer> INDEXES = List.of(0, 5);
   private static final List<Integer> QUICK_INDEXES = List.of(0, 4);
@@ -52,10 +47,7 @@ final class ResyncBenchCommand implements Callable<Integer> {
   private static final List<Integer> SIZES = List.of(64, 512);
   private static final List<Integer> QUICK_SIZES = List.of(8, 64);
   private static final int ROUNDS = 3;
-  private static final int MOST_INDEXES = 10;
-  private static final int MOST_COLLECTIONS = 10_000;
   private static final int MOST_MEBIBYTES = 10_000_000;
-  private static final int MOST_ROUNDS = 100;
   private static final int LEAST_OPLOG = 16;
 
   /** After that a quick run measures no cell again. */
@@ -134,15 +126,7 @@ final class ResyncBenchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ResyncBenchPlan plan = plan();
-    long faults =
-        results
-            .<ResyncResults>run(
-                results.folder(),
-                (context, progress) -> new ResyncBench(plan, progress, context),
-                ResyncReport::write,
-                ResyncTable::render)
-            .faults();
+    long faults = results.run(new ResyncBench(plan()), null).faults();
     if (faults > 0) {
       throw Failure.run(
           faults + " cells are not proved, not equal, or lost writes; see the table", null);
@@ -155,12 +139,6 @@ final class ResyncBenchCommand implements Callable<Integer> {
     if (mongod != null && !Files.isExecutable(mongod)) {
       throw Failure.usage("--mongod " + mongod + " is no program");
     }
-    int most = rounds == null ? ROUNDS : rounds;
-    if (most < 1 || most > MOST_ROUNDS) {
-      throw Failure.usage("--rounds " + most + ": must be from 1 to " + MOST_ROUNDS);
-    }
-    List<Integer> chosen =
-        checked("--sizes", sizes, quick ? QUICK_SIZES : SIZES, 1, MOST_MEBIBYTES);
     if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
       throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
     }
@@ -168,30 +146,15 @@ final class ResyncBenchCommand implements Callable<Integer> {
         methods == null
             ? List.of(ResyncMethod.values())
             : methods.stream().map(String::strip).map(ResyncMethod::named).distinct().toList(),
-        checked("--indexes", indexes, quick ? QUICK_INDEXES : INDEXES, 0, MOST_INDEXES),
-        checked(
-            "--collections",
-            collections,
-            quick ? QUICK_COLLECTIONS : COLLECTIONS,
-            1,
-            MOST_COLLECTIONS),
-        chosen,
-        most,
+        new OptionRange("--indexes", 0, 10).values(indexes, quick ? QUICK_INDEXES : INDEXES),
+        new OptionRange("--collections", 1, 10_000)
+            .values(collections, quick ? QUICK_COLLECTIONS : COLLECTIONS),
+        new OptionRange("--sizes", 1, MOST_MEBIBYTES).values(sizes, quick ? QUICK_SIZES : SIZES),
+        new OptionRange("--rounds", 1, 100).value(rounds, ROUNDS),
         quick && rounds == null ? QUICK : null,
         oplog,
         seed,
         mongod,
         data);
-  }
-
-  private static List<Integer> checked(
-      String option, @Nullable List<Integer> given, List<Integer> usual, int least, int most) {
-    List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
-    for (int value : values) {
-      if (value < least || value > most) {
-        throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
-      }
-    }
-    return values;
   }
 }

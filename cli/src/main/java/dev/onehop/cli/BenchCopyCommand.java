@@ -1,0 +1,146 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.copying.CopyBench;
+import dev.onehop.measure.copying.CopyBenchPlan;
+import dev.onehop.measure.copying.CopyTool;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.CopyBenchRun;
+import dev.onehop.resync.Failure;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code onehop bench copy}. */
+@Command(
+    name = "copy",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Measure how fast, how late and how rightly a cluster is copied to another one.",
+    description = {
+      "",
+      "Starts two clusters on this machine, writes documents like YCSB's, and copies them with"
+          + " OneHop and with another tool in turns, while ranges move at the source. Each copy is"
+          + " compared with its source. Without --rival the other tool is the plain driver through"
+          + " one mongos.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench copy --quick",
+      "  onehop bench copy --measure full --records 5000000 --in 1,5",
+      "  onehop bench copy --measure lag --write-rate 300 --duration 60s",
+      "  onehop bench copy --between replica-set --rival pcsm=/opt/pcsm/bin/pcsm",
+      "",
+      "Exit code: 0 all copies are right, 1 one is not or the run failed, 2 the command line was",
+      "wrong, 130 interrupted (finished copies are kept)."
+    })
+final class BenchCopyCommand implements Callable<Integer> {
+  private static final List<String> KINDS =
+      List.of(CopyBenchRun.FULL, CopyBenchRun.INCREMENTAL, CopyBenchRun.LAG);
+  private static final double LEAST_SHARE = 0.01;
+  private static final double MOST_SHARE = 8;
+  private static final Duration LEAST_TIME = Duration.ofSeconds(1);
+  private static final Duration MOST_TIME = Duration.ofHours(1);
+
+  /** More changes would not fit into the oplogs. */
+  private static final OptionRange CHANGES = new OptionRange("--changes", 1_000, 500_000);
+
+  private static final OptionRange RATE = new OptionRange("--write-rate", 1, 100_000);
+
+  @Option(
+      names = "--measure",
+      split = ",",
+      paramLabel = "KIND",
+      description =
+          "full: all documents; incremental: a backlog of changes; lag: changes as they come."
+              + " Default: all.")
+  private List<String> kinds = KINDS;
+
+  @Option(
+      names = "--changes",
+      paramLabel = "N",
+      description =
+          "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 5000).")
+  private @Nullable Integer changes;
+
+  @Option(
+      names = "--write-rate",
+      paramLabel = "N",
+      description =
+          "Inserts and updates per second while lags are measured. Default: 1000 (--quick: 300).")
+  private @Nullable Integer rate;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description = "How long lags are measured, each time. Default: 20s (--quick: 2s).")
+  private @Nullable Duration duration;
+
+  @Option(
+      names = "--router-cpus",
+      paramLabel = "X",
+      description =
+          "Hold each router, of all tools, to this share of a processor, as if each had a small"
+              + " machine of its own: 0.01 to 8. Takes root. Default: no limit.")
+  private @Nullable Double routerCpus;
+
+  @Mixin private CopyDataOptions data = new CopyDataOptions();
+
+  @Mixin private ResultsOptions results = new ResultsOptions();
+
+  @Override
+  public Integer call() {
+    return run(results, plan());
+  }
+
+  /** Measures, and fails if a copy is not right. */
+  static int run(ResultsOptions results, CopyBenchPlan plan) {
+    CopyBenchResults found = results.run(new CopyBench(plan), null);
+    if (found.faults() > 0) {
+      throw Failure.run(
+          "%d of %d copies differ from their source; see the table"
+              .formatted(found.faults(), found.points().size()),
+          null);
+    }
+    return 0;
+  }
+
+  /** What the options ask for. */
+  CopyBenchPlan plan() {
+    data.programs.check();
+    for (String kind : kinds) {
+      if (!KINDS.contains(kind)) {
+        throw Failure.usage("--measure takes full, incremental and lag, and not '" + kind + "'");
+      }
+    }
+    boolean quick = data.quick;
+    Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 20) : duration;
+    if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
+      throw Failure.usage("--duration must be from 1s to 1h");
+    }
+    if (routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE)) {
+      throw Failure.usage("--router-cpus must be from 0.01 to 8");
+    }
+    return new CopyBenchPlan(
+        data.pairs(),
+        KINDS.stream().filter(kinds::contains).toList(),
+        data.records(),
+        data.collections(),
+        CHANGES.value(changes, quick ? 5_000 : 100_000),
+        RATE.value(rate, quick ? 300 : 1_000),
+        time,
+        data.rounds(),
+        quick,
+        routerCpus,
+        data.rivals(CopyTool.COPIERS),
+        data.programs.mongod,
+        data.programs.mongos);
+  }
+}

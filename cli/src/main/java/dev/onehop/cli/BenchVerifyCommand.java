@@ -1,0 +1,62 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.copying.CopyBenchPlan;
+import dev.onehop.measure.copying.CopyTool;
+import dev.onehop.measure.results.CopyBenchRun;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code onehop bench verify}. */
+@Command(
+    name = "verify",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Measure how fast two clusters are compared.",
+    description = {
+      "",
+      "Starts two clusters on this machine, copies documents like YCSB's from one to the other, and"
+          + " compares both with OneHop, and with --rival with migration-verifier in turns.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench verify --quick",
+      "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",
+      "",
+      "Exit code: 0 both were found equal each time, 1 they were not or the run failed, 2 the",
+      "command line was wrong, 130 interrupted (finished comparisons are kept)."
+    })
+final class BenchVerifyCommand implements Callable<Integer> {
+  @Mixin private CopyDataOptions data = new CopyDataOptions();
+
+  @Mixin private ResultsOptions results = new ResultsOptions();
+
+  @Override
+  public Integer call() {
+    return BenchCopyCommand.run(results, plan());
+  }
+
+  /** What the options ask for. */
+  CopyBenchPlan plan() {
+    data.programs.check();
+    return new CopyBenchPlan(
+        data.pairs(),
+        List.of(CopyBenchRun.VERIFY),
+        data.records(),
+        data.collections(),
+        0,
+        0,
+        Duration.ZERO,
+        data.rounds(),
+        data.quick,
+        null,
+        data.rivals(CopyTool.VERIFIERS),
+        data.programs.mongod,
+        data.programs.mongos);
+  }
+}

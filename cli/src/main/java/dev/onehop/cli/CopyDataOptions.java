@@ -1,0 +1,109 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.copying.ClusterPair;
+import dev.onehop.measure.copying.CopyTool;
+import dev.onehop.resync.Failure;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What is copied or compared on this machine, and beside which other tools. */
+final class CopyDataOptions {
+
+  @Option(
+      names = "--between",
+      split = ",",
+      paramLabel = "PAIR",
+      description =
+          "sharded, replica-set, replica-set-to-sharded, sharded-to-replica-set: from what to what."
+              + " Default: sharded,replica-set (--quick: sharded).")
+  @Nullable List<String> pairs;
+
+  @Option(
+      names = "--records",
+      paramLabel = "N",
+      description = "Documents of all collections together. Default: 300000 (--quick: 20000).")
+  @Nullable Integer records;
+
+  @Option(
+      names = "--in",
+      split = ",",
+      paramLabel = "N",
+      description =
+          "Into how many collections they are split, one after the other. Default: 1,5 (--quick: 1).")
+  @Nullable List<Integer> collections;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "How often each tool is measured. Default: 5 (--quick: 1).")
+  @Nullable Integer rounds;
+
+  @Option(
+      names = "--rival",
+      split = ",",
+      paramLabel = "TOOL=PATH",
+      description =
+          "Programs of other tools, installed as their documentation says. Each runs with its own"
+              + " defaults, in turn with OneHop.")
+  private Map<String, Path> rivals = new LinkedHashMap<>();
+
+  @Option(names = "--quick", description = "Few and small: shows that it works, in two minutes.")
+  boolean quick;
+
+  @Mixin ProgramOptions programs = new ProgramOptions();
+
+  List<ClusterPair> pairs() {
+    return pairs != null
+        ? pairs.stream().map(ClusterPair::named).distinct().toList()
+        : quick
+            ? List.of(ClusterPair.SHARDED)
+            : List.of(ClusterPair.SHARDED, ClusterPair.REPLICA_SET);
+  }
+
+  int records() {
+    return new OptionRange("--records", 1_000, 100_000_000)
+        .value(records, quick ? 20_000 : 300_000);
+  }
+
+  List<Integer> collections() {
+    return new OptionRange("--in", 1, 100).values(collections, quick ? List.of(1) : List.of(1, 5));
+  }
+
+  int rounds() {
+    return new OptionRange("--rounds", 1, 100).value(rounds, quick ? 1 : 5);
+  }
+
+  /**
+   * The programs of the other tools.
+   *
+   * @param known the tools that do what is measured
+   * @throws Failure if there is another one, or no such program
+   */
+  Map<CopyTool, Path> rivals(List<CopyTool> known) {
+    Map<CopyTool, Path> programs = new EnumMap<>(CopyTool.class);
+    rivals.forEach(
+        (name, path) -> {
+          CopyTool tool =
+              known.stream()
+                  .filter(each -> each.label().equals(name))
+                  .findFirst()
+                  .orElseThrow(
+                      () ->
+                          Failure.usage(
+                              "--rival takes %s, and not '%s'"
+                                  .formatted(
+                                      String.join(
+                                          ", ", known.stream().map(CopyTool::label).toList()),
+                                      name)));
+          ProgramOptions.requireProgram("--rival " + name, path);
+          programs.put(tool, path);
+        });
+    return programs;
+  }
+}

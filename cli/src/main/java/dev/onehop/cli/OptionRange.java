@@ -1,0 +1,35 @@
+package dev.onehop.cli;
+
+import dev.onehop.resync.Failure;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** The range of an option's whole numbers. */
+record OptionRange(String option, int least, int most) {
+
+  /**
+   * Checks a value.
+   *
+   * @throws Failure if it is out of range
+   */
+  void check(int value) {
+    if (value < least || value > most) {
+      throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
+    }
+  }
+
+  /** The value of an option, or the usual one if it was not given; checked. */
+  int value(@Nullable Integer given, int usual) {
+    int value = given == null ? usual : given;
+    check(value);
+    return value;
+  }
+
+  /** The values of an option, sorted, each once, or the usual ones; checked. */
+  List<Integer> values(@Nullable List<Integer> given, List<Integer> usual) {
+    List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
+    values.forEach(this::check);
+    return values;
+  }
+}

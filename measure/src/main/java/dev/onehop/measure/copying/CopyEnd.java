@@ -1,0 +1,265 @@
+package dev.onehop.measure.copying;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.testbed.ServerInfo;
+import dev.onehop.testbed.Testbed;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/** A source or a destination: its servers, and a client for each, by which they are asked. */
+final class CopyEnd implements AutoCloseable {
+  private static final Document STATUS =
+      new Document("serverStatus", 1).append("wiredTiger", 0).append("tcmalloc", 0);
+
+  private static final List<String> DOCUMENTS_RETURNED = List.of("metrics", "document", "returned");
+  private static final String REGION = "here";
+
+  private final String url;
+  private final String urlOfOne;
+  private final @Nullable Testbed testbed;
+  private final AutoCloseable servers;
+  private final Supplier<Cpu> cpu;
+  private final Map<String, MongoClient> shards = new LinkedHashMap<>();
+  private final Map<String, MongoClient> routers = new LinkedHashMap<>();
+  private final MongoClient client;
+
+  /** Processor time so far, of all routers and of all other servers. */
+  record Cpu(Duration routers, Duration mongods) {}
+
+  /**
+   * What its servers have counted.
+   *
+   * @param returned documents that queries gave, by shard
+   * @param written statements that insert, update or delete, by shard
+   * @param routed statements that insert, update or delete, by router
+   */
+  record Counts(
+      Map<String, Long> returned, Map<String, Long> written, Map<String, Long> routed, Cpu cpu) {
+
+    Counts since(Counts earlier) {
+      return new Counts(
+          since(returned, earlier.returned),
+          since(written, earlier.written),
+          since(routed, earlier.routed),
+          new Cpu(cpu.routers.minus(earlier.cpu.routers), cpu.mongods.minus(earlier.cpu.mongods)));
+    }
+
+    private static Map<String, Long> since(Map<String, Long> now, Map<String, Long> earlier) {
+      Map<String, Long> since = new LinkedHashMap<>();
+      now.forEach((server, count) -> since.put(server, count - earlier.getOrDefault(server, 0L)));
+      return since;
+    }
+  }
+
+  /**
+   * Connects to its servers.
+   *
+   * @param urlOfOne the URL of one router, or of the replica set
+   * @param testbed null for a replica set
+   * @param servers what ends with this
+   * @param shards the address of each shard's primary
+   * @param routers the addresses of all routers
+   */
+  CopyEnd(
+      String url,
+      String urlOfOne,
+      @Nullable Testbed testbed,
+      AutoCloseable servers,
+      Supplier<Cpu> cpu,
+      Map<String, String> shards,
+      List<String> routers) {
+    this.url = url;
+    this.urlOfOne = urlOfOne;
+    this.testbed = testbed;
+    this.servers = servers;
+    this.cpu = cpu;
+    this.client = MongoClients.create(url);
+    shards.forEach((shard, address) -> this.shards.put(shard, direct(address)));
+    routers.forEach(address -> this.routers.put(address, direct(address)));
+  }
+
+  /** A client of one server. */
+  static MongoClient direct(String address) {
+    return MongoClients.create("mongodb://" + address + "/?directConnection=true");
+  }
+
+  /** Runs a command on the database {@code admin}. */
+  static Document run(MongoClient client, Document command) {
+    return client.getDatabase("admin").runCommand(command);
+  }
+
+  /** All routers, or the replica set. */
+  String url() {
+    return url;
+  }
+
+  /** One router, or the replica set. */
+  String urlOfOne() {
+    return urlOfOne;
+  }
+
+  MongoClient client() {
+    return client;
+  }
+
+  /** The primary of each shard. */
+  Map<String, MongoClient> shards() {
+    return shards;
+  }
+
+  /** The cluster; null for a replica set. */
+  @Nullable Testbed testbed() {
+    return testbed;
+  }
+
+  /** Holds each router to so many processors. */
+  void limitRouters(double processors) {
+    if (testbed != null) {
+      testbed.limitRouters(processors);
+    }
+  }
+
+  /** What runs where. */
+  List<HostFacts> hosts(String end) {
+    if (testbed == null) {
+      return List.of(new HostFacts(end, REGION, List.of("replica set")));
+    }
+    List<HostFacts> hosts = new ArrayList<>();
+    for (String shard : shards.keySet()) {
+      List<String> roles = new ArrayList<>(List.of(shard));
+      if (hosts.isEmpty()) {
+        roles.add("config");
+      }
+      if (hosts.size() < routers.size()) {
+        roles.add("router");
+      }
+      hosts.add(new HostFacts(end + " " + (hosts.size() + 1), REGION, roles));
+    }
+    return hosts;
+  }
+
+  /** Which servers run. */
+  ServerFacts facts() {
+    if (testbed != null) {
+      ServerInfo server = testbed.server();
+      return new ServerFacts(
+          server.mongodVersion(),
+          new ServerFacts.Router(server.router().label(), server.routerVersion()),
+          server.featureCompatibilityVersion());
+    }
+    Document compatibility =
+        run(client, new Document("getParameter", 1).append("featureCompatibilityVersion", 1));
+    return new ServerFacts(
+        run(client, new Document("buildInfo", 1)).getString("version"),
+        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
+        compatibility.get("featureCompatibilityVersion", Document.class).getString("version"));
+  }
+
+  /** Drops all collections of a database. */
+  void drop(String database) {
+    for (String collection : client.getDatabase(database).listCollectionNames()) {
+      if (testbed == null) {
+        client.getDatabase(database).getCollection(collection).drop();
+      } else {
+        testbed.dropCollection(database + "." + collection);
+      }
+    }
+  }
+
+  /** A cluster time that has been reached. */
+  BsonTimestamp now() {
+    try (ClientSession session =
+        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
+      client.getDatabase("admin").runCommand(session, new Document("ping", 1));
+      return Objects.requireNonNull(session.getOperationTime());
+    }
+  }
+
+  /** What the servers have counted so far. */
+  Counts counts() {
+    Map<String, Long> returned = new LinkedHashMap<>();
+    Map<String, Long> written = new LinkedHashMap<>();
+    shards.forEach(
+        (shard, primary) -> {
+          Document status = run(primary, STATUS);
+          Number documents = status.getEmbedded(DOCUMENTS_RETURNED, Number.class);
+          returned.put(shard, documents.longValue());
+          written.put(shard, writes(status));
+        });
+    Map<String, Long> routed = new LinkedHashMap<>();
+    routers.forEach((router, its) -> routed.put(router, writes(run(its, STATUS))));
+    return new Counts(returned, written, routed, cpu.get());
+  }
+
+  private static long writes(Document status) {
+    Document counters = status.get("opcounters", Document.class);
+    return Stream.of("insert", "update", "delete")
+        .mapToLong(kind -> counters.get(kind, Number.class).longValue())
+        .sum();
+  }
+
+  /** Statements that write which all shards together were given. */
+  long written() {
+    return shards.values().stream().mapToLong(primary -> writes(run(primary, STATUS))).sum();
+  }
+
+  /**
+   * Writes a document that no other signal has.
+   *
+   * @return what it is known by
+   */
+  long signal() {
+    long signal = System.nanoTime();
+    var unused = signals().insertOne(new Document("_id", signal));
+    return signal;
+  }
+
+  /** Whether the document of a signal is here. */
+  boolean hasSignal(long signal) {
+    return signals().find(Filters.eq("_id", signal)).first() != null;
+  }
+
+  private MongoCollection<Document> signals() {
+    return client.getDatabase(Workload.SIGNALS).getCollection("signals");
+  }
+
+  /** About how many documents a database has. */
+  long documents(String database) {
+    long documents = 0;
+    for (String collection : client.getDatabase(database).listCollectionNames()) {
+      documents += client.getDatabase(database).getCollection(collection).estimatedDocumentCount();
+    }
+    return documents;
+  }
+
+  @Override
+  public void close() {
+    List<AutoCloseable> all = new ArrayList<>(shards.values());
+    all.addAll(routers.values());
+    all.add(client);
+    all.add(servers);
+    for (AutoCloseable each : all) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        throw new IllegalStateException("a server can't be stopped", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,239 @@
+package dev.onehop.measure.copying;
+
+import com.mongodb.client.MongoClient;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
+import dev.onehop.testbed.MongodProcess;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.evidence.CpuTimes;
+import dev.onehop.testbed.topology.Topology;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** Sources and destinations, each started when it is first needed, and kept until the end. */
+final class CopyEnds implements AutoCloseable {
+  private static final int SOURCE_NETWORK = 69;
+  private static final int DESTINATION_NETWORK = 70;
+  private static final int OPLOG_MEBIBYTES = 4_096;
+  private static final long ENDING_SECONDS = 30;
+
+  private final CopyBenchPlan plan;
+  private final Map<String, CopyEnd> started = new ConcurrentHashMap<>();
+  private @Nullable Path folder;
+
+  CopyEnds(CopyBenchPlan plan) {
+    this.plan = plan;
+  }
+
+  /** Starts what is not there yet, source and destination at the same time. */
+  void start(ClusterPair pair, Progress progress) throws IOException, InterruptedException {
+    List<Callable<Void>> missing = new ArrayList<>();
+    if (!started.containsKey(source(pair))) {
+      missing.add(() -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, progress));
+    }
+    if (!started.containsKey(destination(pair))) {
+      missing.add(
+          () -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, progress));
+    }
+    if (missing.isEmpty()) {
+      return;
+    }
+    progress.phase("starting servers");
+    folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
+    // Two threads that log first, at the same time, make the log complain.
+    Object unusedLog = LoggerFactory.getILoggerFactory();
+    ExecutorService threads = Executors.newFixedThreadPool(missing.size());
+    try {
+      for (Future<Void> each : threads.invokeAll(missing)) {
+        each.get();
+      }
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException failure
+          ? failure
+          : Failure.run(Failure.firstLine(Objects.requireNonNullElse(e.getCause(), e)), e);
+    } finally {
+      threads.shutdownNow();
+      boolean unused = threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private static String source(ClusterPair pair) {
+    return "source" + (pair.fromSharded() ? "" : "-set");
+  }
+
+  private static String destination(ClusterPair pair) {
+    return "destination" + (pair.toSharded() ? "" : "-set");
+  }
+
+  /** The source: a sharded cluster with one router, or a replica set. */
+  CopyEnd from(ClusterPair pair) {
+    return Objects.requireNonNull(started.get(source(pair)));
+  }
+
+  /** The destination: a sharded cluster with a router beside each shard, or a replica set. */
+  CopyEnd to(ClusterPair pair) {
+    return Objects.requireNonNull(started.get(destination(pair)));
+  }
+
+  private @Nullable Void start(
+      String name, boolean sharded, int network, int routers, Progress progress)
+      throws InterruptedException {
+    started.put(
+        name, sharded ? sharded(name, network, routers) : replicaSet(name, network, progress));
+    return null;
+  }
+
+  private CopyEnd sharded(String name, int network, int routers) {
+    Testbed testbed =
+        Testbed.builder(topology("copy-" + name, network, routers))
+            .mongod(plan.mongod())
+            .mongos(plan.mongos())
+            // Long enough for the optimizing compiler to help stand-in routers, too. Where they are
+            // held to a share, it would take that from what is measured.
+            .longRun(!plan.quick() && plan.routerCpus() == null)
+            .start();
+    List<String> addresses = testbed.mongosAddresses();
+    Map<String, String> primaries = new LinkedHashMap<>();
+    testbed
+        .shardHosts()
+        .forEach(
+            (shard, hosts) ->
+                primaries.put(shard, hosts.replaceFirst(".*/", "").replaceFirst(",.*", "")));
+    CopyEnd end =
+        new CopyEnd(
+            "mongodb://" + String.join(",", addresses) + "/",
+            "mongodb://" + addresses.get(0) + "/",
+            testbed,
+            testbed,
+            () -> {
+              CpuTimes times = testbed.cpuTimes();
+              return new CopyEnd.Cpu(orZero(times.routers()), orZero(times.mongods()));
+            },
+            primaries,
+            addresses);
+    try {
+      // The slower tool must still find all changes in the oplogs.
+      end.shards()
+          .values()
+          .forEach(
+              primary ->
+                  CopyEnd.run(
+                      primary,
+                      new Document("replSetResizeOplog", 1)
+                          .append("size", (double) OPLOG_MEBIBYTES)));
+      if (plan.routerCpus() != null) {
+        // All there are: whether it can be done is found out before anything is measured.
+        end.limitRouters(Runtime.getRuntime().availableProcessors());
+      }
+      return end;
+    } catch (RuntimeException e) {
+      end.close();
+      throw Failure.run(Failure.firstLine(e), e);
+    }
+  }
+
+  private static Duration orZero(@Nullable Duration time) {
+    return Objects.requireNonNullElse(time, Duration.ZERO);
+  }
+
+  /** Three shards, each with a router beside it if there are to be three. */
+  private static Topology topology(String name, int network, int routers) {
+    return Topology.parse(
+        name + ".yaml",
+        """
+        name: %1$s
+        description: three shards, one beside the other, without any delay
+        regions: [here]
+        hosts:
+          one: {region: here, address: 127.%2$d.0.1}
+          two: {region: here, address: 127.%2$d.0.2}
+          three: {region: here, address: 127.%2$d.0.3}
+        roundTrips:
+          here <-> here: 0
+        client: one
+        configServers: [one]
+        shards:
+          shard-1: [one]
+          shard-2: [two]
+          shard-3: [three]
+        mongos: [%3$s]
+        """
+            .formatted(name, network, routers == 3 ? "one, two, three" : "one"));
+  }
+
+  /** A replica set of one member. */
+  private CopyEnd replicaSet(String name, int network, Progress progress)
+      throws InterruptedException {
+    Path mongod = MongodProcess.find(plan.mongod(), progress::note);
+    Path data = Objects.requireNonNull(folder).resolve(name);
+    String address = MongodProcess.freeAddress("127." + network + ".0.9");
+    List<String> command = MongodProcess.command(mongod, name, address, data, OPLOG_MEBIBYTES);
+    MongodProcess server = MongodProcess.start(name, command, address, data);
+    Document member = new Document("_id", 0).append("host", address);
+    try (MongoClient client = CopyEnd.direct(address)) {
+      Document config = new Document("_id", name).append("members", List.of(member));
+      Document unused = CopyEnd.run(client, new Document("replSetInitiate", config));
+      while (!CopyEnd.run(client, new Document("hello", 1)).getBoolean("isWritablePrimary")) {
+        Thread.sleep(20);
+      }
+    } catch (InterruptedException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+    String url = "mongodb://" + address + "/?replicaSet=" + name;
+    return new CopyEnd(
+        url,
+        url,
+        null,
+        server,
+        () ->
+            new CopyEnd.Cpu(
+                Duration.ZERO,
+                ProcessHandle.of(server.pid())
+                    .flatMap(process -> process.info().totalCpuDuration())
+                    .orElse(Duration.ZERO)),
+        Map.of(name, address),
+        List.of());
+  }
+
+  @Override
+  public void close() {
+    try {
+      started.values().forEach(CopyEnd::close);
+    } finally {
+      if (folder != null) {
+        delete(folder);
+      }
+    }
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,330 @@
+package dev.onehop.measure.copying;
+
+import dev.onehop.copy.verify.ClusterVerification;
+import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.measure.copying.CopyCell.Scene;
+import dev.onehop.measure.copying.WriteRate.Written;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.results.CopyBenchRun;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.resync.Progress;
+import dev.onehop.testbed.Testbed;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/** A source with its data, a destination, and tools that copy in turns. */
+final class CopyScene {
+  private static final int RANGES = 48;
+  private static final double PER_SECOND = 1e9;
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  /** How long writes go on before lags are measured. */
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
+
+  private static final Duration QUICK_WARM_UP = Duration.ofSeconds(1);
+
+  private final CopyBenchPlan plan;
+  private final Scene what;
+  private final CopyEnd source;
+  private final CopyEnd destination;
+  private final Map<CopyTool, ToolProcess> tools;
+  private final Progress progress;
+  private final Workload workload;
+  private final Map<CopyTool, Backlog> backlogs = new EnumMap<>(CopyTool.class);
+  private @Nullable RangeMover mover;
+  private int written = -1;
+
+  /** The changes that a tool has not applied: from when on, and how many. */
+  private record Backlog(BsonTimestamp since, long changes) {}
+
+  CopyScene(
+      CopyBenchPlan plan,
+      Scene what,
+      CopyEnd source,
+      CopyEnd destination,
+      Map<CopyTool, ToolProcess> tools,
+      Progress progress) {
+    this.plan = plan;
+    this.what = what;
+    this.source = source;
+    this.destination = destination;
+    this.tools = tools;
+    this.progress = progress;
+    this.workload = new Workload(source.client());
+  }
+
+  boolean is(Scene other) {
+    return what.equals(other);
+  }
+
+  private ToolProcess process(CopyTool tool) {
+    return Objects.requireNonNull(tools.get(tool));
+  }
+
+  /** Writes the source anew; for changes, has each tool copy it, to be compared, OneHop. */
+  void open() throws InterruptedException {
+    load();
+    boolean verify = plan.kinds().contains(CopyBenchRun.VERIFY);
+    for (CopyTool tool : verify ? List.of(CopyTool.ONEHOP) : what.tools()) {
+      if (what.changes() || verify) {
+        progress.state("copying with " + tool.label() + ", unmeasured");
+        process(tool).prepare();
+        process(tool).full(names());
+        backlogs.put(tool, new Backlog(source.now(), 0));
+      }
+    }
+  }
+
+  private List<String> names() {
+    return IntStream.range(0, what.collections()).mapToObj(Workload::collection).toList();
+  }
+
+  private void load() throws InterruptedException {
+    progress.state("writing " + plan.records() + " documents");
+    source.drop(Workload.DATABASE);
+    Testbed testbed = source.testbed();
+    if (testbed == null) {
+      workload.load(plan.records(), what.collections());
+      return;
+    }
+    List<BsonDocument> bounds = YcsbDocuments.bounds(RANGES);
+    List<String> namespaces = names().stream().map(name -> Workload.DATABASE + "." + name).toList();
+    for (String namespace : namespaces) {
+      testbed.shardCollection(namespace, new BsonDocument("_id", new BsonInt32(1)), bounds);
+    }
+    workload.load(plan.records(), what.collections());
+    mover = new RangeMover(testbed, namespaces, bounds);
+  }
+
+  CopyBenchRun measure(CopyCell cell) throws InterruptedException {
+    progress.state("");
+    return switch (cell.kind()) {
+      case CopyBenchRun.FULL -> full(cell);
+      case CopyBenchRun.LAG -> lag(cell);
+      case CopyBenchRun.VERIFY -> verify(cell);
+      default -> backlog(cell);
+    };
+  }
+
+  private long documents() {
+    return (long) (plan.records() / what.collections()) * what.collections();
+  }
+
+  private CopyBenchRun full(CopyCell cell) throws InterruptedException {
+    process(cell.tool()).prepare();
+    CopyBenchRun run =
+        measure(
+            cell,
+            () -> {
+              process(cell.tool()).full(names());
+              return documents();
+            },
+            found -> found);
+    destination.drop(cell.tool().database());
+    return run;
+  }
+
+  /** The first tool of a round finds the changes unwritten. */
+  private CopyBenchRun backlog(CopyCell cell) throws InterruptedException {
+    if (cell.round() != written) {
+      progress.state("writing " + plan.operations() + " inserts and updates");
+      BsonTimestamp before = source.now();
+      workload.write(plan.operations());
+      what.tools().forEach(tool -> backlogs.put(tool, new Backlog(before, plan.operations())));
+      written = cell.round();
+      progress.state("");
+    }
+    ToolProcess tool = process(cell.tool());
+    Backlog missed = Objects.requireNonNull(backlogs.get(cell.tool()));
+    CopyBenchRun run =
+        measure(
+            cell,
+            () -> {
+              tool.follow(missed.since());
+              tool.await(missed.changes());
+              tool.unfollow();
+              return missed.changes();
+            },
+            found -> found);
+    backlogs.put(cell.tool(), new Backlog(source.now(), 0));
+    return run;
+  }
+
+  /** Comparing writes nothing, so its time is that of the command. */
+  private CopyBenchRun verify(CopyCell cell) throws InterruptedException {
+    double[] seconds = {0};
+    return measure(
+        cell,
+        () -> {
+          long begun = System.nanoTime();
+          process(cell.tool()).verify(names());
+          seconds[0] = (System.nanoTime() - begun) / PER_SECOND;
+          return documents();
+        },
+        found -> found.withTime(seconds[0]));
+  }
+
+  private CopyBenchRun lag(CopyCell cell) throws InterruptedException {
+    Lags lags = new Lags(cell.tool(), Objects.requireNonNull(backlogs.get(cell.tool())));
+    CopyBenchRun run =
+        measure(
+            cell, lags::run, found -> found.withLag(lags.rate, Objects.requireNonNull(lags.found)));
+    backlogs.replaceAll(
+        (tool, missed) -> new Backlog(missed.since(), missed.changes() + lags.written));
+    backlogs.put(cell.tool(), new Backlog(source.now(), 0));
+    return run;
+  }
+
+  /** A round of lags of one tool. */
+  private final class Lags {
+    private final CopyTool tool;
+    private final Backlog missed;
+    private long written;
+    private double rate;
+    private @Nullable LatencySummary found;
+
+    Lags(CopyTool tool, Backlog missed) {
+      this.tool = tool;
+      this.missed = missed;
+    }
+
+    /** Follows, catches up, and watches what is written meanwhile; how many changes it was. */
+    long run() throws InterruptedException {
+      ToolProcess process = process(tool);
+      process.follow(missed.since());
+      process.await(missed.changes());
+      LagWatch watch =
+          new LagWatch(destination, tool.database(), Workload.collection(0), destination.now());
+      try (watch) {
+        written = workload.write(plan.rate(), plan.quick() ? QUICK_WARM_UP : WARM_UP);
+        watch.begin();
+        long begun = System.nanoTime();
+        long measured = workload.write(plan.rate(), plan.duration());
+        rate = measured * PER_SECOND / (System.nanoTime() - begun);
+        watch.end();
+        written += measured;
+        process.await(missed.changes() + written);
+      }
+      found = LatencySummary.of(watch.lags());
+      process.unfollow();
+      return missed.changes() + written;
+    }
+  }
+
+  /** What is measured. */
+  @FunctionalInterface
+  private interface Task {
+    /** Does it, and returns how many documents or changes it was. */
+    long run() throws InterruptedException;
+  }
+
+  /** Measures a copy, and verifies it if it is kept. */
+  private CopyBenchRun measure(CopyCell cell, Task task, UnaryOperator<CopyBenchRun> finish)
+      throws InterruptedException {
+    limitRouters(cell.isMeasured());
+    ToolProcess tool = process(cell.tool());
+    ToolUse usedBefore = tool.use();
+    CopyEnd.Counts sourceBefore = source.counts();
+    CopyEnd.Counts destinationBefore = destination.counts();
+    if (mover != null) {
+      int unusedMoves = mover.moved();
+      mover.setActive(true);
+    }
+    long documents;
+    Written wrote;
+    try (Sampler<Long> sampler = Sampler.start(PAUSE, destination::written)) {
+      documents = task.run();
+      wrote = WriteRate.of(sampler.stop());
+    }
+    if (mover != null) {
+      mover.setActive(false);
+    }
+    ToolUse used = tool.use();
+    CopyEnd.Counts given = source.counts().since(sourceBefore);
+    CopyEnd.Counts taken = destination.counts().since(destinationBefore);
+    Map<String, Double> perRouter = new LinkedHashMap<>();
+    taken.routed().forEach((router, count) -> perRouter.put(router, count / wrote.seconds()));
+    return finish.apply(
+        new CopyBenchRun(
+            cell.kind().equals(CopyBenchRun.LAG) ? CopyBenchRun.INCREMENTAL : cell.kind(),
+            what.pair().source(),
+            what.pair().destination(),
+            what.collections(),
+            cell.tool().label(),
+            cell.round(),
+            documents,
+            wrote.startSeconds(),
+            wrote.seconds(),
+            documents * (1 - 2 * WriteRate.MARGIN) / wrote.seconds(),
+            given.returned(),
+            taken.written(),
+            perRouter,
+            used.cpu().minus(usedBefore.cpu()).toNanos() / PER_SECOND,
+            given.cpu().routers().plus(taken.cpu().routers()).toNanos() / PER_SECOND,
+            given.cpu().mongods().plus(taken.cpu().mongods()).toNanos() / PER_SECOND,
+            used.memoryBytes(),
+            mover == null ? 0 : mover.moved(),
+            !cell.isMeasured() || cell.kind().equals(CopyBenchRun.VERIFY) || isEqual(cell.tool()),
+            null,
+            wrote.series()));
+  }
+
+  private void limitRouters(boolean measured) {
+    Double share = plan.routerCpus();
+    if (share != null) {
+      // Where routers are stand-ins, the compiler needs processors first.
+      double now = measured ? share : Runtime.getRuntime().availableProcessors();
+      source.limitRouters(now);
+      destination.limitRouters(now);
+    }
+  }
+
+  private boolean isEqual(CopyTool tool) throws InterruptedException {
+    progress.state("comparing");
+    ClusterVerification.Builder builder =
+        ClusterVerification.builder(source.url(), destination.url())
+            .include(List.of(Workload.DATABASE));
+    if (!tool.database().equals(Workload.DATABASE)) {
+      builder = builder.rename(Map.of(Workload.DATABASE, tool.database()));
+    }
+    VerifyReport report = builder.build().run();
+    if (!report.isEqual()) {
+      progress.note(
+          "%s: %d missing, %d extra, %d different, %d unsettled: %s %s"
+              .formatted(
+                  tool.label(),
+                  report.missing(),
+                  report.extra(),
+                  report.different(),
+                  report.unsettled(),
+                  report.details(),
+                  report.metadata()));
+    }
+    progress.state("");
+    return report.isEqual();
+  }
+
+  /** Stops moving ranges. */
+  void stop() {
+    if (mover != null) {
+      mover.close();
+    }
+  }
+
+  /** Removes the data of both sides. */
+  void close() {
+    stop();
+    what.tools().forEach(tool -> destination.drop(tool.database()));
+    source.drop(Workload.DATABASE);
+  }
+}

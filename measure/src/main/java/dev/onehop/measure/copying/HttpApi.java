@@ -1,0 +1,107 @@
+package dev.onehop.measure.copying;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+
+/** The commands of a {@link Program}: JSON over HTTP on this machine. Thread-safe. */
+final class HttpApi {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+  private final Program program;
+  private final String success;
+  private final String error;
+
+  /**
+   * Connects to nothing yet.
+   *
+   * @param success the field of answers that is true unless a command failed
+   * @param error the field that says why
+   */
+  HttpApi(Program program, String success, String error) {
+    this.program = program;
+    this.success = success;
+    this.error = error;
+  }
+
+  /** Whether a GET is answered. */
+  boolean answers(String path) {
+    try {
+      JsonNode unused = send(path, HttpRequest.newBuilder().GET());
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * The answer to a GET.
+   *
+   * @throws Failure if there is none, or the program reports that it has failed
+   */
+  JsonNode status(String path) {
+    return checked(path, HttpRequest.newBuilder().GET());
+  }
+
+  /**
+   * Sends a POST.
+   *
+   * @param body JSON
+   * @throws Failure if it fails
+   */
+  void command(String path, String body) {
+    JsonNode unused = checked(path, post(body));
+  }
+
+  /** Sends a POST, which the program may refuse: whether it did not. */
+  boolean tryCommand(String path, String body) {
+    try {
+      return send(path, post(body)).path(success).asBoolean();
+    } catch (IOException e) {
+      throw failed(path, Failure.reason(e));
+    }
+  }
+
+  /** A failure for a reason that the program has given. */
+  Failure failed(String path, String reason) {
+    return Failure.run("%s answered %s: %s".formatted(program.name(), path, reason), null);
+  }
+
+  private static HttpRequest.Builder post(String body) {
+    return HttpRequest.newBuilder()
+        .header("Content-Type", "application/json")
+        .POST(BodyPublishers.ofString(body));
+  }
+
+  private JsonNode checked(String path, HttpRequest.Builder request) {
+    try {
+      JsonNode answer = send(path, request);
+      if (!answer.path(success).asBoolean(true)) {
+        throw failed(path, answer.path(error).asText());
+      }
+      return answer;
+    } catch (IOException e) {
+      throw failed(path, Failure.reason(e));
+    }
+  }
+
+  private JsonNode send(String path, HttpRequest.Builder request) throws IOException {
+    URI uri = URI.create("http://localhost:" + program.port() + path);
+    try {
+      return JSON.readTree(
+          CLIENT.send(request.uri(uri).timeout(TIMEOUT).build(), BodyHandlers.ofString()).body());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Failure.interrupted();
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package dev.onehop.measure.copying;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.copy.ClusterCopy;
+import dev.onehop.copy.ClusterCopy.Begin;
+import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.measure.frame.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import org.bson.BsonTimestamp;
+
+/**
+ * OneHop or the plain driver: a {@link ToolMain} as its parent has it. It lives for all copies
+ * between two clusters, so that it is warm.
+ */
+final class JvmTool implements ToolProcess {
+  private static final Duration PATIENCE = Duration.ofHours(2);
+
+  /** Where the optimizing compiler would take the processors from a few small copies. */
+  private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
+
+  private final CopyTool tool;
+  private final CopyEnd source;
+  private final CopyEnd destination;
+  private final ChildJvm process;
+
+  private JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm process) {
+    this.tool = tool;
+    this.source = source;
+    this.destination = destination;
+    this.process = process;
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param quick whether there are a few small copies only
+   * @param logs the folder of its errors
+   */
+  static JvmTool start(CopyTool tool, CopyEnd source, CopyEnd destination, boolean quick, Path logs)
+      throws IOException {
+    boolean one = tool == CopyTool.DRIVER;
+    ToolMain.Task task =
+        new ToolMain.Task(
+            tool,
+            one ? source.urlOfOne() : source.url(),
+            one ? destination.urlOfOne() : destination.url());
+    return new JvmTool(
+        tool,
+        source,
+        destination,
+        ChildJvm.start(
+            "the copy of " + tool.label(),
+            quick ? QUICK_COMPILER : List.of(),
+            ToolMain.class,
+            new ObjectMapper().writeValueAsString(task),
+            logs,
+            line -> false));
+  }
+
+  /** The same for both: the collections are as OneHop makes them. */
+  @Override
+  public void prepare() throws InterruptedException {
+    try (ClusterCopy copy =
+        OneHopCopy.copy(
+            tool,
+            source.url(),
+            destination.url(),
+            Begin.OVERWRITE,
+            EnumSet.of(CopyPhase.STRUCTURE))) {
+      copy.run();
+    }
+  }
+
+  private void run(String command) throws InterruptedException {
+    process.send(command);
+    var unused = process.await(ToolMain.OK, PATIENCE);
+  }
+
+  @Override
+  public void full(List<String> collections) throws InterruptedException {
+    run("full " + String.join(" ", collections));
+  }
+
+  @Override
+  public void follow(BsonTimestamp since) throws InterruptedException {
+    run("follow " + since.getValue());
+  }
+
+  @Override
+  public void await(long changes) throws InterruptedException {
+    run("await " + changes);
+  }
+
+  @Override
+  public void unfollow() throws InterruptedException {
+    run("unfollow");
+  }
+
+  @Override
+  public void verify(List<String> collections) throws InterruptedException {
+    run("verify");
+  }
+
+  @Override
+  public ToolUse use() {
+    return ToolUse.of(process.handle());
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

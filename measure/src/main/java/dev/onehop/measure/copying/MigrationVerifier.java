@@ -1,0 +1,106 @@
+package dev.onehop.measure.copying;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.onehop.resync.Failure;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonTimestamp;
+
+/** MongoDB's migration-verifier. It keeps its state at the destination, under a name of its own. */
+final class MigrationVerifier implements ToolProcess {
+  private static final Duration PATIENCE = Duration.ofHours(2);
+  private static final String PROGRESS = "/api/v1/progress";
+  private static final String STATE = "migration_verification_metadata";
+
+  private final CopyEnd source;
+  private final CopyEnd destination;
+  private final Program program;
+  private final HttpApi api;
+
+  MigrationVerifier(Path path, CopyEnd source, CopyEnd destination, Path folder) {
+    this.source = source;
+    this.destination = destination;
+    this.program = new Program(CopyTool.MIGRATION_VERIFIER.label(), path, folder);
+    this.api = new HttpApi(program, "success", "error");
+  }
+
+  @Override
+  public void verify(List<String> collections) throws InterruptedException {
+    destination.drop(STATE);
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "--srcURI=" + source.url(),
+                "--dstURI=" + destination.url(),
+                "--metaURI=" + destination.url(),
+                "--metaDBName=" + STATE,
+                "--serverPort=" + program.port()));
+    for (String collection : collections) {
+      arguments.add("--srcNamespace=" + Workload.DATABASE + "." + collection);
+      arguments.add("--dstNamespace=" + CopyTool.ONEHOP.database() + "." + collection);
+    }
+    program.start(arguments, () -> api.answers(PROGRESS));
+    try {
+      api.command("/api/v1/check", "{}");
+      api.command("/api/v1/writesOff", "{}");
+      program.await("compare everything", PATIENCE, this::isDone);
+    } finally {
+      program.stop();
+    }
+  }
+
+  private boolean isDone() {
+    JsonNode progress = api.status(PROGRESS).path("progress");
+    if (!progress.path("error").isNull() && !progress.path("error").isMissingNode()) {
+      throw api.failed(PROGRESS, progress.path("error").asText());
+    }
+    JsonNode tasks = progress.path("verificationStatus");
+    boolean done = progress.path("phase").asText().equals("idle") && progress.has("generation");
+    if (done
+        && tasks.path("failedTasks").asInt() + tasks.path("metadataMismatchTasks").asInt() > 0) {
+      throw Failure.run(program.name() + " found differences: " + tasks, null);
+    }
+    return done && tasks.path("totalTasks").asInt() > 0;
+  }
+
+  private static UnsupportedOperationException comparesOnly() {
+    return new UnsupportedOperationException("migration-verifier compares only");
+  }
+
+  @Override
+  public void prepare() {
+    throw comparesOnly();
+  }
+
+  @Override
+  public void full(List<String> collections) {
+    throw comparesOnly();
+  }
+
+  @Override
+  public void follow(BsonTimestamp since) {
+    throw comparesOnly();
+  }
+
+  @Override
+  public void await(long changes) {
+    throw comparesOnly();
+  }
+
+  @Override
+  public void unfollow() {
+    throw comparesOnly();
+  }
+
+  @Override
+  public ToolUse use() {
+    return program.use();
+  }
+
+  @Override
+  public void close() {
+    program.close();
+  }
+}

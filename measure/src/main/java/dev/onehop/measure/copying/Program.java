@@ -1,0 +1,148 @@
+package dev.onehop.measure.copying;
+
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.MongodProcess;
+import dev.onehop.testbed.Watchdog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program that users bring, with a port of its own for commands. Its command line and its log go
+ * into a folder of the results. Started again and again, one process at a time.
+ */
+final class Program implements AutoCloseable {
+  private static final Duration START = Duration.ofSeconds(60);
+  private static final Duration LOOK = Duration.ofMillis(50);
+
+  private final String name;
+  private final Path path;
+  private final Path folder;
+  private final int port = freePort();
+  private @Nullable Process process;
+  private ToolUse ended = ToolUse.NONE;
+
+  /**
+   * Has started nothing yet.
+   *
+   * @param name in messages, and of the log
+   * @param folder for its files
+   */
+  Program(String name, Path path, Path folder) {
+    this.name = name;
+    this.path = path;
+    this.folder = folder;
+  }
+
+  private static int freePort() {
+    String address = MongodProcess.freeAddress("127.0.0.1");
+    return Integer.parseInt(address.substring(address.indexOf(':') + 1));
+  }
+
+  String name() {
+    return name;
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  /** The port for its commands. */
+  int port() {
+    return port;
+  }
+
+  private Path log() {
+    return folder.resolve(name + ".log");
+  }
+
+  /**
+   * Writes a file that the program reads, or gets as a request.
+   *
+   * @throws Failure if it can't be written
+   */
+  Path write(String file, String content) {
+    try {
+      return Files.writeString(folder.resolve(file), content);
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + folder.resolve(file) + ": " + Failure.reason(e), e);
+    }
+  }
+
+  /**
+   * Starts a process, and waits until it takes commands.
+   *
+   * @throws Failure if it can't be started, or ends
+   */
+  void start(List<String> arguments, BooleanSupplier ready) throws InterruptedException {
+    List<String> command = new ArrayList<>(List.of(path.toAbsolutePath().toString()));
+    command.addAll(arguments);
+    var unused = write("command.txt", String.join(" ", command) + "\n");
+    try {
+      process =
+          new ProcessBuilder(command)
+              .directory(folder.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
+              .start();
+    } catch (IOException e) {
+      throw Failure.run("cannot start " + path + ": " + Failure.reason(e), e);
+    }
+    Watchdog.watch(process.toHandle());
+    await("take commands", START, ready);
+  }
+
+  /**
+   * Waits for something that the process does.
+   *
+   * @throws Failure if it ends before, or takes longer
+   */
+  void await(String what, Duration atMost, BooleanSupplier done) throws InterruptedException {
+    long begun = System.nanoTime();
+    while (!done.getAsBoolean()) {
+      if (process == null || !process.isAlive()) {
+        throw Failure.run("%s ended; see %s".formatted(name, log()), null);
+      }
+      if (System.nanoTime() - begun > atMost.toNanos()) {
+        throw Failure.run(
+            "%s did not %s within %d s; see %s".formatted(name, what, atMost.toSeconds(), log()),
+            null);
+      }
+      Thread.sleep(LOOK.toMillis());
+    }
+  }
+
+  /** What all its processes have used. */
+  ToolUse use() {
+    Process running = process;
+    return running == null ? ended : ended.and(ToolUse.of(running.toHandle()));
+  }
+
+  /** Ends the process, if there is one. */
+  void stop() throws InterruptedException {
+    Process running = process;
+    if (running != null) {
+      ended = use();
+      process = null;
+      running.destroy();
+      if (!running.waitFor(START.toSeconds(), TimeUnit.SECONDS)) {
+        running.destroyForcibly();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      stop();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.onehop.measure.copying;
+
+import dev.onehop.resync.Failure;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A copying program that users bring, with the defaults of its documentation. Whether it has
+ * applied all changes is asked of the destination, the same for every program: a signal document
+ * that was written last is there, and the servers are given no more writes.
+ */
+abstract class RivalTool implements ToolProcess {
+  private static final Duration PATIENCE = Duration.ofHours(2);
+  private static final Duration PAUSING = Duration.ofSeconds(60);
+
+  /** A destination that is given no writes for so long has everything. */
+  private static final Duration QUIET = Duration.ofMillis(1_500);
+
+  /** More than the heartbeats and checkpoints of a program that rests. */
+  private static final long OWN_WRITES = 5;
+
+  private final Program program;
+  private final CopyEnd source;
+  private final CopyEnd destination;
+  private final String database;
+
+  /** Has started nothing yet. */
+  RivalTool(CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
+    this.program = new Program(tool.label(), path, folder);
+    this.source = source;
+    this.destination = destination;
+    this.database = tool.database();
+  }
+
+  /**
+   * A tool that is not started yet.
+   *
+   * @param tool one that users bring
+   * @param path of its program
+   * @param folder for its configuration and log
+   */
+  static ToolProcess of(
+      CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
+    return switch (tool) {
+      case PCSM -> new ClusterSync(path, source, destination, folder);
+      case MONGOSYNC -> new Mongosync(path, source, destination, folder);
+      case MONGOSHAKE -> new MongoShake(path, source, destination, folder);
+      case MIGRATION_VERIFIER -> new MigrationVerifier(path, source, destination, folder);
+      case DRIVER, ONEHOP -> throw new IllegalArgumentException(tool.label());
+    };
+  }
+
+  /** Starts the process, unless it copies as soon as it runs. */
+  abstract void launch() throws InterruptedException;
+
+  /** Has the process copy everything and follow. */
+  abstract void begin() throws InterruptedException;
+
+  /**
+   * Whether all documents are copied.
+   *
+   * @throws Failure if the program reports that it has failed
+   */
+  abstract boolean hasCopied();
+
+  /** Has it apply no changes until {@link #follow}; false if it can't yet. */
+  abstract boolean pause() throws InterruptedException;
+
+  /** The database in which it keeps its state, on either side. */
+  abstract String stateDatabase();
+
+  Program program() {
+    return program;
+  }
+
+  CopyEnd source() {
+    return source;
+  }
+
+  CopyEnd destination() {
+    return destination;
+  }
+
+  @Override
+  public void prepare() throws InterruptedException {
+    program.stop();
+    List.of(database, Workload.SIGNALS, stateDatabase()).forEach(destination::drop);
+    source.drop(stateDatabase());
+    launch();
+  }
+
+  @Override
+  public void full(List<String> collections) throws InterruptedException {
+    begin();
+    program.await("copy all documents", PATIENCE, this::hasCopied);
+    unfollow();
+  }
+
+  @Override
+  public void await(long changes) throws InterruptedException {
+    long signal = source.signal();
+    program.await("apply the last change", PATIENCE, () -> destination.hasSignal(signal));
+    long[] last = {destination.written(), System.nanoTime()};
+    program.await(
+        "come to rest",
+        PATIENCE,
+        () -> {
+          long now = destination.written();
+          if (now - last[0] > OWN_WRITES) {
+            last[0] = now;
+            last[1] = System.nanoTime();
+          }
+          return System.nanoTime() - last[1] > QUIET.toNanos();
+        });
+  }
+
+  @Override
+  public void unfollow() throws InterruptedException {
+    long begun = System.nanoTime();
+    while (!pause()) {
+      if (System.nanoTime() - begun > PAUSING.toNanos()) {
+        throw Failure.run(program.name() + " can't be paused", null);
+      }
+      Thread.sleep(100);
+    }
+  }
+
+  @Override
+  public void verify(List<String> collections) {
+    throw new UnsupportedOperationException(program.name() + " compares nothing");
+  }
+
+  @Override
+  public ToolUse use() {
+    return program.use();
+  }
+
+  @Override
+  public void close() {
+    program.close();
+  }
+}

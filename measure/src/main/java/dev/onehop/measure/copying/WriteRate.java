@@ -1,0 +1,76 @@
+package dev.onehop.measure.copying;
+
+import dev.onehop.measure.frame.Sampler.Sample;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The rate at which a destination was written, from samples of how many statements that write its
+ * shards were given. What a tool writes for itself is among them; it is little.
+ */
+final class WriteRate {
+  /** A copy is timed without this part of what is written at its beginning, and at its end. */
+  static final double MARGIN = 0.01;
+
+  /** Shorter times are not told apart. */
+  private static final double LEAST_SECONDS = 0.001;
+
+  private WriteRate() {}
+
+  /**
+   * What was seen.
+   *
+   * @param startSeconds from the beginning until the first hundredth was written
+   * @param seconds from then until all but the last hundredth was
+   * @param series documents per second, in each whole second of that time
+   */
+  record Written(double startSeconds, double seconds, List<Double> series) {}
+
+  /** The rate of samples, of which there is at least one. */
+  static Written of(List<Sample<Long>> samples) {
+    Sample<Long> first = samples.get(0);
+    Sample<Long> last = samples.get(samples.size() - 1);
+    double all = last.value() - first.value();
+    double begin = timeOf(samples, first.value() + MARGIN * all);
+    double end = timeOf(samples, last.value() - MARGIN * all);
+    List<Double> series = new ArrayList<>();
+    for (int second = 0; second + 1 <= end - begin; second++) {
+      series.add(writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
+    }
+    return new Written(begin - seconds(first), Math.max(LEAST_SECONDS, end - begin), series);
+  }
+
+  private static double seconds(Sample<Long> sample) {
+    return sample.nanos() / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+
+  private static double timeOf(List<Sample<Long>> samples, double written) {
+    return between(samples, Sample::value, written, WriteRate::seconds);
+  }
+
+  private static double writtenAt(List<Sample<Long>> samples, double second) {
+    return between(samples, WriteRate::seconds, second, Sample::value);
+  }
+
+  /** A figure where another one, which does not fall, reaches a value: linear between samples. */
+  private static double between(
+      List<Sample<Long>> samples,
+      ToDoubleFunction<Sample<Long>> rising,
+      double value,
+      ToDoubleFunction<Sample<Long>> figure) {
+    Sample<Long> before = samples.get(0);
+    for (Sample<Long> sample : samples) {
+      double from = rising.applyAsDouble(before);
+      double to = rising.applyAsDouble(sample);
+      if (to >= value) {
+        double part = to == from ? 0 : (value - from) / (to - from);
+        double start = figure.applyAsDouble(before);
+        return start + part * (figure.applyAsDouble(sample) - start);
+      }
+      before = sample;
+    }
+    return figure.applyAsDouble(before);
+  }
+}
