@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** How servers are connected to. */
+@HelpGroup("Connection")
 final class ConnectionOptions {
   @Option(
       names = "--tls-ca",

@@ -16,7 +16,6 @@ import java.util.Stack;
 import java.util.concurrent.Callable;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Mixin;
@@ -137,15 +136,14 @@ final class CopyCommand implements Callable<Integer> {
 
   @Mixin private CopyRunOptions running = new CopyRunOptions();
 
-  @ArgGroup(validate = false, heading = "%nWhat is copied:%n")
-  private SelectionOptions selection = new SelectionOptions();
+  @Mixin private SelectionOptions selection = new SelectionOptions();
 
-  @ArgGroup(validate = false, heading = "%nHow fast:%n")
-  private Speed speed = new Speed();
+  @Mixin private Speed speed = new Speed();
 
   private @Nullable List<String> benchArguments;
 
   /** How fast it is copied, and in which order. */
+  @HelpGroup("Speed")
   static final class Speed {
     @Option(
         names = "--readers",

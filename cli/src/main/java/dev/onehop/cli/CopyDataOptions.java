@@ -13,6 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What is copied or compared on this machine, and beside which other tools. */
+@HelpGroup("Data and tools")
 final class CopyDataOptions {
 
   @Option(

@@ -9,6 +9,7 @@ import org.bson.BsonDocument;
 import picocli.CommandLine.Option;
 
 /** Which documents of a source are meant, and what they are called at the destination. */
+@HelpGroup("Selection")
 final class SelectionOptions {
   @Option(
       names = {"--include", "--collections"},

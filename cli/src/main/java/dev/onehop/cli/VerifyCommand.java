@@ -26,7 +26,6 @@ import java.util.TimerTask;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -131,8 +130,7 @@ final class VerifyCommand implements Callable<Integer> {
               + " they can be reached and know the user.")
   private boolean throughMongos;
 
-  @ArgGroup(validate = false, heading = "%nWhat is compared:%n")
-  private SelectionOptions selection = new SelectionOptions();
+  @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
