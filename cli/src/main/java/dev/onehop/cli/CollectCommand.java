@@ -2,8 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.points.CollectedRun;
 import dev.onehop.measure.points.ResultsArchive;
-import dev.onehop.measure.report.Report;
-import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.resync.Failure;
@@ -67,12 +66,12 @@ final class CollectCommand implements Callable<Integer> {
   public Integer call() {
     ResultsFolder.requireEmpty(out);
     Results results = CollectedRun.merge(folders(), out);
-    Path report = Report.write(out, results);
+    Path report = Reports.write(out, results);
     PrintWriter stdout = spec.commandLine().getOut();
     if (json) {
       stdout.print(ResultsFile.toJson(results));
     } else {
-      stdout.print(ResultsTable.render(results));
+      stdout.print(Reports.table(results));
       stdout.println("Results: " + out.resolve(ResultsFile.NAME));
       stdout.println("Report:  " + report);
     }

@@ -2,11 +2,8 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.report.ConsumeTable;
-import dev.onehop.measure.report.CopyBenchTable;
 import dev.onehop.measure.report.PropagateReportTest;
-import dev.onehop.measure.report.PropagateTable;
-import dev.onehop.measure.report.ResyncTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.PropagateResults;
@@ -30,25 +27,25 @@ class ReportCommandTest {
   @Test
   void consume() throws Exception {
     ConsumeResults results = SampleConsumeResults.all();
-    isDrawnAgain(results, ConsumeTable.render(results), "OneHop consume");
+    isDrawnAgain(results, Reports.table(results), "OneHop consume");
   }
 
   @Test
   void copy() throws Exception {
     CopyBenchResults results = SampleCopyBenchResults.all();
-    isDrawnAgain(results, CopyBenchTable.render(results), "OneHop copy");
+    isDrawnAgain(results, Reports.table(results), "OneHop copy");
   }
 
   @Test
   void propagate() throws Exception {
     PropagateResults results = PropagateReportTest.results(true, 0);
-    isDrawnAgain(results, PropagateTable.render(results), "OneHop propagate");
+    isDrawnAgain(results, Reports.table(results), "OneHop propagate");
   }
 
   @Test
   void resync() throws Exception {
     ResyncResults results = SampleResyncResults.all();
-    isDrawnAgain(results, ResyncTable.render(results), "OneHop resync");
+    isDrawnAgain(results, Reports.table(results), "OneHop resync");
   }
 
   private void isDrawnAgain(RunResults results, String table, String title) throws Exception {

@@ -3,8 +3,7 @@ package dev.onehop.measure.copying;
 import dev.onehop.measure.copying.CopyCell.Scene;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.CopyBenchReport;
-import dev.onehop.measure.report.CopyBenchTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.RunFacts;
@@ -148,12 +147,12 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
 
   @Override
   public String table(CopyBenchResults results) {
-    return CopyBenchTable.render(results);
+    return Reports.table(results);
   }
 
   @Override
   public Path page(Path folder, CopyBenchResults results) {
-    return CopyBenchReport.write(folder, results);
+    return Reports.write(folder, results);
   }
 
   private void closeScene() {

@@ -2,8 +2,7 @@ package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.ConsumeReport;
-import dev.onehop.measure.report.ConsumeTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.RunFacts;
@@ -179,11 +178,11 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
 
   @Override
   public String table(ConsumeResults results) {
-    return ConsumeTable.render(results);
+    return Reports.table(results);
   }
 
   @Override
   public Path page(Path folder, ConsumeResults results) {
-    return ConsumeReport.write(folder, results);
+    return Reports.write(folder, results);
   }
 }

@@ -2,8 +2,7 @@ package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.PropagateReport;
-import dev.onehop.measure.report.PropagateTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
 import dev.onehop.measure.results.PropagateResults.Streams;
@@ -188,11 +187,11 @@ public final class PropagateBench
 
   @Override
   public String table(PropagateResults results) {
-    return PropagateTable.render(results);
+    return Reports.table(results);
   }
 
   @Override
   public Path page(Path folder, PropagateResults results) {
-    return PropagateReport.write(folder, results);
+    return Reports.write(folder, results);
   }
 }

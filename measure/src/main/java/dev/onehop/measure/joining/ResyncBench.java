@@ -6,8 +6,7 @@ import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.ResyncReport;
-import dev.onehop.measure.report.ResyncTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
 import dev.onehop.measure.results.ResyncResults;
@@ -365,12 +364,12 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
 
   @Override
   public String table(ResyncResults results) {
-    return ResyncTable.render(results);
+    return Reports.table(results);
   }
 
   @Override
   public Path page(Path folder, ResyncResults results) {
-    return ResyncReport.write(folder, results);
+    return Reports.write(folder, results);
   }
 
   @Override

@@ -3,8 +3,7 @@ package dev.onehop.measure.points;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.Report;
-import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.Point;
@@ -260,11 +259,11 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
             && results.zones().isEmpty()
             && results.fleets().isEmpty()
         ? ""
-        : ResultsTable.render(results);
+        : Reports.table(results);
   }
 
   @Override
   public Path page(Path folder, Results results) {
-    return Report.write(folder, results);
+    return Reports.write(folder, results);
   }
 }

@@ -69,11 +69,6 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, low, high, Math::log);
   }
 
-  /** An axis of thread counts. */
-  static Axis threads(Collection<Integer> counts) {
-    return counts("threads", counts);
-  }
-
   /** An axis of counts: linear, or logarithmic where they span a factor of 16 or more. */
   static Axis counts(String label, Collection<Integer> counts) {
     int least = counts.stream().min(Integer::compare).orElse(1);
@@ -90,8 +85,9 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
 
   /** An axis of time. */
   static Axis seconds(int length) {
+    int every = length < 10 ? 1 : 5;
     List<Tick> ticks = new ArrayList<>();
-    for (int second = 0; second <= length; second += 5) {
+    for (int second = 0; second <= length; second += every) {
       ticks.add(new Tick(second, String.valueOf(second)));
     }
     return new Axis("seconds", ticks, 0, length, DoubleUnaryOperator.identity());

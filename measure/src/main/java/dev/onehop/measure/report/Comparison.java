@@ -1,10 +1,12 @@
 package dev.onehop.measure.report;
 
+import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Ratio;
 import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.TopologyFacts;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param official the official client's
  * @param capped the best of the official clients with the smallest pool; null if that is {@code
  *     official}
+ * @param rounds their ratio over the rounds; null if it was not taken
+ * @param why why routing may gain nothing here; empty if nothing is known
  */
-record Comparison(Point routed, Point official, @Nullable Point capped) {
+record Comparison(
+    Point routed, Point official, @Nullable Point capped, @Nullable Ratio rounds, String why) {
 
   /** Empty if either was not measured. */
   static Optional<Comparison> of(Results results) {
@@ -34,11 +39,30 @@ record Comparison(Point routed, Point official, @Nullable Point capped) {
         best(there, p -> p.client().isOfficial() && p.connections() == smallest)
             .filter(p -> p.connections() < official.get().connections())
             .orElse(null);
-    return Optional.of(new Comparison(routed.get(), official.get(), capped));
+    Ratio rounds =
+        results.ratios().stream()
+            .filter(ratio -> Integer.valueOf(threads).equals(ratio.threads()))
+            .filter(ratio -> ratio.client().equals(routed.get().client()))
+            .findFirst()
+            .orElse(null);
+    return Optional.of(
+        new Comparison(routed.get(), official.get(), capped, rounds, why(results, official.get())));
   }
 
   private static Optional<Point> best(List<Point> points, Predicate<Point> which) {
     return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
+  }
+
+  private static String why(Results results, Point official) {
+    TopologyFacts topology = results.topology();
+    boolean near =
+        topology.hosts().stream()
+            .anyMatch(
+                host -> host.name().equals(topology.client()) && host.roles().contains("router"));
+    boolean enough = official.connections() >= official.threads();
+    return near && enough
+        ? "a mongos is on the client's host and no thread waits for a connection"
+        : enough ? "no thread waits for a connection" : "";
   }
 
   /** Throughput of the routed client, in that of the official one. */
@@ -46,26 +70,78 @@ record Comparison(Point routed, Point official, @Nullable Point capped) {
     return routed.throughput() / official.throughput();
   }
 
-  /** What it says, the capped official client last. */
-  String sentence() {
-    String text =
-        String.format(
-            Locale.ROOT,
-            "At %d threads, %s did %s operations per second, %.2f times the %s of %s, the best of the"
-                + " official clients",
-            routed.threads(),
-            label(routed),
-            Format.rate(routed.throughput()),
-            ratio(),
-            Format.rate(official.throughput()),
-            label(official));
-    return capped == null
-        ? text + "."
-        : "%s; with %d connections these did %s at most."
-            .formatted(text, capped.connections(), Format.rate(capped.throughput()));
+  /** Adds the key figures. */
+  void addFigures(Sheet sheet) {
+    sheet.figure(
+        Verdict.times(ratio()) + "×",
+        "the throughput of the best official client",
+        "%s and %s ops/s, %s and %s"
+            .formatted(
+                Format.rate(routed.throughput()),
+                Format.rate(official.throughput()),
+                routed.client().label(),
+                official.client().label()));
+    if (routed.meanLatency() != null && official.meanLatency() != null) {
+      String trip = Format.ofMillis(routed.meanRoundTripMillis());
+      sheet.figure(
+          Format.millis(routed.meanLatency()) + " ms",
+          "mean latency",
+          Format.millis(official.meanLatency())
+              + " ms by "
+              + official.mode()
+              + (trip.equals(Format.NONE) ? "" : "; round trip " + trip + " ms"));
+    }
+    if (routed.ofLimit() != null) {
+      sheet.figure(
+          Format.percent(routed.ofLimit()) + " %",
+          "of what a closed loop can do",
+          Format.percent(official.ofLimit()) + " % by " + official.mode());
+    }
+    if (routed.besideOwner() != null) {
+      sheet.figure(
+          Format.percent(routed.besideOwner()) + " %",
+          "went over a router beside the owning shard",
+          Format.percent(official.besideOwner()) + " % by " + official.mode());
+    }
   }
 
-  private static String label(Point point) {
-    return Series.of(point).label();
+  /** The finding. */
+  String sentence() {
+    String verdict =
+        rounds == null
+            ? Verdict.faster(ratio(), why)
+            : Verdict.faster(ratio(), rounds.low(), rounds.high(), why);
+    String capping =
+        capped == null
+            ? ""
+            : " With %s these did %s at most."
+                .formatted(
+                    Format.counted(capped.connections(), "connection"),
+                    Format.rate(capped.throughput()));
+    return "At %s, %s is %s the best of the official clients, %s: %s against %s operations a second.%s"
+        .formatted(
+            Format.counted(routed.threads(), "thread"),
+            routed.client().label(),
+            verdict,
+            official.client().label(),
+            Format.rate(routed.throughput()),
+            Format.rate(official.throughput()),
+            capping);
+  }
+
+  /** What an operation's mean latencies say; empty if one of both has none. */
+  String latency(String operation) {
+    LatencySummary ours = routed.latencies().get(operation);
+    LatencySummary theirs = official.latencies().get(operation);
+    return ours == null || theirs == null
+        ? ""
+        : "At %s, %s takes %s ms (mean), %s the %s ms of %s."
+            .formatted(
+                Format.counted(routed.threads(), "thread"),
+                routed.client().label(),
+                Format.millis(ours.mean()),
+                Verdict.shorter(ours.mean(), theirs.mean()),
+                Format.millis(theirs.mean()),
+                official.client().label());
   }
 }

@@ -1,51 +1,42 @@
 package dev.onehop.measure.report;
 
+import dev.onehop.measure.report.Section.Medium;
+import dev.onehop.measure.results.Client;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.FleetResult.Line;
 import dev.onehop.measure.results.FleetResult.Server;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
-/** Many instances of an application and what they occupy, in the report and in the table. */
+/** Many instances of an application and what they occupy at the servers. */
 final class FleetSection {
-  private static final List<String> COLUMNS =
-      List.of(
-          "client",
-          "conns",
-          "done/s",
-          "p50",
-          "p99",
-          "failed",
-          "sockets, busiest mongos",
-          "all mongos",
-          "busiest mongod",
-          "all mongod",
-          "grown MiB, mongos",
-          "mongod");
-
-  private static final List<String> SERVER_COLUMNS =
-      List.of(
-          "server",
-          "host",
-          "what",
-          "sockets at rest",
-          "at load",
-          "peak",
-          "MiB at rest",
-          "at load",
-          "peak");
-
-  private static final String NOTES =
-      "Latencies in ms, from the intended time. Sockets: the most that were open at one time, those"
-          + " of other servers included. Grown: memory (RSS) from before the clients to the peak;"
-          + " servers keep what they have taken, so ways with few sockets ran first.";
-
   private final FleetResult fleet;
 
   FleetSection(FleetResult fleet) {
     this.fleet = fleet;
+  }
+
+  void addTo(Sheet sheet) {
+    Optional<Line> official =
+        fleet.lines().stream().filter(line -> line.mode().equals("async")).findFirst();
+    Optional<Line> routed =
+        fleet.lines().stream()
+            .filter(line -> line.pipelining() && line.mode().equals("targeted-async"))
+            .findFirst();
+    if (official.isPresent() && routed.isPresent()) {
+      compare(sheet, official.get(), routed.get());
+    } else {
+      sheet.say(conditions());
+    }
+    sheet.add(
+        new Section("fleet", "Scenario fleet")
+            .say(
+                conditions(),
+                "Servers keep the memory that they have taken, so ways with few sockets ran first.")
+            .table(table()));
+    Section servers = new Section("fleet-servers", "Scenario fleet by server", Medium.PAGE);
+    fleet.lines().forEach(line -> servers.table(servers(line)));
+    sheet.add(servers);
   }
 
   private String conditions() {
@@ -58,98 +49,68 @@ final class FleetSection {
             fleet.burst());
   }
 
-  /** What the fewest sockets save beside the official client. */
-  String sentence() {
-    Optional<Line> official =
-        fleet.lines().stream().filter(line -> line.mode().equals("async")).findFirst();
-    Optional<Line> routed =
-        fleet.lines().stream()
-            .filter(line -> line.pipelining() && line.mode().equals("targeted-async"))
-            .findFirst();
-    if (official.isEmpty() || routed.isEmpty()) {
-      return conditions();
-    }
-    int many = official.get().peakSocketsOfOne(true);
-    int few = routed.get().peakSocketsOfOne(true);
-    return "With %d instances of an application, the busiest mongos had %d sockets with %s and %d with %s (a factor of %.1f), all mongoses %d and %d, at %s and %s operations a second."
-        .formatted(
-            fleet.clients(),
-            many,
-            name(official.get()),
-            few,
-            name(routed.get()),
-            (double) many / Math.max(1, few),
-            official.get().peakSockets(true),
-            routed.get().peakSockets(true),
-            Format.rate(official.get().perSecond()),
-            Format.rate(routed.get().perSecond()));
+  private void compare(Sheet sheet, Line official, Line routed) {
+    int many = official.peakSocketsOfOne(true);
+    int few = routed.peakSocketsOfOne(true);
+    sheet.say(
+        "With %d instances of an application, the busiest mongos had %d sockets with %s and %d with %s (a factor of %s), all mongoses %d and %d, at %s and %s operations a second."
+            .formatted(
+                fleet.clients(),
+                many,
+                client(official).name(),
+                few,
+                client(routed).name(),
+                Format.decimal((double) many / Math.max(1, few)),
+                official.peakSockets(true),
+                routed.peakSockets(true),
+                Format.rate(official.perSecond()),
+                Format.rate(routed.perSecond())));
+    sheet.figure(
+        Format.counted(few, "socket"),
+        "at the busiest mongos, with " + client(routed).label(),
+        Format.whole(many) + " with " + client(official).label());
   }
 
-  private static String name(Line line) {
-    return new Series(line.mode(), line.connections(), line.pipelining(), false)
-        .name(line.connections());
+  private static Client client(Line line) {
+    return new Client(line.mode(), line.connections(), line.pipelining());
   }
 
-  private List<List<String>> rows() {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(COLUMNS);
-    for (Line line : fleet.lines()) {
-      rows.add(
-          List.of(
-              line.mode() + (line.pipelining() ? " (pipelined)" : ""),
-              String.valueOf(line.connections()),
-              Format.rate(line.perSecond()),
-              Format.millis(line.latency().p50()),
-              Format.millis(line.latency().p99()),
-              Format.count(line.errors()),
-              Format.count(line.peakSocketsOfOne(true)),
-              Format.count(line.peakSockets(true)),
-              Format.count(line.peakSocketsOfOne(false)),
-              Format.count(line.peakSockets(false)),
-              mebibytes(line.grownBytes(true)),
-              mebibytes(line.grownBytes(false))));
-    }
-    return rows;
+  private Table table() {
+    return Table.of(
+        "What many instances occupy",
+        fleet.lines(),
+        List.of(
+            Column.text("client", line -> client(line).name()),
+            Column.of("conns", Format::whole, Line::connections),
+            Column.of("done/s", Format::rate, Line::perSecond),
+            Column.<Line>of("p50", Format::millis, line -> line.latency().p50())
+                .means("ms from the intended time"),
+            Column.of("p99", Format::millis, line -> line.latency().p99()),
+            Column.of("failed", Format::whole, Line::errors),
+            Column.<Line>of(
+                    "sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
+                .means("the most that were open at one time, those of other servers included"),
+            Column.of("all mongos", Format::whole, line -> line.peakSockets(true)),
+            Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
+            Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),
+            Column.<Line>of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
+                .means("memory (RSS) from before the clients to the peak"),
+            Column.of("mongod", Format::mebibytes, line -> line.grownBytes(false))));
   }
 
-  private static String mebibytes(long bytes) {
-    return String.format(Locale.ROOT, "%,d", Math.round(bytes / 1048576.0));
-  }
-
-  /** For a terminal. */
-  String table() {
-    StringBuilder text = new StringBuilder("Scenario fleet: ").append(conditions()).append("\n\n");
-    List<List<String>> rows = rows();
-    int[] widths = ResultsTable.widths(rows);
-    rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
-    return text.append('\n').append(NOTES).append('\n').append(sentence()).append('\n').toString();
-  }
-
-  /** For the report. */
-  void appendTo(StringBuilder html) {
-    html.append("<section id=\"fleet\">\n<h2>Scenario fleet</h2>\n<p>");
-    html.append(Html.escape(conditions())).append("</p>\n");
-    html.append(Tables.of("What many instances occupy", rows()));
-    html.append("<p>").append(Html.escape(NOTES)).append("</p>\n");
-    for (Line line : fleet.lines()) {
-      List<List<String>> rows = new ArrayList<>();
-      rows.add(SERVER_COLUMNS);
-      line.servers().forEach(server -> rows.add(row(server)));
-      html.append(Tables.of("Servers with " + name(line), rows));
-    }
-    html.append("</section>\n");
-  }
-
-  private static List<String> row(Server server) {
-    return List.of(
-        server.server(),
-        server.host(),
-        server.router() ? "mongos" : "mongod",
-        Format.count(server.rest().sockets()),
-        Format.count(server.load().sockets()),
-        Format.count(server.peak().sockets()),
-        mebibytes(server.rest().memoryBytes()),
-        mebibytes(server.load().memoryBytes()),
-        mebibytes(server.peak().memoryBytes()));
+  private static Table servers(Line line) {
+    return Table.of(
+        "Servers with " + client(line).label(),
+        line.servers(),
+        List.of(
+            Column.text("server", Server::server),
+            Column.text("host", Server::host),
+            Column.text("what", server -> server.router() ? "mongos" : "mongod"),
+            Column.of("sockets at rest", Format::whole, server -> server.rest().sockets()),
+            Column.of("at load", Format::whole, server -> server.load().sockets()),
+            Column.of("peak", Format::whole, server -> server.peak().sockets()),
+            Column.of("MiB at rest", Format::mebibytes, server -> server.rest().memoryBytes()),
+            Column.of("at load", Format::mebibytes, server -> server.load().memoryBytes()),
+            Column.of("peak", Format::mebibytes, server -> server.peak().memoryBytes())));
   }
 }

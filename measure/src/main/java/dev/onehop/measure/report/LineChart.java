@@ -2,167 +2,276 @@ package dev.onehop.measure.report;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
-/** A chart of lines over a common axis, as SVG that takes its colours from the page's CSS. */
+/**
+ * A chart of lines over a common axis, as SVG that takes its colours from the page's CSS. The
+ * vertical axis reaches as far as the values need.
+ */
 final class LineChart {
 
+  /** A logarithmic axis has no place for less; of milliseconds it is what a clock can tell. */
+  private static final double LEAST = 0.01;
+
   /**
-   * A value and what to say about it when it is pointed at; nothing if empty.
+   * A value at a place.
    *
    * @param low the least that was measured there; {@code y} itself if once only
    * @param high the most
    */
-  record Spot(double x, double y, String says, double low, double high) {
-    Spot(double x, double y, String says) {
-      this(x, y, says, y, y);
+  record Spot(double x, double y, double low, double high) {
+    Spot(double x, double y) {
+      this(x, y, y, y);
     }
   }
 
   /** How large a chart is, in CSS pixels where it is shown at full size. */
   enum Size {
-    WIDE("wide", 1100, 420, 272, true),
-    NARROW("narrow", 400, 320, 14, false),
-    SMALL("", 380, 280, 14, false);
+    /** The lines' names stand at their ends. */
+    WIDE("wide", 640, 330),
+    /** The names are in the list below the chart. */
+    NARROW("narrow", 380, 280);
 
     private final String cssClass;
     private final int width;
     private final int height;
 
-    /** Room beside the lines. */
-    private final int right;
-
-    /** Whether each line's name stands at its end. */
-    private final boolean named;
-
-    Size(String cssClass, int width, int height, int right, boolean named) {
+    Size(String cssClass, int width, int height) {
       this.cssClass = cssClass;
       this.width = width;
       this.height = height;
-      this.right = right;
-      this.named = named;
     }
   }
 
-  private record Line(
-      String cssClass, String marker, boolean spots, String name, List<Spot> points) {}
+  private record Line(LineStyle style, String cssClass, boolean marks, List<Spot> spots) {
+    Spot end() {
+      return spots.get(spots.size() - 1);
+    }
+  }
+
+  private record Band(double from, double to, String label) {}
 
   private static final int LEAST_LEFT = 52;
   private static final int TOP = 30;
   private static final int BOTTOM = 46;
   private static final int NAME_LINE = 16;
-  private static final double LETTER = 6.5;
+  private static final double LETTER = 6.9;
 
-  private final String title;
-  private final Size size;
+  /** The same of the names at the lines' ends, which are bold. */
+  private static final double NAME_LETTER = 8.2;
+
+  private final String caption;
   private final Axis x;
-  private final Axis y;
-  private final int left;
+  private final String unit;
+  private final boolean logarithmic;
   private final List<Line> lines = new ArrayList<>();
+  private final List<Band> bands = new ArrayList<>();
+  private final DoubleSummaryStatistics range = new DoubleSummaryStatistics();
 
-  LineChart(String title, Size size, Axis x, Axis y) {
-    this.title = title;
-    this.size = size;
+  /**
+   * A chart without lines.
+   *
+   * @param unit the label of the vertical axis
+   * @param logarithmic whether that is logarithmic; otherwise it begins at zero
+   */
+  LineChart(String caption, Axis x, String unit, boolean logarithmic) {
+    this.caption = caption;
     this.x = x;
-    this.y = y;
-    int longest = y.ticks().stream().mapToInt(tick -> tick.label().length()).max().orElse(0);
-    this.left = Math.max(LEAST_LEFT, (int) Math.ceil(14 + longest * LETTER));
+    this.unit = unit;
+    this.logarithmic = logarithmic;
+  }
+
+  String caption() {
+    return caption;
+  }
+
+  /** Whether nothing was measured that it could show. */
+  boolean isEmpty() {
+    return lines.isEmpty();
   }
 
   /** Adds a line with a marker at each of its points. */
-  LineChart line(Look series, String name, List<Spot> points) {
-    lines.add(
-        new Line("series " + series.cssClass(), series.marker(), true, name, List.copyOf(points)));
-    return this;
+  LineChart line(LineStyle style, List<Spot> spots) {
+    return add(style, "series " + style.cssClass(), true, spots);
   }
 
   /** Adds a curve without markers. */
-  LineChart curve(Look series, List<Spot> points) {
-    lines.add(new Line("series " + series.cssClass(), "", false, "", List.copyOf(points)));
+  LineChart curve(LineStyle style, List<Spot> spots) {
+    return add(style, "series " + style.cssClass(), false, spots);
+  }
+
+  /** Adds a line to compare with, below all others. */
+  LineChart bound(String name, List<Spot> spots) {
+    return add(new LineStyle(name, 0, false, false), "bound", false, spots);
+  }
+
+  /** Marks an interval of the horizontal axis. */
+  LineChart band(double from, double to, String label) {
+    bands.add(new Band(from, to, label));
     return this;
   }
 
-  /** Adds a line to compare with: a bound. */
-  LineChart bound(String cssClass, String name, List<Spot> points) {
-    if (points.isEmpty()) {
-      return this;
+  /** Gives charts one vertical scale, so that they can be compared. */
+  static void alike(List<LineChart> charts) {
+    DoubleSummaryStatistics all = new DoubleSummaryStatistics();
+    charts.forEach(chart -> all.combine(chart.range));
+    charts.forEach(chart -> chart.range.combine(all));
+  }
+
+  private LineChart add(LineStyle style, String cssClass, boolean marks, List<Spot> spots) {
+    List<Spot> shown =
+        spots.stream().filter(spot -> !logarithmic || spot.y() > 0).map(this::bounded).toList();
+    if (!shown.isEmpty()) {
+      shown.forEach(spot -> range.accept(spot.low()));
+      shown.forEach(spot -> range.accept(spot.high()));
+      lines.add(
+          cssClass.equals("bound") ? 0 : lines.size(), new Line(style, cssClass, marks, shown));
     }
-    lines.add(0, new Line("bound " + cssClass, "", false, name, List.copyOf(points)));
     return this;
   }
 
-  String toSvg() {
-    StringBuilder svg = new StringBuilder();
-    svg.append(
-        format(
-            "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
-            size.cssClass, size.width, size.height, Html.escape(title)));
-    grid(svg);
-    lines.forEach(line -> draw(svg, line));
-    if (size.named) {
-      names(svg);
+  private Spot bounded(Spot spot) {
+    double least = logarithmic ? LEAST : 0;
+    return new Spot(
+        spot.x(),
+        Math.max(least, spot.y()),
+        Math.max(least, spot.low()),
+        Math.max(least, spot.high()));
+  }
+
+  /** The styles of its lines, for the list of names below a narrow chart. */
+  List<LineStyle> styles() {
+    return lines.stream().map(Line::style).distinct().toList();
+  }
+
+  /** An entry of that list: a piece of line with its marker. */
+  String sample(LineStyle style) {
+    String cssClass =
+        lines.stream()
+            .filter(line -> line.style().equals(style))
+            .findFirst()
+            .orElseThrow()
+            .cssClass();
+    return "<svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"%s\"><path class=\"line\" d=\"M-15 0H15\"/><path class=\"mark\" d=\"%s\"/></g></svg>"
+        .formatted(cssClass, cssClass.equals("bound") ? "" : style.marker());
+  }
+
+  /** The drawing. */
+  String svg(Size size) {
+    return new Drawing(size).svg();
+  }
+
+  private static String format(String format, Object... args) {
+    return String.format(Locale.ROOT, format, args);
+  }
+
+  /** The chart at a size. */
+  private final class Drawing {
+    private final StringBuilder svg = new StringBuilder();
+    private final Size size;
+    private final Axis y;
+    private final int left;
+    private final int right;
+
+    Drawing(Size size) {
+      this.size = size;
+      this.y =
+          logarithmic
+              ? Axis.logarithmic(unit + " (log scale)", range.getMin(), range.getMax())
+              : Axis.fromZero(unit, range.getMax());
+      int longest = y.ticks().stream().mapToInt(tick -> tick.label().length()).max().orElse(0);
+      this.left = Math.max(LEAST_LEFT, (int) Math.ceil(14 + longest * LETTER));
+      int names = styles().stream().mapToInt(style -> style.name().length()).max().orElse(0);
+      this.right = size.width - (size == Size.WIDE ? 38 + (int) (names * NAME_LETTER) : 14);
     }
-    // Above all else, so that no line hides what is said about another's point.
-    lines.forEach(line -> tips(svg, line));
-    return svg.append("</svg>\n").toString();
-  }
 
-  private int right() {
-    return size.width - size.right;
-  }
-
-  private int bottom() {
-    return size.height - BOTTOM;
-  }
-
-  private void grid(StringBuilder svg) {
-    for (Axis.Tick tick : y.ticks()) {
-      double at = y(tick.value());
-      svg.append(format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", left, at, right()));
-      if (!tick.label().isEmpty()) {
-        svg.append(
-            format(
-                "<text class=\"y\" x=\"%d\" y=\"%.1f\">%s</text>", left - 7, at + 4, tick.label()));
+    String svg() {
+      svg.append(
+          format(
+              "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
+              size.cssClass, size.width, size.height, Html.escape(caption)));
+      bands.forEach(this::band);
+      grid();
+      lines.forEach(this::draw);
+      if (size == Size.WIDE) {
+        names();
       }
-      svg.append('\n');
+      // Above all else, so that no line hides what is said about another's point.
+      lines.stream().filter(Line::marks).forEach(this::tips);
+      return svg.append("</svg>\n").toString();
     }
-    svg.append(
-        format("<text class=\"y-name\" x=\"6\" y=\"14\">%s</text>%n", Html.escape(y.label())));
-    double free = -1e9;
-    for (Axis.Tick tick : x.ticks()) {
-      double at = x(tick.value());
-      svg.append(format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom()));
-      // A label that would run into the one before it is left out; its mark stays.
-      double half = 4 + tick.label().length() * 3.6;
-      if (at - half >= free) {
-        svg.append(
-            format(
-                "<text class=\"x\" x=\"%.1f\" y=\"%d\">%s</text>",
-                at, bottom() + 19, tick.label()));
-        free = at + half;
-      }
-      svg.append('\n');
-    }
-    svg.append(format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", left, bottom(), right()));
-    svg.append(
-        format(
-            "<text class=\"x name\" x=\"%.1f\" y=\"%d\">%s</text>%n",
-            (left + right()) / 2.0, size.height - 7, Html.escape(x.label())));
-  }
 
-  private void draw(StringBuilder svg, Line line) {
-    if (line.points().isEmpty()) {
-      return;
+    private int bottom() {
+      return size.height - BOTTOM;
     }
-    svg.append("<g class=\"").append(line.cssClass()).append("\"><path class=\"line\" d=\"");
-    for (int i = 0; i < line.points().size(); i++) {
-      Spot spot = line.points().get(i);
-      svg.append(i == 0 ? 'M' : 'L').append(format("%.1f %.1f", x(spot.x()), y(spot.y())));
+
+    private double x(double value) {
+      return left + x.fraction(value) * (right - left);
     }
-    svg.append("\"/>");
-    if (line.spots()) {
-      for (Spot spot : line.points()) {
+
+    private double y(double value) {
+      return bottom() - y.fraction(value) * (bottom() - TOP);
+    }
+
+    private void band(Band band) {
+      double from = x(band.from());
+      double to = x(band.to());
+      svg.append(
+          format(
+              "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
+                  + "<text class=\"x\" x=\"%.1f\" y=\"%d\">%s</text>%n",
+              from,
+              TOP,
+              to - from,
+              bottom() - TOP,
+              (from + to) / 2,
+              TOP + 12,
+              Html.escape(band.label())));
+    }
+
+    private void grid() {
+      for (Axis.Tick tick : y.ticks()) {
+        double at = y(tick.value());
+        svg.append(format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", left, at, right));
+        if (!tick.label().isEmpty()) {
+          text("y", left - 7, at + 4, tick.label());
+        }
+      }
+      text("y-name", 6, 14, y.label());
+      double free = -1e9;
+      for (Axis.Tick tick : x.ticks()) {
+        double at = x(tick.value());
+        svg.append(format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom()));
+        // A label that would run into the one before it is left out; its mark stays.
+        double half = 4 + tick.label().length() * 3.6;
+        if (at - half >= free) {
+          text("x", at, bottom() + 19, tick.label());
+          free = at + half;
+        }
+      }
+      svg.append(format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", left, bottom(), right));
+      text("x name", (left + right) / 2.0, size.height - 7, x.label());
+    }
+
+    private void text(String cssClass, double atX, double atY, String text) {
+      svg.append(
+          format(
+              "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
+              cssClass, atX, atY, Html.escape(text)));
+    }
+
+    private void draw(Line line) {
+      List<String> places =
+          line.spots().stream().map(spot -> format("%.1f %.1f", x(spot.x()), y(spot.y()))).toList();
+      svg.append(
+          format(
+              "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
+              line.cssClass(), String.join("L", places)));
+      for (Spot spot : line.marks() ? line.spots() : List.<Spot>of()) {
         if (spot.low() < spot.high()) {
           svg.append(
               format(
@@ -172,92 +281,77 @@ final class LineChart {
         svg.append(
             format(
                 "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",
-                x(spot.x()), y(spot.y()), line.marker()));
+                x(spot.x()), y(spot.y()), line.style().marker()));
+      }
+      svg.append("</g>\n");
+    }
+
+    /** The lines' names at their ends, moved up or down where they would run into each other. */
+    private void names() {
+      Map<LineStyle, Line> first = new LinkedHashMap<>();
+      lines.forEach(line -> first.putIfAbsent(line.style(), line));
+      List<Line> named =
+          first.values().stream()
+              .sorted(Comparator.comparingDouble(line -> y(line.end().y())))
+              .toList();
+      double[] at = spread(named.stream().mapToDouble(line -> y(line.end().y())).toArray());
+      for (int i = 0; i < named.size(); i++) {
+        Line line = named.get(i);
+        svg.append(
+            format(
+                "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
+                    + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
+                line.cssClass(),
+                x(line.end().x()) + 8,
+                y(line.end().y()),
+                right + 14,
+                at[i],
+                right + 20,
+                right + 24,
+                at[i] + 4,
+                Html.escape(line.style().name())));
       }
     }
-    svg.append("</g>\n");
-  }
 
-  /** The lines' names at their ends, moved up or down where they would run into each other. */
-  private void names(StringBuilder svg) {
-    List<Line> named =
-        lines.stream()
-            .filter(line -> !line.name().isEmpty() && !line.points().isEmpty())
-            .sorted(Comparator.comparingDouble(line -> y(end(line).y())))
-            .toList();
-    double[] at = spread(named.stream().mapToDouble(line -> y(end(line).y())).toArray());
-    for (int i = 0; i < named.size(); i++) {
-      Line line = named.get(i);
-      double fromX = x(end(line).x()) + 8;
-      double fromY = y(end(line).y());
-      int textX = right() + 24;
-      svg.append(
-          format(
-              "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
-                  + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
-              line.cssClass(),
-              fromX,
-              fromY,
-              textX - 10,
-              at[i],
-              textX - 4,
-              textX,
-              at[i] + 4,
-              Html.escape(line.name())));
-    }
-  }
-
-  private static Spot end(Line line) {
-    return line.points().get(line.points().size() - 1);
-  }
-
-  /** Places in rising order at least a line of text apart, as near to the wished ones as goes. */
-  private double[] spread(double[] wished) {
-    double[] at = wished.clone();
-    for (int i = 0; i < at.length; i++) {
-      at[i] = Math.max(at[i], i == 0 ? TOP - 8 : at[i - 1] + NAME_LINE);
-    }
-    double free = bottom();
-    for (int i = at.length - 1; i >= 0; i--) {
-      at[i] = Math.min(at[i], free);
-      free = at[i] - NAME_LINE;
-    }
-    return at;
-  }
-
-  private void tips(StringBuilder svg, Line line) {
-    for (Spot spot : line.points()) {
-      if (spot.says().isEmpty()) {
-        continue;
+    /** Places in rising order at least a line of text apart, as near to the wished ones as goes. */
+    private double[] spread(double[] wished) {
+      double[] at = wished.clone();
+      for (int i = 0; i < at.length; i++) {
+        at[i] = Math.max(at[i], i == 0 ? TOP - 8 : at[i - 1] + NAME_LINE);
       }
-      double w = spot.says().length() * LETTER + 16;
-      double at = Math.max(w / 2, Math.min(size.width - w / 2, x(spot.x())));
-      double top = y(spot.y()) - 38 < 0 ? y(spot.y()) + 14 : y(spot.y()) - 38;
-      svg.append(
-          format(
-              "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/>"
-                  + "<g class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
-                  + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
-              x(spot.x()),
-              y(spot.y()),
-              at - w / 2,
-              top,
-              w,
-              at,
-              top + 16,
-              Html.escape(spot.says())));
+      double free = bottom();
+      for (int i = at.length - 1; i >= 0; i--) {
+        at[i] = Math.min(at[i], free);
+        free = at[i] - NAME_LINE;
+      }
+      return at;
     }
-  }
 
-  private double x(double value) {
-    return left + x.fraction(value) * (right() - left);
-  }
+    private void tips(Line line) {
+      for (Spot spot : line.spots()) {
+        String says = line.style().name() + ", " + says(spot);
+        double w = says.length() * LETTER + 16;
+        double at = Math.max(w / 2, Math.min(size.width - w / 2, x(spot.x())));
+        double top = y(spot.y()) - 38 < 0 ? y(spot.y()) + 14 : y(spot.y()) - 38;
+        svg.append(
+            format(
+                "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
+                    + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
+                    + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
+                x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, Html.escape(says)));
+      }
+    }
 
-  private double y(double value) {
-    return bottom() - y.fraction(value) * (bottom() - TOP);
-  }
-
-  private static String format(String format, Object... args) {
-    return String.format(Locale.ROOT, format, args);
+    /** Such as {@code 64 threads: 225 operations per second (203-248)}. */
+    private String says(Spot spot) {
+      String range = Format.range(List.of(spot.low(), spot.high()));
+      return "%s %s: %s %s%s"
+          .formatted(
+              Format.rate(spot.x()).replaceFirst("\\.0$", ""),
+              x.label().replace(" (log scale)", ""),
+              Format.rate(spot.y()),
+              unit,
+              spot.low() < spot.high() ? " (" + range + ")" : "");
+    }
   }
 }

@@ -2,7 +2,6 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
-import dev.onehop.measure.results.Verdict;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -49,7 +48,7 @@ final class PoolVerdicts {
                 threads,
                 routed.get().mode(),
                 Format.rate(routed.get().throughput()),
-                Verdict.words(ratio),
+                Verdict.faster(ratio, ""),
                 official.get().mode(),
                 Format.rate(official.get().throughput())));
     best(points, p -> p.client().isRouted() && p.pipelining())
@@ -60,9 +59,9 @@ final class PoolVerdicts {
                         .formatted(
                             p.mode(),
                             Format.rate(p.throughput()),
-                            Verdict.words(p.throughput() / official.get().throughput()))));
+                            Verdict.faster(p.throughput() / official.get().throughput(), ""))));
     text.append('.');
-    if (Verdict.of(ratio) != Verdict.FASTER && pool >= threads) {
+    if (!Verdict.isFaster(ratio) && pool >= threads) {
       text.append(
           " No operation waits for a connection then, so routing saves no time without a fault. It"
               + " still keeps a failing shard from the others, needs fewer sockets with pipelining,"

@@ -1,5 +1,7 @@
 package dev.onehop.measure.report;
 
+import dev.onehop.measure.report.LineChart.Size;
+import dev.onehop.measure.report.Section.Medium;
 import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.PropagateResults;
@@ -7,9 +9,11 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResyncResults;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The table for a terminal and the page of every command that measures. */
+/** What a run of a command that measures is shown as, in a terminal and as a page. */
 public final class Reports {
 
   /** The page's name in a results folder. */
@@ -17,43 +21,20 @@ public final class Reports {
 
   private Reports() {}
 
-  /** The tables with title, notes and sentences, as text; lines end in newlines. */
+  /** The tables with title, notes and findings, as text; lines end in newlines. */
   public static String table(RunResults results) {
-    if (results instanceof ConsumeResults consumed) {
-      return ConsumeTable.render(consumed);
-    }
-    if (results instanceof PropagateResults propagated) {
-      return PropagateTable.render(propagated);
-    }
-    if (results instanceof CopyBenchResults copied) {
-      return CopyBenchTable.render(copied);
-    }
-    if (results instanceof ResyncResults resynced) {
-      return ResyncTable.render(resynced);
-    }
-    return ResultsTable.render((Results) results);
+    return sheet(results, Path.of("")).text();
   }
 
   /**
-   * The page as HTML.
+   * The page as HTML: one file without scripts or anything from a network. Charts are SVG that
+   * follows the page's light or dark colours and prints as it shows.
    *
    * @param folder the run's folder: percentile curves are drawn from the HdrHistogram logs that are
    *     still there
    */
   public static String html(RunResults results, Path folder) {
-    if (results instanceof ConsumeResults consumed) {
-      return ConsumeReport.html(consumed, folder);
-    }
-    if (results instanceof PropagateResults propagated) {
-      return PropagateReport.html(propagated);
-    }
-    if (results instanceof CopyBenchResults copied) {
-      return CopyBenchReport.html(copied);
-    }
-    if (results instanceof ResyncResults resynced) {
-      return ResyncReport.html(resynced);
-    }
-    return Report.html((Results) results, folder);
+    return Page.of(sheet(results, folder));
   }
 
   /**
@@ -63,6 +44,49 @@ public final class Reports {
    * @throws Failure if it can't be written
    */
   public static Path write(Path folder, RunResults results) {
-    return Page.write(folder.resolve(NAME), html(results, folder));
+    Path file = folder.resolve(NAME);
+    try {
+      return Files.writeString(file, html(results, folder));
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
+    }
+  }
+
+  /**
+   * Writes each chart of the page as {@code folder/charts/ID-N.svg}, for a README: they follow
+   * light and dark colours.
+   *
+   * @throws Failure if they can't be written
+   */
+  public static Path writeCharts(Path folder, RunResults results) {
+    Path charts = folder.resolve("charts");
+    try {
+      Files.createDirectories(charts);
+      for (Section section : sheet(results, folder).sections(Medium.PAGE)) {
+        for (int i = 0; i < section.charts().size(); i++) {
+          String svg = section.charts().get(i).svg(Size.WIDE);
+          Files.writeString(charts.resolve(section.id() + "-" + (i + 1) + ".svg"), Page.alone(svg));
+        }
+      }
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + charts + ": " + Failure.reason(e), e);
+    }
+    return charts;
+  }
+
+  private static Sheet sheet(RunResults results, Path folder) {
+    if (results instanceof ConsumeResults consumed) {
+      return ConsumeSheet.of(consumed, folder);
+    }
+    if (results instanceof PropagateResults propagated) {
+      return PropagateSheet.of(propagated);
+    }
+    if (results instanceof CopyBenchResults copied) {
+      return CopySheet.of(copied);
+    }
+    if (results instanceof ResyncResults resynced) {
+      return ResyncSheet.of(resynced);
+    }
+    return BenchSheet.of((Results) results, folder);
   }
 }

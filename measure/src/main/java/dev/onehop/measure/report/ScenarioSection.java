@@ -1,6 +1,5 @@
 package dev.onehop.measure.report;
 
-import dev.onehop.measure.report.LineChart.Size;
 import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Results;
@@ -11,44 +10,19 @@ import dev.onehop.measure.results.Timeline.Line;
 import dev.onehop.measure.results.Timeline.Second;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.DoubleSummaryStatistics;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A scenario in the report and in the table: a sentence, charts over time, figures. */
+/** What a fault did to operations at a fixed rate: a sentence, charts over time, figures. */
 final class ScenarioSection {
-  private static final List<String> COLUMNS =
-      List.of(
-          "client",
-          "conns",
-          "p50 before",
-          "during",
-          "p99 before",
-          "during",
-          "after",
-          "done/s before",
-          "during",
-          "after",
-          "well after",
-          "failed");
-
-  private static final String NOTES =
-      """
-      Latencies in ms, from the intended time.
-      well after: seconds from the end of the fault until no operation takes more than twice the p99 before.
-      failed: with an error, or not issued or not answered by the end."""
-          .strip();
-
   private final Timeline scenario;
   private final List<ScenarioEntry> entries;
+  private final String others;
 
   /**
    * @param scenario one of the results' timelines
@@ -56,6 +30,52 @@ final class ScenarioSection {
   ScenarioSection(Timeline scenario, Results results) {
     this.scenario = scenario;
     this.entries = results.entries(scenario.scenario());
+    this.others = scenario.shard() == null ? "All operations" : "Operations on the other shards";
+  }
+
+  void addTo(Sheet sheet) {
+    Optional<Line> official = best(line -> line.client().isOfficial());
+    Optional<Line> routed = best(line -> !line.client().isOfficial());
+    List<String> parts =
+        Stream.of(official, routed).flatMap(Optional::stream).map(this::part).toList();
+    sheet.say(
+        parts.isEmpty()
+            ? "No client was finished."
+            : "While %s, operations %stook, at the 99th percentile, %s."
+                .formatted(
+                    scenario.fault(),
+                    scenario.shard() == null ? "" : "on the other shards ",
+                    String.join("; ", parts)));
+    if (official.isPresent() && routed.isPresent()) {
+      double theirs = p99(official.get());
+      double ours = p99(routed.get());
+      sheet.say(
+          "At the 99th percentile, they are %s with the best official client."
+              .formatted(Verdict.shorter(ours, theirs)));
+      sheet.figure(
+          Format.millis(ours) + " ms",
+          "p99 of operations " + (scenario.shard() == null ? "meanwhile" : "on healthy shards"),
+          Format.millis(theirs) + " ms by " + official.get().client().label());
+    }
+    Section section =
+        new Section(scenario.scenario(), "Scenario " + scenario.scenario())
+            .say(conditions())
+            .chart(
+                chart(
+                    others + ": 99th percentile of latency by the second of issue",
+                    "ms (p99)",
+                    true,
+                    Line::healthy,
+                    second -> second.p99() == null ? null : second.p99() / 1000.0))
+            .chart(answered(others, Line::healthy))
+            .table(table(others, scenario.healthyShards(), Line::healthy));
+    if (scenario.shard() != null) {
+      String there = "Operations on " + scenario.shard();
+      section
+          .chart(answered(there, Line::affected))
+          .table(table(there, "affected", Line::affected));
+    }
+    sheet.add(section);
   }
 
   /** The figures of a client's phase; null if they are missing. */
@@ -67,35 +87,15 @@ final class ScenarioSection {
         .orElse(null);
   }
 
-  /** What happened, the best of the official clients beside the best routed one. */
-  String sentence() {
-    Optional<Line> official = best(line -> line.client().isOfficial());
-    Optional<Line> routed = best(line -> !line.client().isOfficial());
-    if (official.isEmpty() && routed.isEmpty()) {
-      return "No client was finished.";
-    }
-    List<String> parts = new ArrayList<>();
-    official.ifPresent(line -> parts.add(part(line)));
-    routed.ifPresent(line -> parts.add(part(line)));
-    return "While "
-        + scenario.fault()
-        + ", operations "
-        + (scenario.shard() == null ? "" : "on the other shards ")
-        + "took, at the 99th percentile, "
-        + String.join("; ", parts)
-        + ".";
-  }
-
   private Optional<Line> best(Predicate<Line> which) {
     return scenario.lines().stream()
         .filter(which)
         .filter(line -> entry(line, "during", scenario.healthyShards()) != null)
-        .min(
-            Comparator.comparingLong(
-                line ->
-                    Objects.requireNonNull(entry(line, "during", scenario.healthyShards()))
-                        .latency()
-                        .p99()));
+        .min(Comparator.comparingDouble(this::p99));
+  }
+
+  private double p99(Line line) {
+    return Objects.requireNonNull(entry(line, "during", scenario.healthyShards())).latency().p99();
   }
 
   private String part(Line line) {
@@ -103,23 +103,19 @@ final class ScenarioSection {
     ScenarioEntry during = entry(line, "during", scenario.healthyShards());
     return "%s ms with %s (%s before), and %s a second were done (%s before)"
         .formatted(
-            millis(during, LatencySummary::p99),
-            series(line).name(line.client().connections()),
-            millis(before, LatencySummary::p99),
+            Format.millis(p99(during)),
+            line.client().name(),
+            Format.millis(p99(before)),
             Format.rate(perSecond(during)),
             Format.rate(perSecond(before)));
   }
 
-  private static String millis(@Nullable ScenarioEntry entry, ToLongFunction<LatencySummary> of) {
-    return entry == null ? Format.NONE : Format.millis(of.applyAsLong(entry.latency()));
+  private static @Nullable Number p99(@Nullable ScenarioEntry entry) {
+    return entry == null ? null : (Number) entry.latency().p99();
   }
 
-  private static @Nullable Double perSecond(@Nullable ScenarioEntry entry) {
-    return entry == null ? null : (Double) entry.perSecond();
-  }
-
-  private static Series series(Line line) {
-    return Series.of(line.client());
+  private static @Nullable Number perSecond(@Nullable ScenarioEntry entry) {
+    return entry == null ? null : (Number) entry.perSecond();
   }
 
   private String conditions() {
@@ -132,167 +128,93 @@ final class ScenarioSection {
             scenario.fault());
   }
 
-  /** For a terminal. */
-  String table() {
-    StringBuilder text = new StringBuilder("Scenario ").append(scenario.scenario()).append(": ");
-    text.append(conditions()).append("\n");
-    tables()
-        .forEach(
-            (title, rows) -> {
-              int[] widths = ResultsTable.widths(rows);
-              text.append('\n').append(title).append('\n');
-              rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
-            });
-    text.append('\n').append(NOTES).append("\n\n").append(sentence()).append("\n\n");
-    return text.toString();
+  private Table table(String caption, String shards, Function<Line, @Nullable Group> group) {
+    Function<Line, @Nullable ScenarioEntry> before = line -> entry(line, "before", shards);
+    Function<Line, @Nullable ScenarioEntry> during = line -> entry(line, "during", shards);
+    Function<Line, @Nullable ScenarioEntry> after = line -> entry(line, "after", shards);
+    return Table.of(
+        caption,
+        scenario.lines().stream().filter(line -> group.apply(line) != null).toList(),
+        List.of(
+            Column.text("client", line -> line.client().name()),
+            Column.of("conns", Format::whole, line -> line.client().connections()),
+            latency("p50 before", before, LatencySummary::p50).means("ms from the intended time"),
+            latency("during", during, LatencySummary::p50),
+            latency("p99 before", before, LatencySummary::p99),
+            latency("during", during, LatencySummary::p99),
+            latency("after", after, LatencySummary::p99),
+            done("done/s before", before),
+            done("during", during),
+            done("after", after),
+            Column.<Line>text("well after", line -> recovery(group.apply(line)))
+                .means(
+                    "from the end of the fault until no operation takes more than twice the p99"
+                        + " before"),
+            Column.<Line>of(
+                    "failed",
+                    Format::whole,
+                    line ->
+                        Stream.of(before, during, after)
+                            .map(phase -> phase.apply(line))
+                            .filter(Objects::nonNull)
+                            .mapToLong(ScenarioEntry::errors)
+                            .sum())
+                .means("with an error, or not issued or not answered by the end")));
   }
 
-  /** The tables by their titles, each with a header. */
-  private Map<String, List<List<String>>> tables() {
-    Map<String, List<List<String>>> tables = new LinkedHashMap<>();
-    tables.put(others(), rows(scenario.healthyShards(), Line::healthy));
-    if (scenario.shard() != null) {
-      tables.put("Operations on " + scenario.shard(), rows("affected", Line::affected));
-    }
-    return tables;
+  private static Column<Line> latency(
+      String name,
+      Function<Line, @Nullable ScenarioEntry> phase,
+      Function<LatencySummary, Number> figure) {
+    return Column.of(
+        name,
+        Format::millis,
+        line -> {
+          ScenarioEntry its = phase.apply(line);
+          return its == null ? null : figure.apply(its.latency());
+        });
   }
 
-  private String others() {
-    return scenario.shard() == null ? "All operations" : "Operations on the other shards";
+  private static Column<Line> done(String name, Function<Line, @Nullable ScenarioEntry> phase) {
+    return Column.of(name, Format::rate, line -> perSecond(phase.apply(line)));
   }
 
-  private List<List<String>> rows(String shards, Function<Line, @Nullable Group> group) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(COLUMNS);
-    for (Line line : scenario.lines()) {
-      Group its = group.apply(line);
-      if (its != null) {
-        rows.add(row(line, its, shards));
-      }
-    }
-    return rows;
+  private static String recovery(@Nullable Group group) {
+    return group == null || group.recoverySeconds() == null
+        ? "not seen"
+        : group.recoverySeconds() + " s";
   }
 
-  private List<String> row(Line line, Group group, String shards) {
-    ScenarioEntry before = entry(line, "before", shards);
-    ScenarioEntry during = entry(line, "during", shards);
-    ScenarioEntry after = entry(line, "after", shards);
-    return List.of(
-        line.client().mode() + (line.client().pipelining() ? " (pipelined)" : ""),
-        String.valueOf(line.client().connections()),
-        millis(before, LatencySummary::p50),
-        millis(during, LatencySummary::p50),
-        millis(before, LatencySummary::p99),
-        millis(during, LatencySummary::p99),
-        millis(after, LatencySummary::p99),
-        Format.rate(perSecond(before)),
-        Format.rate(perSecond(during)),
-        Format.rate(perSecond(after)),
-        seconds(group.recoverySeconds()),
-        Format.count(
-            Stream.of(before, during, after)
-                .filter(Objects::nonNull)
-                .mapToLong(ScenarioEntry::errors)
-                .sum()));
-  }
-
-  private static List<Second> series(@Nullable Group group) {
-    return group == null ? List.of() : group.series();
-  }
-
-  private static String seconds(@Nullable Integer seconds) {
-    return seconds == null ? "not seen" : seconds + " s";
-  }
-
-  /** For the report. */
-  void appendTo(StringBuilder html) {
-    html.append("<section id=\"")
-        .append(Html.escape(scenario.scenario()))
-        .append("\">\n<h2>Scenario ");
-    html.append(Html.escape(scenario.scenario())).append("</h2>\n<p>");
-    html.append(Html.escape(conditions())).append("</p>\n<ul class=\"legend\">");
-    scenario.lines().forEach(line -> series(line).appendTo(html));
-    html.append("</ul>\n<div class=\"grid\">\n");
-    figure(
-        html,
-        latency(others() + ": 99th percentile of latency by second"),
-        others() + ": 99th percentile of latency, by the second in which they were to be issued");
-    figure(html, answered(others() + " by second", Line::healthy), others() + ": answered");
-    if (scenario.shard() != null) {
-      String there = "Operations on " + scenario.shard();
-      figure(
-          html, answered(there + " by second", Line::affected), Html.escape(there) + ": answered");
-    }
-    html.append("</div>\n");
-    tables().forEach((title, rows) -> html.append(Tables.of(title, rows)));
-    html.append("<p>").append(Html.escape(NOTES)).append("</p>\n</section>\n");
-  }
-
-  private static void figure(StringBuilder html, String svg, String caption) {
-    html.append("<figure>").append(svg).append("<figcaption>").append(caption);
-    html.append("</figcaption></figure>\n");
-  }
-
-  private String latency(String title) {
-    DoubleSummaryStatistics millis = new DoubleSummaryStatistics();
-    scenario
-        .lines()
-        .forEach(
-            line -> {
-              for (Second second : line.healthy().series()) {
-                if (second.p99() != null) {
-                  millis.accept(Math.max(0.01, second.p99() / 1000.0));
-                }
-              }
-            });
-    if (millis.getCount() == 0) {
-      millis.accept(1);
-    }
+  private LineChart answered(String which, Function<Line, @Nullable Group> group) {
     return chart(
-        title,
-        Axis.logarithmic("p99, ms (log scale)", millis.getMin(), millis.getMax()),
-        millis.getMin(),
-        Line::healthy,
-        second -> second.p99() == null ? null : Math.max(0.01, second.p99() / 1000.0));
-  }
-
-  private String answered(String title, Function<Line, @Nullable Group> group) {
-    double most =
-        scenario.lines().stream()
-            .flatMap(line -> series(group.apply(line)).stream())
-            .mapToDouble(Second::answered)
-            .max()
-            .orElse(1);
-    return chart(
-        title,
-        Axis.fromZero("operations per second", most),
-        0,
+        which + ": answered by second",
+        "operations per second",
+        false,
         group,
         second -> (double) second.answered());
   }
 
-  private String chart(
-      String title,
-      Axis y,
-      double foot,
+  private LineChart chart(
+      String caption,
+      String unit,
+      boolean logarithmic,
       Function<Line, @Nullable Group> group,
       Function<Second, @Nullable Double> value) {
-    LineChart chart = new LineChart(title, Size.SMALL, Axis.seconds(scenario.seconds()), y);
-    for (int moment : new int[] {scenario.from(), scenario.to()}) {
-      chart.bound(
-          "fault", "", List.of(new Spot(moment, y.low(), ""), new Spot(moment, y.high(), "")));
-    }
+    LineChart chart = new LineChart(caption, Axis.seconds(scenario.seconds()), unit, logarithmic);
+    chart.band(scenario.from(), scenario.to(), scenario.scenario());
+    int usual =
+        scenario.lines().stream().mapToInt(line -> line.client().connections()).max().orElse(0);
     for (Line line : scenario.lines()) {
+      Group its = group.apply(line);
       List<Spot> spots = new ArrayList<>();
-      List<Second> series = series(group.apply(line));
-      for (int i = 0; i < series.size(); i++) {
-        Double at = value.apply(series.get(i));
+      for (int i = 0; its != null && i < its.series().size(); i++) {
+        Double at = value.apply(its.series().get(i));
         if (at != null) {
-          spots.add(new Spot(i + 0.5, Math.max(foot, at), ""));
+          spots.add(new Spot(i + 0.5, at));
         }
       }
-      chart.curve(series(line), spots);
+      chart.curve(LineStyle.of(line.client(), usual), spots);
     }
-    return chart.toSvg();
+    return chart;
   }
 }

@@ -1,6 +1,8 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -12,8 +14,42 @@ import java.util.Set;
  */
 public record Client(String mode, int connections, boolean pipelining) {
 
+  /** The official drivers before ours, and pipelined clients after others of the same mode. */
+  public static final Comparator<Client> ORDER =
+      Comparator.<Client>comparingInt(client -> place(client.mode()))
+          .thenComparing(Client::mode)
+          .thenComparing(Client::pipelining)
+          .thenComparing(Client::connections);
+
+  private static final List<String> MODES =
+      List.of(
+          "legacy",
+          "async",
+          "targeted-async",
+          "targeted-sync",
+          "direct-async",
+          "direct-sync",
+          "near-mongos",
+          "local-threshold-0",
+          "pipelined-only");
+
   private static final Set<String> OFFICIAL =
       Set.of("legacy", "async", "near-mongos", "local-threshold-0");
+
+  private static int place(String mode) {
+    int at = MODES.indexOf(mode);
+    return at < 0 ? MODES.size() : at;
+  }
+
+  /** Its name without the pool. */
+  public String name() {
+    return mode + (pipelining ? " (pipelined)" : "");
+  }
+
+  /** Its name with the pool. */
+  public String label() {
+    return name() + ", " + connections + (connections == 1 ? " connection" : " connections");
+  }
 
   /** Whether it is an official driver as anyone can configure it, to compare with. */
   @JsonIgnore

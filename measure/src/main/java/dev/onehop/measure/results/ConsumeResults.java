@@ -52,9 +52,8 @@ public record ConsumeResults(
     return points.stream().mapToLong(ConsumePoint::faults).sum();
   }
 
-  /** What is not of the points, as every report shows it. */
-  @JsonIgnore
-  public Results surroundings() {
-    return new Results(run, topology, server, machine, List.of());
+  @Override
+  public int finished() {
+    return points.size();
   }
 }

@@ -17,6 +17,27 @@ import org.HdrHistogram.AbstractHistogram;
 public record LatencySummary(
     long count, double mean, long p50, long p90, long p95, long p99, long p999, long max) {
 
+  /**
+   * A figure by its name.
+   *
+   * @param name {@code n} for the count, {@code mean}, {@code p50}, {@code p90}, {@code p95},
+   *     {@code p99}, {@code p99.9} or {@code max}
+   * @throws IllegalArgumentException for any other name
+   */
+  public double figure(String name) {
+    return switch (name) {
+      case "n" -> count;
+      case "mean" -> mean;
+      case "p50" -> p50;
+      case "p90" -> p90;
+      case "p95" -> p95;
+      case "p99" -> p99;
+      case "p99.9" -> p999;
+      case "max" -> max;
+      default -> throw new IllegalArgumentException("no figure " + name);
+    };
+  }
+
   /** Summarises a histogram of microseconds; the percentiles of an empty one are 0. */
   public static LatencySummary of(AbstractHistogram histogram) {
     return new LatencySummary(

@@ -121,6 +121,17 @@ public record Point(
     return new Client(mode, connections, pipelining);
   }
 
+  /** Throughput as a fraction of the closed-loop limit; null where there is no limit. */
+  public @Nullable Double ofLimit() {
+    return limit == null ? null : (Double) (throughput / limit);
+  }
+
+  /** Half the 95 % interval of the throughput in percent of it; null if it is not known. */
+  public @Nullable Double errorPercent() {
+    Double error = conditions == null ? null : conditions.error();
+    return error == null ? null : (Double) (error * 100);
+  }
+
   /** The latencies there are, by the operation's name as YCSB writes it. */
   public Map<String, LatencySummary> latencies() {
     Map<String, LatencySummary> latencies = new LinkedHashMap<>();

@@ -2,6 +2,7 @@ package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,11 @@ public record PropagateMeasurement(
 
   /** The name of what is measured by the number of clients. */
   public static final String LOAD = "load";
+
+  /** What is measured by several paths at once: the name with all sizes. */
+  List<Object> measured() {
+    return List.of(name, clients, processes, documents, batch, bytes);
+  }
 
   /** Objects that did not come once. */
   public long faults() {

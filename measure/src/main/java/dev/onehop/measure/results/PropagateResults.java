@@ -62,9 +62,8 @@ public record PropagateResults(
     return measurements.stream().mapToLong(PropagateMeasurement::faults).sum();
   }
 
-  /** What is not of the measurements, as every report shows it. */
-  @JsonIgnore
-  public Results surroundings() {
-    return new Results(run, topology, server, machine, List.of());
+  @Override
+  public int finished() {
+    return (int) measurements.stream().map(PropagateMeasurement::measured).distinct().count();
   }
 }

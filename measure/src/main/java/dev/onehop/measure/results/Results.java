@@ -61,6 +61,15 @@ public record Results(
     clients = clients == null ? List.of() : List.copyOf(clients);
   }
 
+  @Override
+  public int finished() {
+    int clients =
+        timelines.stream().mapToInt(each -> each.lines().size()).sum()
+            + zones.stream().mapToInt(each -> each.lines().size()).sum()
+            + fleets.stream().mapToInt(each -> each.lines().size()).sum();
+    return points.size() + entries(ScenarioEntry.RATE).size() + clients;
+  }
+
   /** Operations that failed, over all points. Those at a fixed rate are counted apart. */
   public long errors() {
     return points.stream().mapToLong(Point::errors).sum();

@@ -70,10 +70,30 @@ public final class ResultsFile {
    */
   public static <T extends RunResults> Optional<T> read(
       Path folder, Class<T> type, String command) {
+    return command(folder).equals(command) ? Optional.of(whole(folder, type)) : Optional.empty();
+  }
+
+  /**
+   * Reads the {@code results.json} of any command.
+   *
+   * @throws Failure as {@link #read(Path)}
+   */
+  public static RunResults readAny(Path folder) {
+    Class<? extends RunResults> type =
+        switch (command(folder)) {
+          case ConsumeResults.COMMAND -> ConsumeResults.class;
+          case PropagateResults.COMMAND -> PropagateResults.class;
+          case CopyBenchResults.COMMAND -> CopyBenchResults.class;
+          case ResyncResults.COMMAND -> ResyncResults.class;
+          default -> Results.class;
+        };
+    return whole(folder, type);
+  }
+
+  /** The command that wrote the file; empty for a bench, which does not name itself. */
+  private static String command(Path folder) {
     JsonNode tree = read(folder, JsonNode.class);
-    return tree != null && tree.path("command").asText().equals(command)
-        ? Optional.of(whole(folder, type))
-        : Optional.empty();
+    return tree == null ? "" : tree.path("command").asText();
   }
 
   private static <T extends RunResults> T whole(Path folder, Class<T> type) {

@@ -5,11 +5,20 @@ import org.jspecify.annotations.Nullable;
 /** What a command that measures writes to {@code results.json}. */
 public interface RunResults {
 
-  /** Where was measured; null in a file that says nothing of it. */
-  @Nullable Object topology();
+  /** How the run was made; null in a file that says nothing of it. */
+  @Nullable RunFacts run();
 
-  /** What was measured; null in a file that says nothing of it. */
-  @Nullable Object server();
+  /** Where was measured. */
+  TopologyFacts topology();
+
+  /** Which servers ran. */
+  ServerFacts server();
+
+  /** Which machine and software it ran on; null in a file that says nothing of it. */
+  @Nullable MachineFacts machine();
+
+  /** How many of {@link RunFacts#pointsPlanned} were finished. */
+  int finished();
 
   /** Whether a file that was read has what every one of its kind has. */
   default boolean whole() {

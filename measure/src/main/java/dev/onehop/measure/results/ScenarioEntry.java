@@ -122,6 +122,12 @@ public record ScenarioEntry(
         median.folder);
   }
 
+  /** Whether latencies are lower bounds, as some operations were not answered by the end. */
+  @JsonIgnore
+  public boolean isLowerBound() {
+    return notIssued + unanswered > 0;
+  }
+
   /** The client, apart from what it was asked to do. */
   @JsonIgnore
   public Client client() {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.SampleResults;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Terminal;
 import java.io.IOException;
@@ -13,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,13 +28,23 @@ class SessionTest {
 
   private record Found(RunFacts run, List<String> letters) implements RunResults {
     @Override
-    public Object topology() {
-      return "none";
+    public TopologyFacts topology() {
+      return SampleResults.us2014().topology();
     }
 
     @Override
-    public Object server() {
-      return "none";
+    public ServerFacts server() {
+      return SampleResults.us2014().server();
+    }
+
+    @Override
+    public @Nullable MachineFacts machine() {
+      return null;
+    }
+
+    @Override
+    public int finished() {
+      return letters.size();
     }
   }
 

@@ -3,8 +3,7 @@ package dev.onehop.measure.points;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.measure.report.Report;
-import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
@@ -80,8 +79,8 @@ class CollectedRunTest {
     assertThat(point.cpu().client()).isEqualTo(200.0);
     assertThat(merged.clients().get(0).startSpreadMillis()).isEqualTo(40);
     assertThat(ResultsFile.read(out)).isEqualTo(merged);
-    assertThat(ResultsTable.render(merged)).contains("3 clients, started within 40 ms");
-    assertThat(Report.html(merged, out)).contains("id=\"clients\"");
+    assertThat(Reports.table(merged)).contains("3 clients, started within 40 ms");
+    assertThat(Reports.html(merged, out)).contains("id=\"clients\"");
   }
 
   @Test

@@ -27,7 +27,7 @@ class AxisTest {
 
   @Test
   void threadsAreLogarithmicWhenTheySpanMuch() {
-    Axis axis = Axis.threads(List.of(64, 1, 16));
+    Axis axis = Axis.counts("threads", List.of(64, 1, 16));
     assertThat(axis.ticks()).extracting(Tick::label).containsExactly("1", "16", "64");
     assertThat(axis.fraction(16) - axis.fraction(1))
         .isCloseTo(2 * (axis.fraction(64) - axis.fraction(16)), within(1e-9));
@@ -35,7 +35,7 @@ class AxisTest {
 
   @Test
   void theSeedExperimentsThreadsAreLinear() {
-    Axis axis = Axis.threads(List.of(10, 25, 50, 75, 100));
+    Axis axis = Axis.counts("threads", List.of(10, 25, 50, 75, 100));
     assertThat(axis.fraction(75) - axis.fraction(50))
         .isCloseTo(axis.fraction(100) - axis.fraction(75), within(1e-9));
   }

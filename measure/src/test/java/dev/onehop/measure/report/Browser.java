@@ -161,6 +161,24 @@ final class Browser {
         Map.of("type", "mouseMoved", "x", at.path("x"), "y", at.path("y")));
   }
 
+  /** Has the page that is shown look as on paper of this width. */
+  void print(int width) throws Exception {
+    call(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+    call("Emulation.setEmulatedMedia", Map.of("media", "print"));
+  }
+
+  /** The page on sheets of A4, as a PDF. */
+  void pdf(Path file) throws Exception {
+    JsonNode reply =
+        call(
+            "Page.printToPDF",
+            Map.of("paperWidth", 8.27, "paperHeight", 11.69, "preferCSSPageSize", true));
+    Files.createDirectories(file.getParent());
+    Files.write(file, Base64.getDecoder().decode(reply.path("data").asText()));
+  }
+
   /** The whole page as it shows, as a PNG. */
   void screenshot(Path file) throws Exception {
     JsonNode reply = call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));

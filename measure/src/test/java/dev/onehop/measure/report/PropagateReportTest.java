@@ -97,14 +97,13 @@ public class PropagateReportTest {
 
   @Test
   void listsAreChartsWithAllPaths() {
-    String html = PropagateReport.html(results);
+    String html = Reports.html(results, folder);
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
-    assertThat(charts).hasSize(1 + 2);
-    assertThat(html.split("class=\"legend\"", -1)).hasSize(1 + 2);
-    assertThat(charts.subList(1, 3))
-        .allSatisfy(
-            chart -> assertThat(chart).contains("m-async", "m-direct-async", "m-targeted-async"));
+    assertThat(charts).hasSize(1 + 2 * 3);
+    assertThat(html.split("class=\"legend narrow\"", -1)).hasSize(1 + 3);
+    assertThat(charts.subList(1, charts.size()))
+        .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c2", "series c3"));
     assertThat(html)
         .contains(
             "Time by objects per write, 1,000 objects, p50 of tests",
@@ -116,15 +115,16 @@ public class PropagateReportTest {
 
   @Test
   void theTableHasAColumnForEachPath() {
-    String table = PropagateTable.render(results);
+    String table = Reports.table(results);
 
     assertThat(table)
-        .containsPattern("client-to-client: 1,000 objects of 200 bytes, 10 per write, 5 tests\n")
+        .containsPattern(
+            "client-to-client: 1,000 objects of 200 bytes, 10 per write, 5 tests; times in ms\n")
         .containsPattern("\n +mongos +shards +ordered\n")
         .containsPattern("seen p50 +1,002 +17.0 +17.0\n")
         .containsPattern("test max +5,010 +85.0 +85.0\n")
         .containsPattern("live p99.9 +4,008 +68.0 +68.0\n")
-        .containsPattern("load: .*, 16 clients in 1 process\n")
+        .containsPattern("load: .*, 16 clients in 1 process; times in ms\n")
         .contains("from begin p99", "read p50", "lost", "doubled", "STAND-IN");
   }
 
@@ -133,9 +133,10 @@ public class PropagateReportTest {
     PropagateResults wrong = results(false, 2);
 
     assertThat(wrong.faults()).isEqualTo(18);
-    assertThat(PropagateReport.html(wrong))
+    assertThat(Reports.html(wrong, folder))
         .contains(
-            "Unfinished run of 7 measurements (interrupted).", "18 objects were lost or doubled");
+            "Unfinished run: 7 of 7 measurements (interrupted).",
+            "18 objects were lost or doubled");
   }
 
   @Test
@@ -159,6 +160,6 @@ public class PropagateReportTest {
 
   @Test
   void looksRightInABrowser(@TempDir Path profile) throws Exception {
-    ReportChecks.looksRight(PropagateReport.write(folder, results), profile, "propagate", 2);
+    ReportChecks.looksRight(Reports.write(folder, results), profile, "propagate", 3);
   }
 }

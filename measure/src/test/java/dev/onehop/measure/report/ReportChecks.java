@@ -13,6 +13,12 @@ import java.util.Optional;
 
 /** What holds for the report of every command that measures. */
 final class ReportChecks {
+
+  /** The width of a sheet in CSS pixels, without its margins. */
+  private static final int A4 = 703;
+
+  private static final Path SCREENSHOTS = Path.of("target/report-screenshots");
+
   private ReportChecks() {}
 
   /** The browser; without one the test is aborted, and fails in CI. */
@@ -37,7 +43,7 @@ final class ReportChecks {
   }
 
   /**
-   * Looks at a page at two widths.
+   * Looks at a page at two widths, and as it prints.
    *
    * @param name begins the names of the screenshots
    * @param charts how many there are
@@ -47,10 +53,11 @@ final class ReportChecks {
     try {
       for (int width : new int[] {1280, 400}) {
         browser.show(page, width, false);
-        browser.screenshot(Path.of("target/report-screenshots/" + name + "-" + width + ".png"));
+        browser.screenshot(SCREENSHOTS.resolve(name + "-" + width + ".png"));
         JsonNode seen = look(browser);
         assertThat(seen.path("charts")).hasSize(charts);
-        for (String wrong : List.of("small", "overlapping", "outside", "tiny", "faint")) {
+        for (String wrong :
+            List.of("small", "overlapping", "outside", "tiny", "faint", "cut", "unlabelled")) {
           assertThat(seen.path(wrong)).as(wrong).isEmpty();
         }
         for (String wrong : List.of("undrawn", "tooWide", "broken")) {
@@ -58,8 +65,22 @@ final class ReportChecks {
         }
         assertThat(browser.complaints()).isEmpty();
       }
+      printsWhole(browser, name);
     } finally {
       browser.close();
     }
+  }
+
+  /** No table of the page that is shown reaches beyond a sheet of paper. */
+  static void printsWhole(Browser browser, String name) throws Exception {
+    browser.pdf(SCREENSHOTS.resolve(name + ".pdf"));
+    browser.print(A4);
+    browser.screenshot(SCREENSHOTS.resolve(name + "-print.png"));
+    assertThat(
+            browser.evaluate(
+                "[...document.querySelectorAll('.scroll')].filter(d => d.scrollWidth >"
+                    + " d.clientWidth + 1).map(d => d.getAttribute('aria-label'))"))
+        .as("tables that are cut on paper")
+        .isEmpty();
   }
 }

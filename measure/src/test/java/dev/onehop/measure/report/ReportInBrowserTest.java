@@ -32,7 +32,7 @@ class ReportInBrowserTest {
   static void open() throws Exception {
     Path program = ReportChecks.browser();
     SampleResults.writeLogs(results, folder);
-    page = Report.write(folder, results);
+    page = Reports.write(folder, results);
     browser = new Browser(program, profile);
   }
 
@@ -68,9 +68,11 @@ class ReportInBrowserTest {
         .contains(
             "Throughput by threads, in operations per second",
             "UPDATE latency by percentile at 64 threads, in milliseconds");
+    assertThat(texts(seen.path("cut"))).as("tables that are cut without notice").isEmpty();
+    assertThat(texts(seen.path("unlabelled"))).as("charts with lines that have no name").isEmpty();
     assertThat(texts(seen.path("small"))).as("charts that are too small").isEmpty();
     assertThat(seen.path("undrawn").asInt()).as("lines that are not drawn").isZero();
-    assertThat(seen.path("bars").asInt()).isEqualTo(results.points().size() * 3);
+    assertThat(seen.path("bars").asInt()).isEqualTo(results.points().size() * (1 + 3));
     assertThat(texts(seen.path("overlapping"))).as("texts over each other").isEmpty();
     assertThat(texts(seen.path("outside"))).as("texts outside their drawing").isEmpty();
     assertThat(texts(seen.path("tiny"))).as("texts too small to read").isEmpty();
@@ -80,6 +82,11 @@ class ReportInBrowserTest {
 
     assertThat(shown.complaints()).as("the console").isEmpty();
     assertThat(shown.requests()).containsExactly(page.toUri().toString());
+  }
+
+  @Test
+  void tablesPrintWhole() throws Exception {
+    ReportChecks.printsWhole(show(1280, false), "bench");
   }
 
   @Test

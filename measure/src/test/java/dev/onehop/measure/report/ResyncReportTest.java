@@ -22,10 +22,10 @@ class ResyncReportTest {
 
   @Test
   void tableAndSentencesSayWhereTheLinesCross() {
-    assertThat(ResyncTable.render(results))
+    assertThat(Reports.table(results))
         .contains(
             "0 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 10.00 s (n ="
-                + " 3); the lines cross at 256 MiB: beyond, files are quicker.",
+                + " 3): files are 1.43 times as fast as an initial sync; the lines cross at 256 MiB: beyond, files are quicker.",
             "5 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 22.00 s",
             "reads p50");
   }
@@ -55,6 +55,6 @@ class ResyncReportTest {
 
   @Test
   void looksRightInABrowser(@TempDir Path profile) throws Exception {
-    ReportChecks.looksRight(ResyncReport.write(folder, results), profile, "resync", 2);
+    ReportChecks.looksRight(Reports.write(folder, results), profile, "resync", 2);
   }
 }

@@ -59,6 +59,11 @@
     outside: charts.flatMap(outside),
     tiny: all('svg text').filter(t => box(t).height < 9).map(t => t.textContent),
     faint: written.filter(e => contrast(e) < 4.5).map(e => e.textContent.slice(0, 40) + ' ' + contrast(e).toFixed(1)),
+    // Tables of which a part can't be seen, without a word that says so.
+    cut: all('.scroll').filter(d => d.scrollWidth > d.clientWidth + 1)
+      .filter(d => all('.more', d).every(e => box(e).height < 12)).map(d => d.getAttribute('aria-label')),
+    unlabelled: charts.filter(c => new Set(all('g.series .line', c).map(l => l.parentElement.getAttribute('class'))).size >
+      (all('text.end', c).length || all('.legend li', c.parentElement).length)).map(c => c.getAttribute('aria-label')),
     tooWide: document.documentElement.scrollWidth - window.innerWidth,
     broken: [...document.querySelectorAll('a[href^="#"]')].filter(a => !document.querySelector(a.getAttribute('href'))).length,
   };

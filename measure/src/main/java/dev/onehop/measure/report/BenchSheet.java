@@ -1,0 +1,89 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.ScenarioEntry;
+import dev.onehop.measure.results.TopologyFacts;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** The sheet of {@code onehop bench}: points, rates, scenarios. */
+final class BenchSheet {
+  private static final String STRAIGHT =
+      "straight-..: the official driver, each operation straight to its shard's mongod by ranges that"
+          + " were read once; a limit, no way to use a cluster.";
+
+  private BenchSheet() {}
+
+  /**
+   * The sheet.
+   *
+   * @param folder where the points' HdrHistogram logs are, if they are still there
+   */
+  static Sheet of(Results results, Path folder) {
+    Sheet sheet =
+        new Sheet(
+            "OneHop bench: " + results.topology().name(),
+            results,
+            "Every point's YCSB output and HdrHistogram logs lie under points/");
+    notices(sheet, results);
+    results.timelines().forEach(each -> new ScenarioSection(each, results).addTo(sheet));
+    results.zones().forEach(each -> new ZonesSection(each).addTo(sheet));
+    results.fleets().forEach(each -> new FleetSection(each).addTo(sheet));
+    new RateSection(results).addTo(sheet);
+    new PointSections(results, folder).addTo(sheet);
+    limits(sheet, results);
+    return sheet;
+  }
+
+  private static void notices(Sheet sheet, Results results) {
+    long failed = results.errors();
+    sheet.notice(
+        failed == 0
+            ? ""
+            : Format.counted(failed, "operation") + " failed; the tables show at which points.");
+    sheet.notice(
+        results.isDisturbed()
+            ? "*: others on the host took more than 1 % of the processors' time (steal) meanwhile."
+            : "");
+    RunFacts run = results.run();
+    long misplaced = run == null || run.placement() == null ? 0 : run.placement().misplaced();
+    sheet.notice(
+        misplaced == 0
+            ? ""
+            : Format.counted(misplaced, "document") + " were on another shard than their owner.");
+    boolean saturated =
+        Stream.concat(
+                results.points().stream().map(each -> Load.of(each, results.machine())),
+                results.scenarios().stream().map(each -> Load.of(each, results.machine())))
+            .anyMatch(Load::isSaturated);
+    sheet.notice(saturated ? Load.NOTICE : "");
+  }
+
+  private static void limits(Sheet sheet, Results results) {
+    TopologyFacts topology = results.topology();
+    if (topology.hosts().stream()
+        .anyMatch(
+            host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
+      sheet.limit("The client's host has a mongos of its own, so targeting saves no distance.");
+    }
+    int rounds =
+        Math.max(
+            results.points().stream().mapToInt(point -> point.rounds().size()).max().orElse(1),
+            results.scenarios().stream()
+                .filter(each -> each.scenario().equals(ScenarioEntry.RATE))
+                .mapToInt(each -> each.rounds().size())
+                .max()
+                .orElse(1));
+    sheet.limit(
+        rounds == 1
+            ? "Everything was measured once (n = 1): on a machine that others use, too, differences of"
+                + " some 10 % show nothing."
+            : "Points were measured %d times (n = %d); the tables show the median."
+                .formatted(rounds, rounds));
+    if (results.points().stream().map(Point::mode).anyMatch(mode -> mode.startsWith("straight-"))) {
+      sheet.limit(STRAIGHT);
+    }
+  }
+}

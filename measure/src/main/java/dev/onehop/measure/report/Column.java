@@ -1,0 +1,79 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.results.LatencySummary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A column of a table: its name, and the text of each row's cell.
+ *
+ * @param name the heading, with the unit where the table has none for all
+ * @param legend what the column shows, for the notes below the table; empty if the name says it
+ * @param missing why a whole column may have no value, for the notes; empty if nothing is known
+ * @param cell a row's text; {@link Format#NONE} for no value
+ * @param bars a row's fractions of 1, drawn in the cell of a page; empty in most columns
+ * @param <P> what a row shows
+ */
+record Column<P>(
+    String name,
+    String legend,
+    String missing,
+    Function<P, String> cell,
+    Function<P, List<Double>> bars) {
+
+  /** A column of texts. */
+  static <P> Column<P> text(String name, Function<P, String> cell) {
+    return new Column<>(name, "", "", cell, row -> List.of());
+  }
+
+  /** A column of numbers, some of which may be missing. */
+  static <P> Column<P> of(
+      String name, Function<Number, String> format, Function<P, ? extends @Nullable Number> value) {
+    return text(
+        name,
+        row -> {
+          Number number = value.apply(row);
+          return number == null ? Format.NONE : format.apply(number);
+        });
+  }
+
+  /**
+   * Columns of figures of a latency in milliseconds, of which the first has the latency's name.
+   *
+   * @param figures as {@link LatencySummary#figure} names them
+   */
+  static <P> List<Column<P>> latencies(
+      String name, Function<P, @Nullable LatencySummary> latency, String... figures) {
+    List<Column<P>> columns = new ArrayList<>();
+    for (String figure : figures) {
+      String prefix = columns.isEmpty() && !name.isEmpty() ? name + " " : "";
+      Function<Number, String> format = figure.equals("n") ? Format::whole : Format::millis;
+      columns.add(
+          of(
+              prefix + figure,
+              format,
+              row -> {
+                LatencySummary its = latency.apply(row);
+                return its == null ? null : (Double) its.figure(figure);
+              }));
+    }
+    return columns;
+  }
+
+  /** The same with a legend. */
+  Column<P> means(String what) {
+    return new Column<>(name, what, missing, cell, bars);
+  }
+
+  /** The same with a reason for having no value. */
+  Column<P> missingIf(String why) {
+    return new Column<>(name, legend, why, cell, bars);
+  }
+
+  /** The same with bars. */
+  Column<P> withBars(Function<P, List<Double>> fractions) {
+    return new Column<>(name, legend, missing, cell, fractions);
+  }
+}

@@ -1,0 +1,303 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.ConsumePoint;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The sheet of {@code onehop consume}: how many events, and how far behind. */
+final class ConsumeSheet {
+
+  /** What Alibaba's paper on Tablestore's Tunnel Service gives for rows of the same kind. */
+  private static final double PAPER = 98_000;
+
+  private static final String DIRECT = "direct";
+  private static final List<String> SOURCES = List.of("mongos", DIRECT);
+  private static final int WINDOW_SECONDS = 5;
+
+  private static final String NO_LAG =
+      "events have no wallTime below feature compatibility version 6.0, or the servers' clock is"
+          + " another one";
+
+  private final ConsumeResults results;
+  private final Path folder;
+
+  private ConsumeSheet(ConsumeResults results, Path folder) {
+    this.results = results;
+    this.folder = folder;
+  }
+
+  /**
+   * The sheet.
+   *
+   * @param folder where the points' HdrHistogram logs are, if they are still there
+   */
+  static Sheet of(ConsumeResults results, Path folder) {
+    return new ConsumeSheet(results, folder).sheet();
+  }
+
+  private Sheet sheet() {
+    Sheet sheet =
+        new Sheet(
+            "OneHop consume: " + results.topology().name(),
+            results,
+            "The consumers' HdrHistogram logs and complaints lie under points/");
+    sheet.notice(
+        results.faults() == 0
+            ? ""
+            : Format.whole(results.faults())
+                + " rows were lost, doubled, out of order or never written; see the tables.");
+    long negative = results.points().stream().mapToLong(ConsumePoint::negativeLags).sum();
+    sheet.notice(
+        negative == 0
+            ? ""
+            : Format.whole(negative)
+                + " lags were below zero, as if a clock had been set, and are not in the"
+                + " percentiles.");
+    sheet.notice(
+        results.points().stream().anyMatch(each -> load(each).isSaturated()) ? Load.NOTICE : "");
+    drain(sheet);
+    lag(sheet, ConsumePoint.LIVE, "While rows are written, events");
+    lag(sheet, ConsumePoint.IDLE, "With a shard that has no rows, all events in one order");
+    sheet.figure(
+        Format.whole(results.faults()),
+        "rows lost, doubled or out of order",
+        "of " + Format.whole(results.points().stream().mapToLong(ConsumePoint::rows).sum()));
+    sheet.add(section(ConsumePoint.DRAIN, "Drain: a finished backlog is read"));
+    sheet.add(section(ConsumePoint.LIVE, "Live: read while rows are written"));
+    return sheet.add(section(ConsumePoint.IDLE, "Idle shard: live, one shard has no rows"));
+  }
+
+  private Load load(ConsumePoint point) {
+    double cores =
+        Stream.of(point.cores(), point.routerCores(), point.mongodCores())
+            .mapToDouble(used -> used == null ? 0 : used)
+            .sum();
+    return Load.cores(cores, results.machine());
+  }
+
+  private Optional<ConsumePoint> best(String kind, String source, Comparator<ConsumePoint> by) {
+    return results.points(kind).stream().filter(each -> each.source().equals(source)).max(by);
+  }
+
+  private void drain(Sheet sheet) {
+    Comparator<ConsumePoint> fastest = Comparator.comparingDouble(ConsumePoint::rowsPerSecond);
+    Optional<ConsumePoint> direct = best(ConsumePoint.DRAIN, DIRECT, fastest);
+    Optional<ConsumePoint> mongos = best(ConsumePoint.DRAIN, "mongos", fastest);
+    if (direct.isPresent() && mongos.isPresent()) {
+      double ours = direct.get().rowsPerSecond();
+      double theirs = mongos.get().rowsPerSecond();
+      sheet.say(
+          "A backlog is read at %s rows a second from each shard, %s through a mongos with %s."
+              .formatted(
+                  Format.rate(ours), Verdict.faster(ours / theirs, ""), Format.rate(theirs)));
+      sheet.figure(
+          Format.rate(ours),
+          "rows a second of a backlog, from each shard",
+          Format.rate(theirs) + " through a mongos");
+    } else {
+      direct
+          .or(() -> mongos)
+          .ifPresent(
+              only ->
+                  sheet.say(
+                      "A backlog is read at %s rows a second %s."
+                          .formatted(Format.rate(only.rowsPerSecond()), from(only))));
+    }
+    direct
+        .or(() -> mongos)
+        .filter(only -> only.rowsPerSecondAndCore() != null)
+        .ifPresent(
+            only ->
+                sheet.say(
+                    "That is %s rows per second and core of the consumer; Alibaba's paper on Tablestore's Tunnel Service gives %s."
+                        .formatted(Format.rate(only.rowsPerSecondAndCore()), Format.rate(PAPER))));
+  }
+
+  private static String from(ConsumePoint point) {
+    return point.source().equals(DIRECT) ? "from each shard" : "through a mongos";
+  }
+
+  /** How far behind both sources are, each with the channels that it is least behind with. */
+  private void lag(Sheet sheet, String kind, String what) {
+    Comparator<ConsumePoint> shortest =
+        Comparator.comparingDouble(
+            each -> -behind(each).map(LatencySummary::p50).orElse(Long.MAX_VALUE));
+    Optional<LatencySummary> ours = best(kind, DIRECT, shortest).flatMap(ConsumeSheet::behind);
+    Optional<LatencySummary> theirs = best(kind, "mongos", shortest).flatMap(ConsumeSheet::behind);
+    String beside =
+        ours.isPresent() && theirs.isPresent()
+            ? ", %s the %s ms (p50) and %s ms (p99) through a mongos"
+                .formatted(
+                    Verdict.shorter(ours.get().p50(), theirs.get().p50()),
+                    Format.millis(theirs.get().p50()),
+                    Format.millis(theirs.get().p99()))
+            : "";
+    ours.or(() -> theirs)
+        .ifPresent(
+            lag -> {
+              String by = ours.isPresent() ? "from each shard" : "through a mongos";
+              sheet.say(
+                  "%s lag by %s ms (p50) and %s ms (p99) %s%s."
+                      .formatted(
+                          what, Format.millis(lag.p50()), Format.millis(lag.p99()), by, beside));
+              sheet.figure(
+                  Format.millis(lag.p50()) + " ms",
+                  "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
+                  theirs.map(its -> Format.millis(its.p50()) + " ms through a mongos").orElse(""));
+            });
+  }
+
+  /** The lag from the commit, or where that is not told, from when the write was issued. */
+  private static Optional<LatencySummary> behind(ConsumePoint point) {
+    return Optional.ofNullable(point.lag() == null ? point.sinceIssued() : point.lag());
+  }
+
+  private Section section(String kind, String title) {
+    Section section = new Section(kind, title);
+    List<ConsumePoint> points = results.points(kind);
+    if (points.stream().map(ConsumePoint::channels).distinct().count() > 1) {
+      section
+          .chart(byChannels(points, "rows per second", false, ConsumePoint::rowsPerSecond))
+          .chart(
+              byChannels(
+                  points, "rows per second and core", false, ConsumePoint::rowsPerSecondAndCore))
+          .chart(byChannels(points, "ms (lag p50)", true, each -> lagMillis(each, "p50")))
+          .chart(byChannels(points, "ms (lag p99)", true, each -> lagMillis(each, "p99")));
+    }
+    percentiles(section, points);
+    return section.chart(overTime(points)).table(table(points));
+  }
+
+  private static @Nullable Double lagMillis(ConsumePoint point, String figure) {
+    return behind(point).map(lag -> lag.figure(figure) / 1000).orElse(null);
+  }
+
+  private static LineChart byChannels(
+      List<ConsumePoint> points,
+      String unit,
+      boolean logarithmic,
+      Function<ConsumePoint, @Nullable Double> value) {
+    LineChart chart =
+        new LineChart(
+            points.get(0).kind() + ": " + unit + ", by channels",
+            Axis.counts("channels", points.stream().map(ConsumePoint::channels).toList()),
+            unit,
+            logarithmic);
+    for (String source : SOURCES) {
+      chart.line(
+          LineStyle.of(source),
+          points.stream()
+              .filter(each -> each.source().equals(source) && value.apply(each) != null)
+              .map(each -> new Spot(each.channels(), Objects.requireNonNull(value.apply(each))))
+              .toList());
+    }
+    return chart;
+  }
+
+  /** Curves by channels, from the points' logs. */
+  private void percentiles(Section section, List<ConsumePoint> points) {
+    Map<Integer, Percentiles> curves = new LinkedHashMap<>();
+    for (String source : SOURCES) {
+      for (ConsumePoint point : points) {
+        String log = point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
+        if (point.source().equals(source) && behind(point).isPresent()) {
+          HdrLogs.merged(folder.resolve(point.folder()), log)
+              .ifPresent(
+                  histogram ->
+                      curves
+                          .computeIfAbsent(point.channels(), count -> new Percentiles())
+                          .add(LineStyle.of(source), histogram));
+        }
+      }
+    }
+    section.alike(
+        curves.entrySet().stream()
+            .map(
+                each ->
+                    each.getValue()
+                        .chart("Lag by percentile, " + Format.counted(each.getKey(), "channel")))
+            .toList());
+  }
+
+  /** Of the most channels; nothing where there is a single window. */
+  private static LineChart overTime(List<ConsumePoint> all) {
+    int most = all.stream().mapToInt(ConsumePoint::channels).max().orElse(1);
+    int windows = all.stream().mapToInt(each -> each.windows().size()).max().orElse(1);
+    LineChart chart =
+        new LineChart(
+            "Rows per second of each five seconds, " + Format.counted(most, "channel"),
+            Axis.seconds(WINDOW_SECONDS * windows),
+            "rows per second",
+            false);
+    for (ConsumePoint point : windows > 1 ? all : List.<ConsumePoint>of()) {
+      List<Spot> spots = new ArrayList<>();
+      point
+          .windows()
+          .forEach(rate -> spots.add(new Spot(WINDOW_SECONDS * (spots.size() + 0.5), rate)));
+      if (point.channels() == most) {
+        chart.line(LineStyle.of(point.source()), spots);
+      }
+    }
+    return chart;
+  }
+
+  private Table table(List<ConsumePoint> points) {
+    List<Column<ConsumePoint>> lags = new ArrayList<>();
+    if (points.stream().anyMatch(each -> !each.kind().equals(ConsumePoint.DRAIN))) {
+      lags.add(Column.of("written/s", Format::rate, ConsumePoint::writtenPerSecond));
+      List<Column<ConsumePoint>> lag =
+          Column.latencies("lag", ConsumePoint::lag, "p50", "p90", "p99", "p99.9", "max");
+      lags.add(
+          lag.get(0)
+              .means(
+                  "ms from the commit (the event's wallTime, whole milliseconds, so up to 1 ms too"
+                      + " much) to when the consumer has the row; one machine, one clock")
+              .missingIf(NO_LAG));
+      lags.addAll(lag.subList(1, lag.size()));
+      List<Column<ConsumePoint>> issued =
+          Column.latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99");
+      lags.add(issued.get(0).means("from when the writer issued the bulk write"));
+      lags.add(issued.get(1));
+    }
+    return Table.of(
+        "",
+        points,
+        List.of(
+            Column.text("source", each -> each.source() + load(each).mark()),
+            Column.text("order", ConsumePoint::order),
+            Column.of("channels", Format::whole, ConsumePoint::channels),
+            Column.of("procs", Format::whole, ConsumePoint::processes),
+            Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
+                .means(
+                    "live, of the measured time; of a drain, from opening the stream to the last"
+                        + " row, all checked"),
+            Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
+                .means("milliseconds per 1,000 rows"),
+            Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
+                .means("processors, memory (RSS) and events' own bytes of the consumers alone"),
+            Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
+            Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
+            Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
+            Column.of("MiB", Format::mebibytes, ConsumePoint::memoryBytes),
+            Column.of("Mbit/s", Format::decimal, ConsumePoint::mbitPerSecond)),
+        lags,
+        List.of(
+            Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
+                .means("of all rows of the point, those outside the measured time included"),
+            Column.of("doubled", Format::whole, ConsumePoint::doubled),
+            Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
+  }
+}

@@ -1,0 +1,312 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.CopyBenchResults.Beside;
+import dev.onehop.measure.results.CopyBenchRun;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.ResyncCell;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The sheet of {@code onehop bench copy} and {@code bench verify}: OneHop beside other tools. */
+final class CopySheet {
+  private final CopyBenchResults results;
+
+  private CopySheet(CopyBenchResults results) {
+    this.results = results;
+  }
+
+  static Sheet of(CopyBenchResults results) {
+    return new CopySheet(results).sheet();
+  }
+
+  private Sheet sheet() {
+    Sheet sheet =
+        new Sheet(
+            "OneHop copy, beside other tools",
+            results,
+            "What the copying processes complained of lies under logs/");
+    sheet.notice(
+        results.faults() == 0
+            ? ""
+            : "%d of %d copies differ from their source; see the table."
+                .formatted(results.faults(), results.points().size()));
+    sheet.notice(
+        results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
+    for (String title : results.titles()) {
+      rivals().forEach(other -> compare(sheet, title, other));
+    }
+    if (results.tools().contains(CopyBenchRun.DRIVER)) {
+      sheet.limit("No other tool was given, so OneHop is beside the plain driver: see --rival.");
+    }
+    if (results.run().rounds() == 1) {
+      sheet.limit("Everything was measured once (n = 1): differences of some 10 % show nothing.");
+    }
+    return sheet.add(speed()).add(costs()).add(lags());
+  }
+
+  private Load load(CopyBenchRun run) {
+    return Load.cores(run.cores(), results.machine());
+  }
+
+  private List<String> rivals() {
+    return results.tools().stream().filter(tool -> !tool.equals(CopyBenchRun.ONEHOP)).toList();
+  }
+
+  private static String name(String tool) {
+    return tool.equals(CopyBenchRun.DRIVER)
+        ? "the plain driver through one mongos"
+        : tool.equals("pcsm") ? "Percona ClusterSync" : tool;
+  }
+
+  /** What comparing OneHop with another tool says of one of what was measured. */
+  private void compare(Sheet sheet, String title, String other) {
+    boolean lag =
+        results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
+    ToDoubleFunction<CopyBenchRun> figure =
+        lag ? run -> lag(run, "p99") : CopyBenchRun::documentsPerSecond;
+    Beside beside = results.ratio(title, other, figure).orElse(null);
+    if (beside == null) {
+      return;
+    }
+    String verdict =
+        lag
+            ? "the p99 of OneHop is " + Verdict.shorter(beside.ratio(), 1) + " that of "
+            : "OneHop is " + Verdict.faster(beside.ratio(), beside.low(), beside.high(), "") + " ";
+    sheet.say(
+        title
+            + ": "
+            + verdict
+            + name(other)
+            + interval(beside)
+            + (lag ? "" : cost(title, other))
+            + ".");
+    Function<Double, String> format =
+        lag ? value -> Format.millis(value) + " ms" : value -> Format.rate(value) + "/s";
+    sheet.figure(
+        format.apply(median(results.runs(title, CopyBenchRun.ONEHOP), figure)),
+        title + (lag ? ": lag, p99" : ""),
+        format.apply(median(results.runs(title, other), figure)) + " by " + name(other));
+  }
+
+  private String cost(String title, String other) {
+    return results
+        .ratio(title, other, CopyBenchRun::cpuPer1000)
+        .map(
+            beside ->
+                ", for %s times its processor time, servers included%s"
+                    .formatted(Verdict.times(beside.ratio()), interval(beside)))
+        .orElse("");
+  }
+
+  /** The ratio with its interval; of few rounds the least and the most; of one nothing. */
+  private static String interval(Beside beside) {
+    return beside.rounds() == 1
+        ? ""
+        : beside.low() == null
+            ? " (%s: %s to %s in %d rounds)"
+                .formatted(
+                    Format.hundredths(beside.ratio()),
+                    Format.hundredths(beside.least()),
+                    Format.hundredths(beside.most()),
+                    beside.rounds())
+            : " (%s, 95 %% interval %s to %s, %d rounds)"
+                .formatted(
+                    Format.hundredths(beside.ratio()),
+                    Format.hundredths(beside.low()),
+                    Format.hundredths(beside.high()),
+                    beside.rounds());
+  }
+
+  /** The runs of a tool on what was measured, a row of each table. */
+  private record Row(String title, String tool, List<CopyBenchRun> runs) {
+    double median(ToDoubleFunction<CopyBenchRun> figure) {
+      return CopySheet.median(runs, figure);
+    }
+  }
+
+  private List<Row> rows(boolean ofLags) {
+    List<Row> rows = new ArrayList<>();
+    for (String title : results.titles()) {
+      for (String tool : results.tools()) {
+        List<CopyBenchRun> runs = results.runs(title, tool);
+        if (!runs.isEmpty() && runs.get(0).kind().equals(CopyBenchRun.LAG) == ofLags) {
+          rows.add(new Row(title, tool, runs));
+        }
+      }
+    }
+    return rows;
+  }
+
+  private List<Column<Row>> head() {
+    return List.of(
+        Column.text("what", Row::title),
+        Column.text(
+            "tool",
+            row ->
+                row.tool()
+                    + (row.runs().stream().anyMatch(run -> load(run).isSaturated())
+                        ? ", saturated"
+                        : "")));
+  }
+
+  private static Column<Row> count() {
+    return Column.of("n", Format::whole, row -> row.runs().size());
+  }
+
+  private Section speed() {
+    Section section = new Section("time", "Documents per second");
+    results.titles().forEach(title -> section.chart(chart(title)));
+    return section.table(
+        Table.of(
+            "",
+            rows(false),
+            head(),
+            List.of(
+                count(),
+                Column.<Row>of(
+                        "docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
+                    .means(
+                        "documents or changes, median of n rounds, from the first to the last"
+                            + " hundredth that the destination's servers say they were given"),
+                Column.<Row>text(
+                        "least-most",
+                        row ->
+                            Format.range(
+                                row.runs().stream().map(CopyBenchRun::documentsPerSecond).toList()))
+                    .missingIf("n = 1"),
+                Column.of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds)),
+                Column.<Row>of(
+                        "start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
+                    .means("what comes before that"),
+                Column.<Row>text("by router/s", row -> byRouter(row.runs()))
+                    .means("statements that each router of the destination was sent, of all rounds")
+                    .missingIf("no routers"),
+                Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
+                    .means("between the busiest and the idlest router, of their mean"),
+                Column.<Row>of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
+                    .means("the most memory (RSS) of the copying process"),
+                Column.<Row>of(
+                        "moves",
+                        Format::whole,
+                        row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
+                    .means("ranges that were moved at the source meanwhile"),
+                Column.text(
+                    "equal",
+                    row -> row.runs().stream().allMatch(CopyBenchRun::verified) ? "yes" : "NO"))));
+  }
+
+  private static long memory(List<CopyBenchRun> runs) {
+    return runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0);
+  }
+
+  private static String byRouter(List<CopyBenchRun> runs) {
+    double seconds = runs.stream().mapToDouble(CopyBenchRun::seconds).sum();
+    Map<String, Double> statements = new LinkedHashMap<>();
+    for (CopyBenchRun run : runs) {
+      run.perRouter()
+          .forEach((router, rate) -> statements.merge(router, rate * run.seconds(), Double::sum));
+    }
+    return statements.isEmpty()
+        ? Format.NONE
+        : String.join(
+            " ", statements.values().stream().map(sum -> Format.rate(sum / seconds)).toList());
+  }
+
+  private static @Nullable Double spread(List<CopyBenchRun> runs) {
+    List<CopyBenchRun> routed = runs.stream().filter(run -> run.routerSpread() != null).toList();
+    return routed.isEmpty()
+        ? null
+        : (Double) median(routed, run -> Objects.requireNonNull(run.routerSpread()));
+  }
+
+  private Section costs() {
+    return new Section("costs", "Processor time")
+        .table(
+            Table.of(
+                "Processor seconds per 1,000 documents",
+                rows(false),
+                head(),
+                List.of(
+                    cost("process", CopyBenchRun::toolCpuSeconds).means("the copying process"),
+                    cost("routers", CopyBenchRun::routersCpuSeconds).means("all routers"),
+                    cost("mongods", CopyBenchRun::serversCpuSeconds).means("all other servers"),
+                    Column.of(
+                        "in all",
+                        Format::thousandths,
+                        row -> row.median(CopyBenchRun::cpuPer1000)))));
+  }
+
+  private static Column<Row> cost(String name, ToDoubleFunction<CopyBenchRun> seconds) {
+    return Column.of(
+        name,
+        Format::thousandths,
+        row ->
+            row.median(run -> seconds.applyAsDouble(run) * 1_000 / Math.max(1, run.documents())));
+  }
+
+  private Section lags() {
+    List<Column<Row>> figures = new ArrayList<>();
+    for (String figure : List.of("p50", "p90", "p99", "p99.9", "max")) {
+      Column<Row> column =
+          Column.of(
+              figures.isEmpty() ? "lag " + figure : figure,
+              Format::millis,
+              row -> row.median(run -> lag(run, figure)));
+      figures.add(
+          figures.isEmpty()
+              ? column.means(
+                  "from when a write is issued at the source, that write included, until the"
+                      + " destination's shard tells it")
+              : column);
+    }
+    return new Section("lag", "Lag")
+        .table(
+            Table.of(
+                "Lag in milliseconds",
+                rows(true),
+                head(),
+                List.of(
+                    count(),
+                    Column.of(
+                        "written/s",
+                        Format::rate,
+                        row -> row.median(CopyBenchRun::documentsPerSecond))),
+                figures));
+  }
+
+  private static double lag(CopyBenchRun run, String figure) {
+    LatencySummary lag = run.lag();
+    return lag == null ? 0 : lag.figure(figure);
+  }
+
+  private static double median(List<CopyBenchRun> runs, ToDoubleFunction<CopyBenchRun> figure) {
+    return ResyncCell.median(runs.stream().map(figure::applyAsDouble).toList());
+  }
+
+  private LineChart chart(String title) {
+    List<CopyBenchRun> runs =
+        results.points().stream()
+            .filter(run -> run.title().equals(title) && run.series().size() > 1)
+            .toList();
+    LineChart chart =
+        new LineChart(
+            title + ": documents per second by time, each round",
+            Axis.seconds(runs.stream().mapToInt(run -> run.series().size()).max().orElse(1)),
+            "documents per second",
+            false);
+    for (CopyBenchRun run : runs) {
+      List<Spot> spots = new ArrayList<>();
+      run.series().forEach(rate -> spots.add(new Spot(spots.size() + 0.5, rate)));
+      chart.line(LineStyle.of(run.tool()), spots);
+    }
+    return chart;
+  }
+}

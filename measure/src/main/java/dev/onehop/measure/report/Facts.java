@@ -1,0 +1,98 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.Section.Medium;
+import dev.onehop.measure.results.MachineFacts;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Where and on what a run was measured, the same on every page. */
+final class Facts {
+
+  private Facts() {}
+
+  /** The hosts with their round trips. */
+  static Section topology(TopologyFacts topology) {
+    Section section = new Section("topology", "Topology " + topology.name(), Medium.PAGE);
+    section.table(
+        Table.of(
+            "Hosts",
+            topology.hosts(),
+            List.of(
+                Column.text("host", HostFacts::name),
+                Column.text("region", HostFacts::region),
+                Column.text("runs", host -> String.join(", ", host.roles())),
+                Column.of(
+                    "round trip from client, configured (ms)",
+                    Format::ofMillis,
+                    host -> topology.configured(topology.client(), host.name())),
+                Column.of(
+                    "measured (ms)",
+                    Format::ofMillis,
+                    host -> topology.measuredFromClient(host.name())))));
+    List<Column<String>> columns = new ArrayList<>();
+    columns.add(Column.text("region", region -> region));
+    for (String to : topology.regions()) {
+      columns.add(Column.of(to, Format::ofMillis, from -> roundTrip(topology, from, to)));
+    }
+    if (topology.regions().size() > 1) {
+      section.table(
+          Table.of(
+              "Round trips between hosts of these regions, configured (ms)",
+              topology.regions(),
+              columns));
+    }
+    return section;
+  }
+
+  private static @Nullable Double roundTrip(TopologyFacts topology, String from, String to) {
+    return topology.hosts().stream()
+        .filter(host -> host.region().equals(from))
+        .flatMap(
+            host ->
+                topology.hosts().stream()
+                    .filter(other -> other.region().equals(to) && !other.equals(host))
+                    .map(other -> topology.configured(host.name(), other.name())))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Servers, machine and run, names with values. */
+  static Map<String, String> of(RunResults results) {
+    Map<String, String> facts = new LinkedHashMap<>();
+    ServerFacts server = results.server();
+    facts.put("mongod", server.mongod());
+    facts.put("feature compatibility", server.featureCompatibilityVersion());
+    facts.put("routers", Sheet.routers(server));
+    MachineFacts machine = results.machine();
+    if (machine != null) {
+      facts.put("processor", machine.cpu() + ", " + machine.cores() + " cores");
+      facts.put("memory", Format.whole(machine.memoryMebibytes()) + " MiB");
+      facts.put("system", machine.os());
+      facts.put("Java", machine.java());
+      facts.put("MongoDB Java driver", machine.mongoDriver());
+      facts.put("YCSB", machine.ycsb());
+      facts.put(
+          "OneHop",
+          machine.onehop() + (machine.revision().isEmpty() ? "" : " (" + machine.revision() + ")"));
+    }
+    RunFacts run = results.run();
+    if (run != null) {
+      facts.put("started", run.started());
+      facts.put("workload", run.workload());
+      facts.put("documents", Format.whole(run.records()));
+      facts.put("properties", run.properties().isEmpty() ? "" : run.properties().toString());
+    }
+    facts.values().removeIf(value -> value == null || value.isEmpty());
+    return facts;
+  }
+}

@@ -1,0 +1,67 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.results.Client;
+import java.util.List;
+
+/**
+ * How a line looks, the same in all charts of a page: one of ten colours and one of four markers,
+ * so that colour is never the only difference.
+ *
+ * @param name what stands at the line's end
+ * @param look which colour and marker, from 0 to 39
+ * @param dashed whether it repeats a line under other conditions
+ * @param thick whether requests were pipelined
+ */
+record LineStyle(String name, int look, boolean dashed, boolean thick) {
+  private static final int COLOURS = 10;
+
+  private static final List<String> MARKERS =
+      List.of(
+          "M-4-4h8v8h-8z",
+          "M0-5L5 4H-5z",
+          "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+          "M0-5.5L5.5 0L0 5.5L-5.5 0z");
+
+  /** What has a colour of its own, by look: the same role has the same colour in all reports. */
+  private static final List<List<String>> NAMES =
+      List.of(
+          List.of("legacy", "majority", "driver-one-mongos"),
+          List.of("async", "mongos", "logical"),
+          List.of("targeted-async", "ordered"),
+          List.of("direct-async", "shards", "direct", "onehop", "files"),
+          List.of("targeted-sync", "pcsm"),
+          List.of("direct-sync", "mongoshake"),
+          List.of("near-mongos", "mongosync"),
+          List.of("local-threshold-0", "migration-verifier"),
+          List.of("pipelined-only"),
+          List.of("straight-async"));
+
+  /** The style of what is called so; names that are not known have some look, always the same. */
+  static LineStyle of(String name) {
+    for (int look = 0; look < NAMES.size(); look++) {
+      if (NAMES.get(look).contains(name)) {
+        return new LineStyle(name, look, false, false);
+      }
+    }
+    return new LineStyle(
+        name, Math.floorMod(name.hashCode(), COLOURS * MARKERS.size()), false, false);
+  }
+
+  /** The style of a client beside others, most of which have a pool of that size. */
+  static LineStyle of(Client client, int usualConnections) {
+    boolean usual = client.connections() == usualConnections;
+    String name =
+        client.name() + (usual ? "" : ", " + Format.counted(client.connections(), "connection"));
+    return new LineStyle(name, of(client.mode()).look(), !usual, client.pipelining());
+  }
+
+  /** CSS classes, which give colour and dashes. */
+  String cssClass() {
+    return "c" + look % COLOURS + (dashed ? " alt" : "") + (thick ? " piped" : "");
+  }
+
+  /** The marker's outline around the origin. */
+  String marker() {
+    return MARKERS.get((look + look / COLOURS) % MARKERS.size());
+  }
+}

@@ -1,0 +1,42 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** Curves of latency by percentile, of histograms of microseconds. Not thread-safe. */
+final class Percentiles {
+  private static final int STEPS = 120;
+
+  private final Map<LineStyle, Histogram> curves = new LinkedHashMap<>();
+
+  void add(LineStyle style, Histogram histogram) {
+    curves.put(style, histogram);
+  }
+
+  /** The curves, each to its slowest operation; empty if there are none. */
+  LineChart chart(String caption) {
+    long most = curves.values().stream().mapToLong(Histogram::getTotalCount).max().orElse(1);
+    LineChart chart =
+        new LineChart(
+            caption, Axis.percentiles(Math.max(1, Math.log10((double) most))), "ms", true);
+    curves.forEach((style, histogram) -> chart.curve(style, sample(histogram)));
+    return chart;
+  }
+
+  /** A histogram as a curve, evenly spaced on the 1 / (1 − p) scale, to its last operation. */
+  private static List<Spot> sample(Histogram histogram) {
+    double nines = Math.log10(Math.max(2.0, (double) histogram.getTotalCount()));
+    List<Spot> spots = new ArrayList<>();
+    for (int i = 0; i <= STEPS; i++) {
+      double p = 1 - Math.pow(10, -nines * i / STEPS);
+      // A clock tells no less than a microsecond.
+      double micros = Math.max(1, histogram.getValueAtPercentile(p * 100));
+      spots.add(new Spot(p, micros / 1000));
+    }
+    return spots;
+  }
+}

@@ -1,0 +1,380 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.report.Section.Medium;
+import dev.onehop.measure.results.Client;
+import dev.onehop.measure.results.Conditions;
+import dev.onehop.measure.results.HdrLogs;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Ratio;
+import dev.onehop.measure.results.Ratios;
+import dev.onehop.measure.results.Results;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Points of closed loops: throughput, latencies, who served, and how it was measured. */
+final class PointSections {
+
+  /** A bound this many times above all that was reached would only press the lines together. */
+  private static final double OUT_OF_SIGHT = 10;
+
+  private final Results results;
+  private final Path folder;
+  private final List<Point> points;
+  private final List<Integer> threads;
+  private final int usualPool;
+
+  PointSections(Results results, Path folder) {
+    this.results = results;
+    this.folder = folder;
+    this.usualPool = results.points().stream().mapToInt(Point::connections).min().orElse(0);
+    this.threads = results.points().stream().map(Point::threads).distinct().sorted().toList();
+    this.points =
+        results.points().stream()
+            .sorted(
+                Comparator.comparingInt(Point::threads)
+                    .thenComparingInt(Point::connections)
+                    .thenComparing(Point::client, Client.ORDER))
+            .toList();
+  }
+
+  void addTo(Sheet sheet) {
+    if (points.isEmpty()) {
+      sheet.add(ratios());
+      return;
+    }
+    Optional<Comparison> comparison = Comparison.of(results);
+    List<String> pools = PoolVerdicts.of(results);
+    pools.forEach(sheet::say);
+    if (pools.isEmpty()) {
+      sheet.say(comparison.map(Comparison::sentence).orElseGet(this::fastest));
+    }
+    comparison.ifPresent(each -> each.addFigures(sheet));
+    String experiment = results.run() == null ? null : results.run().experiment();
+    sheet.add(overview(experiment == null ? "" : experiment + "."));
+    sheet.add(ratios());
+    sheet.add(throughput(experiment == null ? "" : experiment + "."));
+    results.operations().forEach(operation -> sheet.add(latency(operation, comparison)));
+    sheet.add(shares());
+    new ConditionSections(points, results.clients()).addTo(sheet);
+  }
+
+  private String fastest() {
+    Point point =
+        Collections.max(
+            points, Comparator.comparingInt(Point::threads).thenComparing(Point::throughput));
+    return "At %d threads, %s did %s operations a second."
+        .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
+  }
+
+  private Section ratios() {
+    return new Section("ratios", "Beside the best official client")
+        .table(
+            Table.of(
+                "",
+                results.ratios(),
+                List.of(
+                    Column.text("client", each -> each.client().name()),
+                    Column.of("conns", Format::whole, each -> each.client().connections()),
+                    Column.text(
+                        "at",
+                        each ->
+                            each.threads() == null
+                                ? Format.rate(each.rate()) + "/s"
+                                : each.threads() + " threads"),
+                    Column.text("of", Ratio::metric),
+                    Column.text("best official", each -> each.peer().mode()),
+                    Column.of("conns", Format::whole, each -> each.peer().connections()),
+                    Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
+                        .means("geometric mean over the rounds"),
+                    Column.<Ratio>text("95 %", PointSections::interval)
+                        .means(
+                            "a percentile bootstrap over pairs of rounds; where it includes 1, no"
+                                + " difference is shown")
+                        .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
+                    Column.text("that is", PointSections::verdict))));
+  }
+
+  private static String interval(Ratio ratio) {
+    return ratio.low() == null
+        ? Format.NONE
+        : Format.hundredths(ratio.low()) + "-" + Format.hundredths(ratio.high());
+  }
+
+  private static String verdict(Ratio ratio) {
+    return switch (ratio.claim()) {
+      case HIGHER -> "higher";
+      case LOWER -> "lower";
+      case NO_DIFFERENCE_SHOWN -> "as fast: no difference shown";
+      case TOO_FEW_ROUNDS ->
+          Format.counted(ratio.rounds(), "round") + ": no interval below " + Ratios.LEAST_ROUNDS;
+    };
+  }
+
+  /** The columns that say which point it is. */
+  static List<Column<Point>> head(Function<Point, String> name) {
+    return List.of(
+        Column.text("mode", name),
+        Column.of("conns", Format::whole, Point::connections),
+        Column.of("threads", Format::whole, Point::threads));
+  }
+
+  private String marked(Point point) {
+    Conditions conditions = point.conditions();
+    return point.client().name()
+        + (conditions != null && conditions.isDisturbed() ? " *" : "")
+        + Load.of(point, results.machine()).mark();
+  }
+
+  private static Column<Point> rate() {
+    return Column.of("ops/s", Format::rate, Point::throughput);
+  }
+
+  private static Column<Point> rounds() {
+    return Column.<Point>text("rounds", point -> Format.range(point.rounds()))
+        .means("the slowest and the fastest; everything else is of the median one")
+        .missingIf("n = 1");
+  }
+
+  private static List<Column<Point>> limits() {
+    return List.of(
+        Column.<Point>of("limit", Format::rate, Point::limit)
+            .means(
+                "threads / mean round trip of the operations that ran: a closed loop does no more")
+            .missingIf("no round trips between hosts"),
+        Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
+            .withBars(point -> bars(point.ofLimit())));
+  }
+
+  private static List<Double> bars(@Nullable Double fraction) {
+    return fraction == null ? List.of() : List.of(Math.min(1, fraction));
+  }
+
+  private Column<Point> share() {
+    List<String> shards = results.shards();
+    return Column.<Point>text(
+            "share %",
+            point ->
+                point.share().isEmpty()
+                    ? Format.NONE
+                    : shards.stream()
+                        .map(shard -> Format.percent(point.share().getOrDefault(shard, 0.0)))
+                        .collect(Collectors.joining("/")))
+        .means("operations that " + String.join(" / ", shards) + " served, by their counters")
+        .withBars(
+            point -> shards.stream().map(shard -> point.share().getOrDefault(shard, 0.0)).toList());
+  }
+
+  private static Column<Point> besideOwner() {
+    return Column.<Point>of("beside owner %", Format::percent, Point::besideOwner)
+        .means("operations that reached their shard from a router on its host, sampled there");
+  }
+
+  /** All in one table, for a terminal. */
+  private Section overview(String experiment) {
+    List<Column<Point>> latencies = new ArrayList<>();
+    for (String operation : results.operations()) {
+      latencies.addAll(
+          Column.latencies(
+              operation.toLowerCase(Locale.ROOT),
+              point -> point.latencies().get(operation),
+              "mean",
+              "p50",
+              "p95",
+              "p99"));
+    }
+    return new Section("points", "Points", Medium.TERMINAL)
+        .say(experiment)
+        .table(
+            Table.of(
+                "Latencies in ms",
+                points,
+                head(this::marked),
+                List.of(rate(), rounds()),
+                List.of(
+                    Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
+                        .means("half the 95 % interval of ops/s, by means of windows of a second")),
+                limits(),
+                latencies,
+                List.of(
+                    Column.of("errors", Format::whole, Point::errors),
+                    share(),
+                    besideOwner(),
+                    Column.<Point>of(
+                            "cpu us/op",
+                            Format::whole,
+                            point -> point.cpu() == null ? null : point.cpu().total())
+                        .means("processor time of client, routers, mongods and links"))));
+  }
+
+  private Section throughput(String experiment) {
+    Section section = new Section("throughput", "Throughput", Medium.PAGE).say(experiment);
+    if (threads.size() > 1) {
+      section.chart(throughputChart());
+    }
+    return section.table(
+        Table.of(
+            "",
+            points,
+            head(this::marked),
+            List.of(rate(), rounds()),
+            limits(),
+            List.of(
+                Column.<Point>of("pool bound", Format::rate, Point::poolLimit)
+                    .means(
+                        "connections / mean round trip, where one router's pool carries every"
+                            + " operation")
+                    .missingIf("no round trips between hosts"),
+                Column.of("errors", Format::whole, Point::errors))));
+  }
+
+  private LineChart throughputChart() {
+    LineChart chart =
+        new LineChart(
+            "Throughput by threads, in operations per second",
+            Axis.counts("threads", threads),
+            "operations per second",
+            true);
+    double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
+    bound(chart, "closed-loop limit", Point::limit, point -> true, OUT_OF_SIGHT * reached);
+    bound(
+        chart,
+        "pool bound",
+        Point::poolLimit,
+        point -> point.connections() == usualPool,
+        OUT_OF_SIGHT * reached);
+    for (Client client : clientsInOrder()) {
+      chart.line(
+          LineStyle.of(client, usualPool),
+          of(client).stream()
+              .map(
+                  point ->
+                      new Spot(
+                          point.threads(),
+                          point.throughput(),
+                          Collections.min(point.rounds()),
+                          Collections.max(point.rounds())))
+              .toList());
+    }
+    return chart;
+  }
+
+  private List<Client> clientsInOrder() {
+    return points.stream()
+        .map(Point::client)
+        .distinct()
+        .sorted(Comparator.<Client>comparingInt(Client::connections).thenComparing(Client.ORDER))
+        .toList();
+  }
+
+  private List<Point> of(Client client) {
+    return points.stream().filter(point -> point.client().equals(client)).toList();
+  }
+
+  /** The mean of a figure over the points at each number of threads, unless it ends far above. */
+  private void bound(
+      LineChart chart,
+      String name,
+      Function<Point, @Nullable Double> value,
+      Predicate<Point> which,
+      double most) {
+    List<Spot> spots = new ArrayList<>();
+    for (int count : threads) {
+      points.stream()
+          .filter(which.and(point -> point.threads() == count && value.apply(point) != null))
+          .mapToDouble(value::apply)
+          .average()
+          .ifPresent(average -> spots.add(new Spot(count, average)));
+    }
+    if (!spots.isEmpty() && spots.get(spots.size() - 1).y() <= most) {
+      chart.bound(name, spots);
+    }
+  }
+
+  private Section latency(String operation, Optional<Comparison> comparison) {
+    String name = operation.toLowerCase(Locale.ROOT);
+    Section section =
+        new Section("latency-" + name.replaceAll("[^a-z]", "-"), "Latency of " + name, Medium.PAGE);
+    comparison.ifPresent(each -> section.say(each.latency(operation)));
+    if (threads.size() > 1) {
+      section.alike(
+          Stream.of("mean", "p95", "p99").map(figure -> latencyChart(operation, figure)).toList());
+    }
+    section.table(
+        Table.of(
+            operation + " latency in ms",
+            points.stream().filter(point -> point.latencies().containsKey(operation)).toList(),
+            head(this::marked),
+            List.of(Column.of("count", Format::whole, each -> its(each, operation).figure("n"))),
+            Column.latencies(
+                "", each -> its(each, operation), "mean", "p50", "p95", "p99", "p99.9", "max")));
+    percentiles(section, operation);
+    return section;
+  }
+
+  private static LatencySummary its(Point point, String operation) {
+    return Objects.requireNonNull(point.latencies().get(operation));
+  }
+
+  private LineChart latencyChart(String operation, String figure) {
+    LineChart chart =
+        new LineChart(
+            operation + " latency by threads, " + figure + ", in milliseconds",
+            Axis.counts("threads", threads),
+            "ms (" + figure + ")",
+            true);
+    if (figure.equals("mean")) {
+      bound(chart, "mean round trip", Point::meanRoundTripMillis, point -> true, Double.MAX_VALUE);
+    }
+    for (Client client : clientsInOrder()) {
+      chart.line(
+          LineStyle.of(client, usualPool),
+          of(client).stream()
+              .filter(point -> point.latencies().containsKey(operation))
+              .map(point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000))
+              .toList());
+    }
+    return chart;
+  }
+
+  /** Percentile curves by number of threads, from the points' logs. */
+  private void percentiles(Section section, String operation) {
+    List<LineChart> charts = new ArrayList<>();
+    for (int count : threads) {
+      Percentiles curves = new Percentiles();
+      for (Point point : points) {
+        if (point.threads() == count && !point.folder().isEmpty()) {
+          HdrLogs.merged(folder.resolve(point.folder()), operation)
+              .ifPresent(log -> curves.add(LineStyle.of(point.client(), usualPool), log));
+        }
+      }
+      charts.add(
+          curves.chart(
+              "%s latency by percentile at %s, in milliseconds"
+                  .formatted(operation, Format.counted(count, "thread"))));
+    }
+    section.alike(charts);
+  }
+
+  private Section shares() {
+    return new Section("shards", "Who served", Medium.PAGE)
+        .table(
+            Table.of(
+                "Operations by shard",
+                points,
+                head(this::marked),
+                List.of(share(), besideOwner())));
+  }
+}

@@ -1,0 +1,291 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.measure.results.PropagateResults;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The sheet of {@code onehop propagate}: how late each change is seen, by path. */
+final class PropagateSheet {
+  private static final String MONGOS = "mongos";
+  private static final List<String> PATHS =
+      List.of(MONGOS, "shards", "ordered", PropagateMeasurement.MAJORITY);
+
+  private static final Map<String, String> PATH_TEXTS =
+      Map.of(
+          MONGOS,
+          "the official driver's change stream through a mongos",
+          "shards",
+          "OneHop's stream of each shard, events as they come",
+          "ordered",
+          "OneHop's stream of each shard, put in order",
+          PropagateMeasurement.MAJORITY,
+          "another program finds the object by a read with read concern majority, up to one read"
+              + " too long");
+
+  private final PropagateResults results;
+
+  private PropagateSheet(PropagateResults results) {
+    this.results = results;
+  }
+
+  static Sheet of(PropagateResults results) {
+    return new PropagateSheet(results).sheet();
+  }
+
+  private Sheet sheet() {
+    Sheet sheet =
+        new Sheet(
+            "OneHop propagate: " + results.topology().name(),
+            results,
+            "The HdrHistogram logs (.hlog) lie in folders");
+    sheet.notice(
+        results.faults() == 0
+            ? ""
+            : Format.whole(results.faults()) + " objects were lost or doubled; see the tables.");
+    sheet.limit(noops());
+    Map<String, List<PropagateMeasurement>> names =
+        grouped(results.measurements(), PropagateMeasurement::name);
+    names.forEach(
+        (name, measurements) -> {
+          compare(sheet, name, measurements);
+          sheet.add(section(name, measurements));
+        });
+    return sheet;
+  }
+
+  /** What an idle server's part of a mongos' stream waits for. */
+  private String noops() {
+    PropagateResults.Streams streams = results.streams();
+    String noops =
+        streams.noopSeconds().entrySet().stream()
+            .map(each -> each.getKey() + " " + Format.decimal(each.getValue()) + " s")
+            .collect(Collectors.joining(", "));
+    return "No-ops of idle servers: %s; await time %d ms; ordered: %s.%s"
+        .formatted(
+            noops.isEmpty() ? "unknown" : noops,
+            streams.awaitMillis(),
+            streams.order().equals("total") ? "all events" : "the events of each document",
+            results.server().router().isStandIn() && streams.standInWaits()
+                ? " Like a mongos', the stand-in's change streams wait for every shard and the config"
+                    + " servers."
+                : "");
+  }
+
+  /** The median by the quickest stream of the shards, beside that through a mongos. */
+  private static void compare(Sheet sheet, String name, List<PropagateMeasurement> measurements) {
+    Map<String, List<PropagateMeasurement>> tests = grouped(measurements, PropagateSheet::title);
+    String first = tests.keySet().iterator().next();
+    Optional<PropagateMeasurement> mongos = of(tests.get(first), MONGOS);
+    Optional<PropagateMeasurement> shards =
+        of(tests.get(first), "ordered").or(() -> of(tests.get(first), "shards"));
+    if (mongos.isEmpty() || shards.isEmpty()) {
+      return;
+    }
+    double ours = shards.get().latency().p50();
+    double theirs = mongos.get().latency().p50();
+    sheet.say(
+        "%s: %s after %s ms (p50) from the shards, %s the %s ms through a mongos."
+            .formatted(
+                first,
+                isRead(shards.get()) ? "live" : "a change is seen",
+                Format.millis(ours),
+                Verdict.shorter(ours, theirs),
+                Format.millis(theirs)));
+    sheet.figure(
+        Format.millis(ours) + " ms",
+        name + ", from the shards (p50)",
+        Format.millis(theirs) + " ms through a mongos");
+  }
+
+  private static Optional<PropagateMeasurement> of(
+      @Nullable List<PropagateMeasurement> measurements, String path) {
+    return measurements == null
+        ? Optional.empty()
+        : measurements.stream()
+            .filter(each -> each.path().equals(path) && each.latency().count() > 0)
+            .findFirst();
+  }
+
+  private static Map<String, List<PropagateMeasurement>> grouped(
+      List<PropagateMeasurement> measurements, Function<PropagateMeasurement, String> by) {
+    return measurements.stream()
+        .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
+  }
+
+  /** Whether documents are read, and no writes are timed. */
+  private static boolean isRead(PropagateMeasurement each) {
+    return each.service() == null;
+  }
+
+  private static boolean isLoad(PropagateMeasurement each) {
+    return each.name().equals(PropagateMeasurement.LOAD);
+  }
+
+  private static String title(PropagateMeasurement each) {
+    return "%s: %s of %d bytes%s, %s"
+        .formatted(
+            each.name(),
+            Format.counted(each.documents(), "object"),
+            each.bytes(),
+            isRead(each) || isLoad(each) ? "" : ", " + Format.whole(each.batch()) + " per write",
+            isLoad(each)
+                ? Format.counted(each.clients(), "client")
+                    + " in "
+                    + each.processes()
+                    + (each.processes() == 1 ? " process" : " processes")
+                : Format.counted(each.runs(), "test"));
+  }
+
+  private Section section(String name, List<PropagateMeasurement> measurements) {
+    Section section = new Section(name, name);
+    for (String path : PATHS) {
+      if (measurements.stream().anyMatch(each -> each.path().equals(path))) {
+        section.say(path + ": " + PATH_TEXTS.get(path) + ".");
+      }
+    }
+    measurements.stream()
+        .collect(
+            Collectors.groupingBy(
+                PropagateMeasurement::documents, LinkedHashMap::new, Collectors.toList()))
+        .forEach(
+            (documents, some) -> {
+              String size = Format.counted(documents, "object");
+              section.chart(chart(some, "objects per write", PropagateMeasurement::batch, size));
+              section.chart(chart(some, "bytes per object", PropagateMeasurement::bytes, size));
+              section.chart(chart(some, "clients", PropagateMeasurement::clients, size));
+            });
+    section.chart(chart(measurements, "objects", PropagateMeasurement::documents, "all sizes"));
+    if (section.charts().isEmpty()) {
+      section.chart(percentiles(measurements));
+    }
+    grouped(measurements, PropagateSheet::title)
+        .forEach((title, paths) -> section.table(table(title, paths)));
+    return section;
+  }
+
+  /** Time by a size, if there are several of it: medians of whole tests where there are any. */
+  private static LineChart chart(
+      List<PropagateMeasurement> measurements,
+      String label,
+      ToIntFunction<PropagateMeasurement> size,
+      String of) {
+    boolean tests = measurements.stream().anyMatch(each -> each.test() != null && !isLoad(each));
+    List<Integer> sizes = measurements.stream().map(size::applyAsInt).distinct().toList();
+    LineChart chart =
+        new LineChart(
+            "Time by %s, %s, p50 %s, in milliseconds"
+                .formatted(label, of, tests ? "of tests" : "until live"),
+            Axis.counts(label, sizes),
+            "ms",
+            true);
+    for (String path : sizes.size() < 2 ? List.<String>of() : PATHS) {
+      chart.line(
+          LineStyle.of(path),
+          measurements.stream()
+              .filter(each -> each.path().equals(path))
+              .map(each -> new Spot(size.applyAsInt(each), whole(each).p50() / 1000.0))
+              .toList());
+    }
+    return chart;
+  }
+
+  /** The times of whole tests, or of their parts where those were not timed. */
+  private static LatencySummary whole(PropagateMeasurement each) {
+    LatencySummary test = each.test();
+    return test != null && test.count() > 0 ? test : each.latency();
+  }
+
+  /** Where there is one size of all, its percentiles. */
+  private static LineChart percentiles(List<PropagateMeasurement> measurements) {
+    LineChart chart =
+        new LineChart("Time by percentile, in milliseconds", Axis.percentiles(3), "ms", true);
+    for (PropagateMeasurement each : measurements) {
+      LatencySummary times = each.latency();
+      chart.curve(
+          LineStyle.of(each.path()),
+          List.of(
+              new Spot(0.5, times.p50() / 1000.0),
+              new Spot(0.9, times.p90() / 1000.0),
+              new Spot(0.99, times.p99() / 1000.0),
+              new Spot(0.999, times.p999() / 1000.0)));
+    }
+    return chart;
+  }
+
+  /** A figure of all paths, a row of a table that has a column for each path. */
+  private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
+
+  private static Table table(String title, List<PropagateMeasurement> paths) {
+    boolean writes = paths.stream().anyMatch(each -> !isRead(each));
+    List<Figure> figures = new ArrayList<>();
+    add(figures, writes ? "seen" : "live", paths, PropagateMeasurement::latency, true);
+    add(figures, "from begin", paths, PropagateMeasurement::service, false);
+    add(figures, isLoad(paths.get(0)) ? "live" : "test", paths, PropagateMeasurement::test, false);
+    add(figures, "read", paths, PropagateMeasurement::snapshot, false);
+    figures.add(new Figure("lost", "", each -> Format.whole(each.lost())));
+    figures.add(new Figure("doubled", "", each -> Format.whole(each.doubled())));
+    List<Column<Figure>> columns = new ArrayList<>();
+    columns.add(Column.text("", Figure::name));
+    for (String path : PATHS) {
+      paths.stream()
+          .filter(each -> each.path().equals(path))
+          .forEach(each -> columns.add(Column.text(path, figure -> figure.of().apply(each))));
+    }
+    return Table.of(title + "; times in ms", figures, columns)
+        .noting(
+            figures.stream()
+                .filter(figure -> !figure.legend().isEmpty())
+                .map(figure -> figure.name() + ": " + figure.legend())
+                .toList());
+  }
+
+  private static void add(
+      List<Figure> figures,
+      String name,
+      List<PropagateMeasurement> paths,
+      Function<PropagateMeasurement, @Nullable LatencySummary> of,
+      boolean all) {
+    if (paths.stream().map(of).noneMatch(Objects::nonNull)) {
+      return;
+    }
+    String legend = LEGENDS.getOrDefault(name, "");
+    for (String figure :
+        all
+            ? List.of("n", "p50", "p90", "p99", "p99.9", "max", "mean")
+            : List.of("n", "p50", "p99", "max", "mean")) {
+      figures.add(
+          new Figure(
+              name + " " + figure,
+              figure.equals("n") ? legend : "",
+              each -> {
+                LatencySummary times = of.apply(each);
+                return times == null || times.count() == 0
+                    ? Format.NONE
+                    : figure.equals("n")
+                        ? Format.whole(times.figure(figure))
+                        : Format.millis(times.figure(figure));
+              }));
+    }
+  }
+
+  private static final Map<String, String> LEGENDS =
+      Map.of(
+          "seen", "each object, from when its write was meant to begin until its event has come",
+          "from begin", "from when the write began",
+          "test",
+              "from a test's begin until its signals have come, one from each shard, written last",
+          "live",
+              "from subscribing until all documents were read and handed over, and what was written"
+                  + " after that has come");
+}

@@ -1,0 +1,222 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.ResyncCell;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.measure.results.ResyncResults.Kind;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The sheet of {@code onehop resync bench}: a new member, by initial sync or by its files. */
+final class ResyncSheet {
+  private static final List<String> METHODS = List.of(ResyncCell.LOGICAL, ResyncCell.FILES);
+
+  private final ResyncResults results;
+  private final List<ResyncCell> cells = new ArrayList<>();
+
+  private ResyncSheet(ResyncResults results) {
+    this.results = results;
+    for (Kind kind : results.kinds()) {
+      METHODS.forEach(
+          method -> cells.addAll(results.cells(method, kind.indexes(), kind.collections())));
+    }
+  }
+
+  static Sheet of(ResyncResults results) {
+    return new ResyncSheet(results).sheet();
+  }
+
+  private Sheet sheet() {
+    Sheet sheet =
+        new Sheet("OneHop resync: a new member, by initial sync or by its files", results, "");
+    sheet.notice(
+        results.faults() == 0
+            ? ""
+            : results.faults()
+                + " cells have a method that is not proved, members that differ, or lost writes;"
+                + " see the table.");
+    results.kinds().forEach(kind -> compare(sheet, kind));
+    if (!hasFit()) {
+      sheet.limit(
+          "Each cell was measured once (n = 1): no straight line is laid through them, and"
+              + " differences of some 10 % show nothing.");
+    }
+    Section section = new Section("sizes", "Seconds until the new member has caught up");
+    section.alike(results.kinds().stream().map(this::chart).toList());
+    return sheet.add(section.table(methods()).table(meanwhile()));
+  }
+
+  /** Lines through sizes that were measured once would show noise. */
+  private boolean hasFit() {
+    return cells.stream().anyMatch(cell -> cell.seconds().size() > 1);
+  }
+
+  private static String title(Kind kind) {
+    return Format.counted(kind.indexes(), "index")
+        + ", "
+        + Format.counted(kind.collections(), "collection");
+  }
+
+  /** What both methods say on one kind of data, at the largest size. */
+  private void compare(Sheet sheet, Kind kind) {
+    List<ResyncCell> logical =
+        results.cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
+    List<ResyncCell> files = results.cells(ResyncCell.FILES, kind.indexes(), kind.collections());
+    if (logical.isEmpty() || files.isEmpty()) {
+      return;
+    }
+    ResyncCell sync = logical.get(logical.size() - 1);
+    ResyncCell copy = files.get(files.size() - 1);
+    String verdict =
+        Verdict.faster(
+            sync.medianSeconds() / copy.medianSeconds(),
+            "a server has to be started, and its source is locked meanwhile");
+    sheet.say(
+        "%s: at %s MiB files take %s s and an initial sync %s s (n = %d): files are %s an initial sync%s."
+            .formatted(
+                title(kind),
+                Format.whole(copy.bytes() >> 20),
+                Format.hundredths(copy.medianSeconds()),
+                Format.hundredths(sync.medianSeconds()),
+                Math.min(copy.seconds().size(), sync.seconds().size()),
+                verdict,
+                hasFit() && sync.fixedSeconds() != null ? crossing(kind, logical, files) : ""));
+    sheet.figure(
+        Format.hundredths(copy.medianSeconds()) + " s",
+        "by files, %s MiB, %s".formatted(Format.whole(copy.bytes() >> 20), title(kind)),
+        Format.hundredths(sync.medianSeconds()) + " s by initial sync");
+  }
+
+  private String crossing(Kind kind, List<ResyncCell> logical, List<ResyncCell> files) {
+    ResyncCell sync = logical.get(logical.size() - 1);
+    ResyncCell copy = files.get(files.size() - 1);
+    Double crossover = results.crossover(kind);
+    if (crossover == null) {
+      boolean filesFaster = copy.medianSeconds() < sync.medianSeconds();
+      return "; the lines do not cross: %s is quicker at every size"
+          .formatted(filesFaster ? "files" : "logical");
+    }
+    boolean filesLater =
+        Objects.requireNonNull(copy.secondsPerGibibyte())
+            < Objects.requireNonNull(sync.secondsPerGibibyte());
+    double most = Math.max(copy.bytes(), sync.bytes());
+    double least = Math.min(files.get(0).bytes(), logical.get(0).bytes());
+    return "; the lines cross at %s MiB%s: beyond, %s"
+        .formatted(
+            Format.mebibytes(crossover),
+            crossover > most
+                ? ", more than was measured"
+                : crossover < least ? ", less than was measured" : "",
+            filesLater ? "files are quicker" : "an initial sync is quicker");
+  }
+
+  private static List<Column<ResyncCell>> head() {
+    return List.of(
+        Column.text("method", ResyncCell::method),
+        Column.of("indexes", Format::whole, ResyncCell::indexes),
+        Column.of("collections", Format::whole, ResyncCell::collections),
+        Column.of("MiB", Format::whole, cell -> cell.bytes() >> 20));
+  }
+
+  private Table methods() {
+    String once = "a line needs several sizes and more than one run of each";
+    return Table.of(
+        "Methods",
+        cells,
+        head(),
+        List.of(
+            Column.of("documents", Format::whole, ResyncCell::documents),
+            Column.of("n", Format::whole, cell -> cell.seconds().size()),
+            Column.<ResyncCell>of("seconds", Format::hundredths, ResyncCell::medianSeconds)
+                .means(
+                    "median of n runs, from the first step until the new member has caught up, with"
+                        + " the server's start"),
+            Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
+            fitted("fixed s", ResyncCell::fixedSeconds)
+                .means("with s/GiB a straight line by least squares over all sizes")
+                .missingIf(once),
+            fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
+            Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
+                .means(
+                    "of files what was written, indexes, journal and oplog included; of an initial"
+                        + " sync the documents' bytes"),
+            Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
+            Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
+                .means("the server's log says that this method has run"),
+            Column.<ResyncCell>text("equal", cell -> yes(cell.equal()))
+                .means("dbHash is the same on all three members")));
+  }
+
+  private Column<ResyncCell> fitted(String name, Function<ResyncCell, @Nullable Double> value) {
+    return Column.of(name, Format::hundredths, cell -> hasFit() ? value.apply(cell) : null);
+  }
+
+  private static String yes(boolean is) {
+    return is ? "yes" : "NO";
+  }
+
+  private static String range(ResyncCell cell) {
+    return cell.seconds().size() < 2
+        ? Format.NONE
+        : Format.hundredths(Collections.min(cell.seconds()))
+            + "-"
+            + Format.hundredths(Collections.max(cell.seconds()));
+  }
+
+  private Table meanwhile() {
+    return Table.of(
+        "What applications noticed, in ms",
+        cells,
+        head(),
+        noticed("reads", ResyncCell::sourceReads),
+        noticed("locked", ResyncCell::sourceReadsLocked),
+        noticed("writes", ResyncCell::primaryWrites),
+        noticed("locked", ResyncCell::primaryWritesLocked),
+        List.of(
+            Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
+                .means(
+                    "acknowledged while a member is made. reads, writes: one document, read on the"
+                        + " source, written on the primary; locked: while the source was locked"),
+            Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
+                .means("not there on the new member at the end")));
+  }
+
+  private static List<Column<ResyncCell>> noticed(
+      String name, Function<ResyncCell, @Nullable LatencySummary> latency) {
+    return Column.latencies(name, latency, "p50", "p99");
+  }
+
+  private LineChart chart(Kind kind) {
+    List<ResyncCell> those =
+        cells.stream().filter(cell -> cell.isLike(kind.indexes(), kind.collections())).toList();
+    LineChart chart =
+        new LineChart(
+            "Seconds by size, %s; median, least and most".formatted(title(kind)),
+            Axis.counts("MiB of documents", those.stream().map(ResyncSheet::mebibytes).toList()),
+            "seconds",
+            false);
+    for (String method : METHODS) {
+      chart.line(
+          LineStyle.of(method),
+          results.cells(method, kind.indexes(), kind.collections()).stream()
+              .map(
+                  cell ->
+                      new Spot(
+                          mebibytes(cell),
+                          cell.medianSeconds(),
+                          Collections.min(cell.seconds()),
+                          Collections.max(cell.seconds())))
+              .toList());
+    }
+    return chart;
+  }
+
+  private static int mebibytes(ResyncCell cell) {
+    return Math.toIntExact(Math.max(1, Math.round(cell.bytes() / (double) (1 << 20))));
+  }
+}

@@ -1,0 +1,96 @@
+package dev.onehop.measure.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A part of a {@link Sheet}: text, charts and tables on one subject. Not thread-safe. */
+final class Section {
+
+  /** Where a section is shown. */
+  enum Medium {
+    BOTH,
+    TERMINAL,
+    PAGE
+  }
+
+  private final String id;
+  private final String title;
+  private final Medium medium;
+  private final List<String> text = new ArrayList<>();
+  private final List<LineChart> charts = new ArrayList<>();
+  private final List<Table> tables = new ArrayList<>();
+
+  /**
+   * An empty section.
+   *
+   * @param id by which a page's contents refer to it
+   */
+  Section(String id, String title, Medium medium) {
+    this.id = id;
+    this.title = title;
+    this.medium = medium;
+  }
+
+  Section(String id, String title) {
+    this(id, title, Medium.BOTH);
+  }
+
+  String id() {
+    return id;
+  }
+
+  String title() {
+    return title;
+  }
+
+  boolean isIn(Medium where) {
+    return medium == Medium.BOTH || medium == where;
+  }
+
+  List<String> text() {
+    return text;
+  }
+
+  List<LineChart> charts() {
+    return charts;
+  }
+
+  List<Table> tables() {
+    return tables;
+  }
+
+  /** Adds sentences; empty ones are not shown. */
+  Section say(String... sentences) {
+    List.of(sentences).stream().filter(sentence -> !sentence.isEmpty()).forEach(text::add);
+    return this;
+  }
+
+  /** Adds a chart, unless it has no line. */
+  Section chart(LineChart chart) {
+    if (!chart.isEmpty()) {
+      charts.add(chart);
+    }
+    return this;
+  }
+
+  /** Adds charts of one vertical scale. */
+  Section alike(List<LineChart> several) {
+    List<LineChart> drawn = several.stream().filter(chart -> !chart.isEmpty()).toList();
+    LineChart.alike(drawn);
+    charts.addAll(drawn);
+    return this;
+  }
+
+  /** Adds a table, unless it has no row. */
+  Section table(Table table) {
+    if (!table.rows().isEmpty()) {
+      tables.add(table);
+    }
+    return this;
+  }
+
+  /** Whether there is nothing to show. */
+  boolean isEmpty() {
+    return text.isEmpty() && charts.isEmpty() && tables.isEmpty();
+  }
+}

@@ -1,0 +1,185 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.report.Section.Medium;
+import dev.onehop.measure.results.RouterCost;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.ServerFacts;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a run is shown as: sentences of which the first is the headline, key figures, the run's
+ * limits, and sections. A terminal and a page show the same. Not thread-safe.
+ */
+final class Sheet {
+  private static final String STAND_IN =
+      "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one request"
+          + " at a time per connection as mongos does, but says nothing of a mongos' own speed, cost or"
+          + " lag.";
+
+  /**
+   * A number in large letters.
+   *
+   * @param value with its unit
+   * @param what it is
+   * @param beside what it is to be compared with; may be empty
+   */
+  record Figure(String value, String what, String beside) {}
+
+  private final RunResults results;
+  private final String title;
+  private final String logs;
+  private final List<String> notices = new ArrayList<>();
+  private final List<String> sentences = new ArrayList<>();
+  private final List<Figure> figures = new ArrayList<>();
+  private final List<String> limits = new ArrayList<>();
+  private final List<Section> sections = new ArrayList<>();
+
+  /**
+   * A sheet with what every run has: whether it is complete, and its limits.
+   *
+   * @param logs which logs lie beside a page, as the beginning of a sentence; may be empty
+   */
+  Sheet(String title, RunResults results, String logs) {
+    this.title = title;
+    this.results = results;
+    this.logs = logs;
+    RunFacts run = results.run();
+    if (run != null && !run.complete()) {
+      notice(
+          "Unfinished run: %d of %d measurements%s."
+              .formatted(
+                  results.finished(),
+                  run.pointsPlanned(),
+                  run.stopped() == null ? "" : " (" + run.stopped() + ")"));
+    }
+    if (results.server().router().isStandIn()) {
+      limits.add(STAND_IN);
+      RouterCost cost = results.server().router().cost();
+      if (cost != null) {
+        limits.add(cost.sentence());
+      }
+    }
+    if (run != null && run.processors() != null) {
+      limits.add("Processors: " + run.processors() + ".");
+    }
+    if (run != null) {
+      run.missing().forEach(what -> limits.add("Not known: " + brief(what) + "."));
+    }
+  }
+
+  /** Without the whole reply that a driver's message ends with. */
+  private static String brief(String what) {
+    return what.replaceFirst("\\.? *The full response is .*", "");
+  }
+
+  /** Adds what a reader must know before all else; nothing if empty. */
+  Sheet notice(String text) {
+    if (!text.isEmpty()) {
+      notices.add(text);
+    }
+    return this;
+  }
+
+  /** Adds a finding; nothing if empty. */
+  Sheet say(String sentence) {
+    if (!sentence.isEmpty()) {
+      sentences.add(sentence);
+    }
+    return this;
+  }
+
+  /** Adds a key figure. */
+  Sheet figure(String value, String what, String beside) {
+    figures.add(new Figure(value, what, beside));
+    return this;
+  }
+
+  /** Adds what the findings do not hold for. */
+  Sheet limit(String sentence) {
+    limits.add(sentence);
+    return this;
+  }
+
+  /** Adds a section, unless it is empty. */
+  Sheet add(Section section) {
+    if (!section.isEmpty()) {
+      sections.add(section);
+    }
+    return this;
+  }
+
+  RunResults results() {
+    return results;
+  }
+
+  String title() {
+    return title;
+  }
+
+  String logs() {
+    return logs;
+  }
+
+  List<String> notices() {
+    return notices;
+  }
+
+  /** The headline. */
+  String headline() {
+    return sentences.isEmpty() ? "No point was finished." : sentences.get(0);
+  }
+
+  /** All findings but the headline. */
+  List<String> more() {
+    return sentences.subList(Math.min(1, sentences.size()), sentences.size());
+  }
+
+  List<Figure> figures() {
+    return figures;
+  }
+
+  List<String> limits() {
+    return limits;
+  }
+
+  List<Section> sections(Medium medium) {
+    return sections.stream().filter(section -> section.isIn(medium)).toList();
+  }
+
+  /** For a terminal; lines end in newlines. The findings come last, where they are seen. */
+  String text() {
+    StringBuilder text = new StringBuilder(surroundings()).append('\n');
+    for (Section section : sections(Medium.TERMINAL)) {
+      text.append('\n').append(section.title()).append('\n');
+      section.text().forEach(line -> text.append(line).append('\n'));
+      section.tables().forEach(table -> text.append(table.text()));
+    }
+    text.append('\n');
+    notices.forEach(notice -> text.append("! ").append(notice).append('\n'));
+    limits.forEach(limit -> text.append(limit).append('\n'));
+    text.append('\n').append(headline()).append('\n');
+    more().forEach(sentence -> text.append(sentence).append('\n'));
+    return text.toString();
+  }
+
+  /** Where it was measured, in a line. */
+  private String surroundings() {
+    return "Topology %s, mongod %s%s"
+        .formatted(
+            results.topology().name(),
+            results.server().mongod(),
+            routers(results.server()).isEmpty() ? "" : ", " + routers(results.server()));
+  }
+
+  /** What the routers are, in words; empty where there are none. */
+  static String routers(ServerFacts server) {
+    ServerFacts.Router router = server.router();
+    if (router.kind().equals(ServerFacts.Router.NONE)) {
+      return "";
+    }
+    return (router.isStandIn() ? "STAND-IN routers (no mongos binary), " : "mongos ")
+        + router.version();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.onehop.measure.report;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * A table as it is shown, in a terminal or on a page.
+ *
+ * @param caption what it shows; empty if the section around it has no other
+ * @param columns the names of the columns that have values
+ * @param rows as many cells in each
+ * @param notes what the columns mean, and which are left out for want of values
+ */
+record Table(String caption, List<String> columns, List<List<Cell>> rows, List<String> notes) {
+
+  /**
+   * A cell.
+   *
+   * @param text its text
+   * @param bars fractions of 1 that a page draws above the text
+   */
+  record Cell(String text, List<Double> bars) {}
+
+  /** A table of a row for each item; columns without any value are left out. */
+  @SafeVarargs
+  static <P> Table of(String caption, List<P> items, Collection<Column<P>>... groups) {
+    List<String> names = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    List<List<Cell>> rows = new ArrayList<>();
+    items.forEach(item -> rows.add(new ArrayList<>()));
+    List<String> without = new ArrayList<>();
+    List<Column<P>> all = new ArrayList<>();
+    for (Collection<Column<P>> group : groups) {
+      all.addAll(group);
+    }
+    for (Column<P> column : all) {
+      List<String> texts = items.stream().map(column.cell()).toList();
+      if (!texts.isEmpty() && texts.stream().allMatch(Format.NONE::equals)) {
+        String why = column.missing();
+        without.add(column.name() + (why.isEmpty() ? "" : " (" + why + ")"));
+        continue;
+      }
+      names.add(column.name());
+      for (int i = 0; i < items.size(); i++) {
+        rows.get(i).add(new Cell(texts.get(i), column.bars().apply(items.get(i))));
+      }
+      if (!column.legend().isEmpty()) {
+        notes.add(column.name() + ": " + column.legend());
+      }
+    }
+    if (!without.isEmpty()) {
+      notes.add("left out, as there are no values: " + String.join(", ", without));
+    }
+    return new Table(caption, names, rows, notes);
+  }
+
+  /** The same with further notes. */
+  Table noting(List<String> more) {
+    List<String> together = new ArrayList<>(notes);
+    together.addAll(more);
+    return new Table(caption, columns, rows, together);
+  }
+
+  /** For a terminal: columns two spaces apart, the first to the left, all others to the right. */
+  String text() {
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(columns);
+    rows.forEach(row -> lines.add(row.stream().map(Cell::text).toList()));
+    StringBuilder text = new StringBuilder(caption.isEmpty() ? "" : "\n" + caption + "\n");
+    for (List<String> line : lines) {
+      StringBuilder padded = new StringBuilder();
+      for (int i = 0; i < line.size(); i++) {
+        String padding = " ".repeat(width(i) - line.get(i).length());
+        padded.append(i == 0 ? line.get(i) + padding : padding + line.get(i)).append("  ");
+      }
+      text.append(padded.toString().stripTrailing()).append('\n');
+    }
+    notes.forEach(note -> text.append("  ").append(note).append('\n'));
+    return text.toString();
+  }
+
+  /** The letters of all columns beside each other, by which a page judges how wide it is. */
+  int letters() {
+    int letters = 0;
+    for (int i = 0; i < columns.size(); i++) {
+      letters += width(i) + 3;
+    }
+    return letters;
+  }
+
+  private int width(int column) {
+    return rows.stream()
+        .mapToInt(row -> row.get(column).text().length())
+        .reduce(columns.get(column).length(), Math::max);
+  }
+}
