@@ -59,7 +59,7 @@ final class DirectStream implements EventStream {
         throw Failure.run("the shards' change streams could not be opened", null);
       }
       for (String shard : opening.shards().ids()) {
-        var same =
+        var unused =
             stream.read(
                 Flux.from(parts.events(shard, opening.start(), 0, 1))
                     .ofType(StreamEvent.Change.class)

@@ -96,7 +96,7 @@ public record PropagatePlan(
     if (!point.measurement().isPropagation()) {
       test = behind.multipliedBy(2).plus(SUBSCRIBING);
     } else if (rate != null) {
-      test = test.plusMillis((long) (1_000 * point.documents() / point.batch() / rate));
+      test = test.plusMillis((long) (1_000.0 * point.documents() / point.batch() / rate));
     }
     return POINT_OVERHEAD.plus(test.multipliedBy(tests + 1));
   }
