@@ -36,7 +36,8 @@ public final class ClusterServers extends Cluster {
         Servers.of(reach.watching(), mapping, PreferredZones.NONE, reach.connections()),
         Servers.replicaSets(reach.watching(), mapping, PreferredZones.NONE, reach.connections()),
         reach.connections(),
-        RoutingCatalog.RefreshListener.NONE);
+        RoutingCatalog.RefreshListener.NONE,
+        false);
     this.group = group;
     this.reach = reach;
   }

@@ -55,6 +55,7 @@ public final class RoutingCatalog {
   private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
 
   private final Duration longestEvidenceGap;
+  private final @Nullable Views views;
   private final ConfigAnswers config;
   private final RoutingTableLoader loader;
   private final ChangedTables changes;
@@ -83,6 +84,13 @@ public final class RoutingCatalog {
   private static final class Entry {
     volatile @Nullable RoutingTable table;
     volatile long loadedNanos;
+
+    /** Set instead of the table if the namespace is a view. */
+    volatile @Nullable ViewException view;
+
+    /** When the namespace was last seen to be a collection, or a view. */
+    volatile long kindNanos;
+
     volatile boolean used = true;
     volatile int failures;
 
@@ -97,23 +105,28 @@ public final class RoutingCatalog {
 
   /** A catalog for who talks to mongoses. */
   public RoutingCatalog(ConfigReader config, RefreshListener listener) {
-    this(config, false, listener);
+    this(config, false, null, listener);
   }
 
-  private RoutingCatalog(ConfigReader config, boolean forShards, RefreshListener listener) {
+  private RoutingCatalog(
+      ConfigReader config, boolean forShards, @Nullable Views views, RefreshListener listener) {
     this.longestEvidenceGap = forShards ? LONGEST_EVIDENCE_GAP_FOR_SHARDS : LONGEST_EVIDENCE_GAP;
+    this.views = views;
     this.config = new ConfigAnswers(config);
-    this.loader = new RoutingTableLoader(this.config, forShards);
+    this.loader = new RoutingTableLoader(this.config, forShards, views);
     this.changes = new ChangedTables(this.config, loader::shardNames);
     this.listener = listener;
   }
 
   /**
-   * A catalog for who talks to shards: a sharded time series collection, which a shard can't tell
-   * from an unsharded one, is a {@link ShardedTimeSeriesException} instead of a table.
+   * A catalog for clients of shards. A sharded time series collection, which a shard can't tell
+   * from an unsharded one, and a view are a {@link ViewException} instead of a table.
+   *
+   * @param views null if views have tables, too
    */
-  public static RoutingCatalog forShards(ConfigReader config, RefreshListener listener) {
-    return new RoutingCatalog(config, true, listener);
+  public static RoutingCatalog forShards(
+      ConfigReader config, @Nullable Views views, RefreshListener listener) {
+    return new RoutingCatalog(config, true, views, listener);
   }
 
   /** The metadata as the catalog itself reads it. */
@@ -130,7 +143,22 @@ public final class RoutingCatalog {
     if (!entry.used) {
       entry.used = true;
     }
-    return entry.table;
+    RoutingTable table = entry.table;
+    return table != null && isKindKnown(namespace, entry, table) ? entry.table : null;
+  }
+
+  /** Whether a table is of a collection that may not have become a view meanwhile. */
+  private boolean isKindKnown(String namespace, Entry entry, RoutingTable table) {
+    if (table.isSharded() || views == null) {
+      return true;
+    }
+    long age = System.nanoTime() - entry.kindNanos;
+    long validFor = views.validFor().toNanos();
+    if (age > validFor / 2) {
+      loadInBackground(namespace);
+    }
+    // The last answer holds while the servers give no new one.
+    return age < validFor || entry.failures > 0 || entry.tooSlow;
   }
 
   /** The tables at hand. */
@@ -165,8 +193,32 @@ public final class RoutingCatalog {
     return Mono.defer(
         () -> {
           RoutingTable table = cached(namespace);
-          return table != null ? Mono.just(table) : refresh(namespace, null);
+          if (table != null) {
+            return Mono.just(table);
+          }
+          Entry entry = entry(namespace);
+          RoutingTable old = entry.table;
+          return old == null
+              ? viewOr(entry, refresh(namespace, null))
+              : refresh(namespace, old)
+                  .timeout(MOMENT, Mono.fromRunnable(() -> entry.tooSlow = true))
+                  .defaultIfEmpty(old)
+                  .onErrorResume(
+                      failure ->
+                          failure instanceof ViewException
+                                  || failure instanceof UnknownNamespaceException
+                              ? Mono.error(failure)
+                              : Mono.just(old));
         });
+  }
+
+  private Mono<RoutingTable> viewOr(Entry entry, Mono<RoutingTable> other) {
+    ViewException view = entry.view;
+    return view != null
+            && views != null
+            && System.nanoTime() - entry.kindNanos < views.validFor().toNanos()
+        ? Mono.error(view)
+        : other;
   }
 
   /**
@@ -181,6 +233,9 @@ public final class RoutingCatalog {
             return Mono.just(table);
           }
           Entry entry = entry(namespace);
+          if (entry.table != null || entry.view != null) {
+            return table(namespace);
+          }
           if (entry.tooSlow || isSilent()) {
             loadInBackground(namespace);
             return Mono.empty();
@@ -397,6 +452,8 @@ public final class RoutingCatalog {
                   table -> {
                     entry.table = table;
                     entry.loadedNanos = System.nanoTime();
+                    entry.kindNanos = entry.loadedNanos;
+                    entry.view = null;
                     entry.failures = 0;
                     entry.tooSlow = false;
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -406,7 +463,14 @@ public final class RoutingCatalog {
               .doOnError(
                   failure -> {
                     log.debug("{}: no new routing table: {}", namespace, failure.toString());
-                    if (failure instanceof UnknownNamespaceException) {
+                    if (failure instanceof ViewException view) {
+                      entry.view = view;
+                      entry.kindNanos = System.nanoTime();
+                    } else {
+                      backOff(entry);
+                    }
+                    if (failure instanceof ViewException
+                        || failure instanceof UnknownNamespaceException) {
                       // Dropped: what was known is of no use any more.
                       entry.table = null;
                       listener.forgotten(namespace);
@@ -414,7 +478,6 @@ public final class RoutingCatalog {
                     if (!(failure instanceof TimeoutException)) {
                       entry.tooSlow = false;
                     }
-                    backOff(entry);
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
                     tell(namespace, entry, null, took, failure);
                   });

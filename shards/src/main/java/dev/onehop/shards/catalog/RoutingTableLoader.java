@@ -41,15 +41,18 @@ final class RoutingTableLoader {
 
   private final ConfigReader config;
   private final boolean refusesTimeSeries;
+  private final @Nullable Views views;
   private volatile Map<ShardId, String> shardNames = Map.of();
 
   /**
    * @param refusesTimeSeries whether a sharded time series collection is an error, for its own name
    *     is not that of what is sharded
+   * @param views finds views, which are an error, too; null if they are not looked for
    */
-  RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries) {
+  RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries, @Nullable Views views) {
     this.config = config;
     this.refusesTimeSeries = refusesTimeSeries;
+    this.views = views;
   }
 
   /**
@@ -104,9 +107,18 @@ final class RoutingTableLoader {
   }
 
   private Mono<RoutingTable> unsharded(String namespace) {
-    return refusesTimeSeries
-        ? refuseTimeSeries(namespace).then(Mono.defer(() -> onPrimary(namespace)))
-        : onPrimary(namespace);
+    Mono<RoutingTable> table =
+        refusesTimeSeries
+            ? refuseTimeSeries(namespace).then(Mono.defer(() -> onPrimary(namespace)))
+            : onPrimary(namespace);
+    return views == null ? table : table.flatMap(found -> refuseView(views, found));
+  }
+
+  private static Mono<RoutingTable> refuseView(Views views, RoutingTable table) {
+    return views
+        .isView(table.namespace(), table.primaryShard())
+        .flatMap(
+            view -> view ? Mono.error(new ViewException(table.namespace())) : Mono.just(table));
   }
 
   private Mono<Void> refuseTimeSeries(String namespace) {

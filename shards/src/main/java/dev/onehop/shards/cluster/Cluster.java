@@ -5,9 +5,17 @@ import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.ServerSet;
 import java.time.Duration;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * A sharded cluster, or a replica set, whose servers are addressed without a router: connections to
@@ -16,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public class Cluster implements AutoCloseable {
+  private static final BsonString IS_VIEW = new BsonString("view");
+
   private final Connections connections;
   private final ClusterClock clock = new ClusterClock();
   private final ReplicaSet seeds;
@@ -28,18 +38,50 @@ public class Cluster implements AutoCloseable {
    * @param watcher watches the shards' servers
    * @param connections to all of them; taken over
    * @param refreshes told of every refresh of a routing table
+   * @param viewsAreRefused whether a view has no routing table; it takes a read at its shard
    */
   protected Cluster(
       ServerSet seeds,
       ServerSet.Factory watcher,
       Connections connections,
-      RefreshListener refreshes) {
+      RefreshListener refreshes,
+      boolean viewsAreRefused) {
     this.connections = connections;
     WirePool pool = connections.onEventLoops();
     this.seeds = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(this.seeds, clock);
     this.directory = new ShardDirectory(config, watcher, pool, clock);
-    this.catalog = RoutingCatalog.forShards(config, listener(refreshes));
+    this.catalog =
+        RoutingCatalog.forShards(
+            config, viewsAreRefused ? this::isView : null, listener(refreshes));
+  }
+
+  /** Asks the primary of the shard that has the definitions of the database's views. */
+  private Mono<Boolean> isView(String namespace, String primaryShard) {
+    int dot = namespace.indexOf('.');
+    OpMsg list =
+        OpMsg.command(
+            new BsonDocument("listCollections", new BsonInt32(1))
+                .append(
+                    "filter",
+                    new BsonDocument("name", new BsonString(namespace.substring(dot + 1))))
+                .append("nameOnly", BsonBoolean.TRUE)
+                // Needs no right beside those on the collection itself.
+                .append("authorizedCollections", BsonBoolean.TRUE)
+                .append("$db", new BsonString(namespace.substring(0, dot))));
+    return directory
+        .shard(primaryShard)
+        .flatMap(shard -> shard.send(list))
+        .flatMap(ReplicaSet.Answer::orFailure)
+        .map(
+            answer ->
+                answer.document().getDocument("cursor").getArray("firstBatch").stream()
+                    .anyMatch(each -> IS_VIEW.equals(each.asDocument().get("type"))))
+        // A mongos says what is wrong with a name that may not be looked up.
+        .onErrorResume(
+            CommandFailure.class,
+            refused ->
+                refused.code() == ErrorCodes.UNAUTHORIZED ? Mono.just(true) : Mono.error(refused));
   }
 
   private RefreshListener listener(RefreshListener other) {

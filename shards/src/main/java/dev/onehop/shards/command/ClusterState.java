@@ -41,6 +41,7 @@ public final class ClusterState extends Cluster {
    * @param watcher watches the shards' servers
    * @param connections to all of them; taken over
    * @param driver what the driver above sends again by itself; null if there is no driver
+   * @param viewsAreRefused whether commands on views are for others, and have no routing table
    */
   public ClusterState(
       ServerSet seeds,
@@ -48,8 +49,9 @@ public final class ClusterState extends Cluster {
       Connections connections,
       Refreshes refreshes,
       Versions versions,
-      @Nullable DriverRetries driver) {
-    super(seeds, watcher, connections, refreshes.listener());
+      @Nullable DriverRetries driver,
+      boolean viewsAreRefused) {
+    super(seeds, watcher, connections, refreshes.listener(), viewsAreRefused);
     this.driver = driver;
     this.startCheck = new ClusterCheck(seeds(), directory());
     this.shards = new ShardClient(catalog(), directory(), startCheck, concerns, versions, null);

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 class RoutingCatalogTest {
@@ -255,5 +259,81 @@ class RoutingCatalogTest {
         + ", i: "
         + minor
         + "}}}";
+  }
+
+  /** Looks at a name anew for each use. */
+  private static final class ShortLivedViews implements Views {
+    private volatile Mono<Boolean> view = Mono.just(false);
+    private final AtomicInteger looks = new AtomicInteger();
+
+    @Override
+    public Mono<Boolean> isView(String namespace, String primaryShard) {
+      assertThat(primaryShard).isEqualTo("s1");
+      looks.incrementAndGet();
+      return view;
+    }
+
+    @Override
+    public Duration validFor() {
+      return Duration.ZERO;
+    }
+  }
+
+  private RoutingCatalog unsharded(Views views) {
+    config.put("collections");
+    config.put("databases", DATABASE);
+    return RoutingCatalog.forShards(config, views, RoutingCatalog.RefreshListener.NONE);
+  }
+
+  @Test
+  void aCollectionThatBecomesAViewIsNoticed() {
+    ShortLivedViews views = new ShortLivedViews();
+    RoutingCatalog ofShards = unsharded(views);
+    assertThat(ofShards.table("d.v").block().primaryShard()).isEqualTo("s1");
+
+    views.view = Mono.just(true);
+
+    assertThat(ofShards.cached("d.v")).isNull();
+    assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
+    assertThatThrownBy(() -> ofShards.soon("d.v").block()).isInstanceOf(ViewException.class);
+
+    views.view = Mono.just(false);
+
+    assertThat(ofShards.table("d.v").block().primaryShard()).isEqualTo("s1");
+  }
+
+  @Test
+  void aKindIsAskedForOnceWhileItIsValid() {
+    AtomicInteger looks = new AtomicInteger();
+    RoutingCatalog ofShards =
+        unsharded((namespace, shard) -> Mono.fromCallable(() -> looks.incrementAndGet() > 0));
+
+    assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
+    assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
+
+    assertThat(looks).hasValue(1);
+  }
+
+  @Test
+  void theLastAnswerHoldsWhileNoNewOneIsToBeHad() {
+    ShortLivedViews views = new ShortLivedViews();
+    RoutingCatalog ofShards = unsharded(views);
+    RoutingTable table = ofShards.table("d.v").block();
+
+    views.view = Mono.error(new IOException("silent"));
+
+    assertThat(ofShards.table("d.v").block()).isSameAs(table);
+    assertThat(ofShards.cached("d.v")).isSameAs(table);
+  }
+
+  @Test
+  void aShardedCollectionIsNotLookedAt() {
+    ShortLivedViews views = new ShortLivedViews();
+    RoutingCatalog ofShards =
+        RoutingCatalog.forShards(config, views, RoutingCatalog.RefreshListener.NONE);
+
+    assertThat(ofShards.table("d.c").block().isSharded()).isTrue();
+    assertThat(ofShards.cached("d.c")).isNotNull();
+    assertThat(views.looks).hasValue(0);
   }
 }

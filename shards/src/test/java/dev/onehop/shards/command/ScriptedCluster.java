@@ -153,7 +153,8 @@ public final class ScriptedCluster implements AutoCloseable {
                   connections,
                   new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE),
                   Versions.ATTACHED,
-                  driver));
+                  driver,
+                  true));
     }
     return router;
   }
@@ -301,6 +302,7 @@ public final class ScriptedCluster implements AutoCloseable {
       case "buildInfo" -> ok.append("version", new BsonString("6.0.5"));
       case "listDatabases" -> BsonDocument.parse("{databases: [], totalSize: 0, ok: 1}");
       case "insert" -> ok.append("n", new BsonInt32(command.getArray("documents").size()));
+      case "listCollections" -> cursor(new BsonArray());
       case "update", "delete" -> ok.append("n", new BsonInt32(1));
       case "find", "aggregate" ->
           cursor(

@@ -65,6 +65,7 @@ final class ClusterAccess {
         connections,
         new Refreshes(refreshInterval, RoutingCatalog.RefreshListener.NONE),
         Versions.ATTACHED,
-        null);
+        null,
+        false);
   }
 }

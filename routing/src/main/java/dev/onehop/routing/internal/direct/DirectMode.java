@@ -58,7 +58,8 @@ public final class DirectMode {
                 reach.connections(),
                 new Refreshes(options.refreshInterval(), options.tables()),
                 versions,
-                new DriverRetries(settings.getRetryReads(), true)));
+                new DriverRetries(settings.getRetryReads(), true),
+                true));
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
         new RouterClients.Face(

@@ -4,8 +4,8 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.shards.catalog.RoutingCatalog;
-import dev.onehop.shards.catalog.ShardedTimeSeriesException;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
+import dev.onehop.shards.catalog.ViewException;
 import dev.onehop.shards.command.ClusterState;
 import dev.onehop.shards.command.OneShardReads;
 import dev.onehop.shards.command.ReadTargets;
@@ -47,9 +47,7 @@ final class OneShardCommands {
     return answer
         .onErrorResume(
             UnknownNamespaceException.class, e -> handOver.send(command, "a new database"))
-        .onErrorResume(
-            ShardedTimeSeriesException.class,
-            e -> handOver.send(command, "a sharded time series collection"));
+        .onErrorResume(ViewException.class, e -> handOver.send(command, e.kind()));
   }
 
   private Mono<BsonDocument> read(OpMsg command, RoutingTable table) {

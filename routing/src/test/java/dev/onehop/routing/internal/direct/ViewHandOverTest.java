@@ -7,6 +7,7 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,6 +41,76 @@ class ViewHandOverTest {
 
     assertThat(cluster.execute(command).getNumber("ok").intValue()).isEqualTo(1);
     assertThat(cluster.seen("m0", name)).isNotEmpty();
+  }
+
+  /** A shard would join only its own part of a sharded collection. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{find: 'v', filter: {}, $db: 'it'}",
+        "{count: 'v', query: {}, $db: 'it'}",
+        "{distinct: 'v', key: 'a', $db: 'it'}",
+        "{aggregate: 'v', pipeline: [], cursor: {}, $db: 'it'}",
+        "{insert: 'v', documents: [{a: 1}], $db: 'it'}",
+      })
+  void aViewOfACollectionThatIsNotShardedIsReadByAMongos(String command) {
+    String name = BsonDocument.parse(command).getFirstKey();
+    cluster.script("m0", got -> sharded(got));
+    cluster.script("s0", got -> viewNamedV(got));
+    cluster.seed("m0");
+
+    for (int i = 0; i < 3; i++) {
+      assertThat(cluster.execute(command).getNumber("ok").intValue()).isEqualTo(1);
+    }
+
+    assertThat(cluster.seen("m0", name))
+        .filteredOn(seen -> seen.getString("$db").getValue().equals("it"))
+        .hasSize(3);
+    assertThat(cluster.seen("s0", name)).isEmpty();
+    assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
+  }
+
+  @Test
+  void aCollectionThatIsNotShardedIsReadAtItsShard() {
+    cluster.script("m0", got -> sharded(got));
+    cluster.script("s0", got -> viewNamedV(got));
+    cluster.seed("m0");
+
+    cluster.execute("{find: 'other', filter: {}, $db: 'it'}");
+    cluster.execute("{find: 'other', filter: {}, $db: 'it'}");
+
+    assertThat(cluster.seen("s0", "find")).hasSize(2);
+    assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
+  }
+
+  /** What a shard without rights on the name says: then a mongos says what is wrong. */
+  @Test
+  void aNameThatMayNotBeLookedUpIsLeftToAMongos() {
+    cluster.script("m0", got -> sharded(got));
+    cluster.script(
+        "s0",
+        got ->
+            got.getFirstKey().equals("listCollections")
+                ? BsonDocument.parse("{ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'no'}")
+                : null);
+    cluster.seed("m0");
+
+    BsonDocument reply = cluster.execute("{find: 'other', filter: {}, $db: 'it'}");
+
+    assertThat(reply.getNumber("ok").intValue()).isEqualTo(1);
+    assertThat(cluster.seen("s0", "find")).isEmpty();
+  }
+
+  private static BsonDocument viewNamedV(BsonDocument command) {
+    if (!command.getFirstKey().equals("listCollections")) {
+      return null;
+    }
+    boolean asked = command.getDocument("filter").getString("name").getValue().equals("v");
+    BsonArray found = new BsonArray();
+    if (asked) {
+      found.add(BsonDocument.parse("{name: 'v', type: 'view'}"));
+    }
+    return ScriptedCluster.cursor(found);
   }
 
   @ParameterizedTest
