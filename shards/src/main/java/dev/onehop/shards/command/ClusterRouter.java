@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 public abstract class ClusterRouter implements CommandRouter {
   private final ClusterState cluster;
   private final OneShardForwarding forwarding;
-  private final ClusterCheck startCheck;
+  private final ClusterCheck clusterCheck;
   private final TransactionTurns turns = new TransactionTurns();
 
   /**
@@ -38,7 +38,7 @@ public abstract class ClusterRouter implements CommandRouter {
   protected ClusterRouter(ClusterState cluster) {
     this.cluster = cluster;
     this.forwarding = cluster.forwarding();
-    this.startCheck = cluster.startCheck();
+    this.clusterCheck = cluster.clusterCheck();
   }
 
   /**
@@ -49,12 +49,12 @@ public abstract class ClusterRouter implements CommandRouter {
 
   @Override
   public Mono<Void> started() {
-    return startCheck.done();
+    return clusterCheck.done();
   }
 
   /** What the cluster's servers are, as of the start; null before. */
   public @Nullable ClusterFacts facts() {
-    return startCheck.known();
+    return clusterCheck.known();
   }
 
   @Override

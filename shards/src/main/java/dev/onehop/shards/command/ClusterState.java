@@ -29,7 +29,7 @@ public final class ClusterState extends Cluster {
   private final Cursors cursors = new Cursors();
   private final DefaultConcerns concerns = new DefaultConcerns();
   private final ShardClient shards;
-  private final ClusterCheck startCheck;
+  private final ClusterCheck clusterCheck;
   private final OneShardForwarding forwarding;
   private final Disposable refreshing;
   private final @Nullable DriverRetries driver;
@@ -53,13 +53,13 @@ public final class ClusterState extends Cluster {
       boolean viewsAreRefused) {
     super(seeds, watcher, connections, refreshes.listener(), viewsAreRefused);
     this.driver = driver;
-    this.startCheck = new ClusterCheck(seeds(), directory());
-    this.shards = new ShardClient(catalog(), directory(), startCheck, concerns, versions, null);
+    this.clusterCheck = new ClusterCheck(seeds(), directory());
+    this.shards = new ShardClient(catalog(), directory(), clusterCheck, concerns, versions, null);
     this.forwarding =
         new OneShardForwarding(
             catalog(),
             directory(),
-            startCheck,
+            clusterCheck,
             concerns,
             cursors,
             connections.onEventLoops(),
@@ -67,7 +67,7 @@ public final class ClusterState extends Cluster {
             versions,
             driver);
     this.refreshing =
-        startCheck
+        clusterCheck
             .done()
             .thenMany(Flux.interval(Duration.ZERO, refreshes.every()))
             .onBackpressureDrop()
@@ -118,8 +118,8 @@ public final class ClusterState extends Cluster {
     return driver;
   }
 
-  public ClusterCheck startCheck() {
-    return startCheck;
+  public ClusterCheck clusterCheck() {
+    return clusterCheck;
   }
 
   OneShardForwarding forwarding() {

@@ -49,7 +49,7 @@ import reactor.core.publisher.Mono;
 final class OneShardForwarding {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
-  private final ClusterCheck startCheck;
+  private final ClusterCheck clusterCheck;
   private final DefaultConcerns concerns;
   private final Cursors cursors;
   private final WirePool pool;
@@ -66,7 +66,7 @@ final class OneShardForwarding {
   OneShardForwarding(
       RoutingCatalog catalog,
       ShardDirectory shards,
-      ClusterCheck startCheck,
+      ClusterCheck clusterCheck,
       DefaultConcerns concerns,
       Cursors cursors,
       WirePool pool,
@@ -75,7 +75,7 @@ final class OneShardForwarding {
       @Nullable DriverRetries driver) {
     this.catalog = catalog;
     this.shards = shards;
-    this.startCheck = startCheck;
+    this.clusterCheck = clusterCheck;
     this.concerns = concerns;
     this.cursors = cursors;
     this.pool = pool;
@@ -114,7 +114,7 @@ final class OneShardForwarding {
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
     Server primary = shard == null ? null : shard.servers().primary();
-    if (shard == null || primary == null || !startCheck.hasPassed(shard)) {
+    if (shard == null || primary == null || !clusterCheck.hasPassed(shard)) {
       return null;
     }
     byte[] version = version(table, target.shard(), primary.maxWireVersion());

@@ -36,7 +36,7 @@ public final class ShardClient {
 
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
-  private final ClusterCheck startCheck;
+  private final ClusterCheck clusterCheck;
   private final DefaultConcerns concerns;
   private final Versions versions;
   private final @Nullable Participation transactions;
@@ -57,13 +57,13 @@ public final class ShardClient {
   ShardClient(
       RoutingCatalog catalog,
       ShardDirectory shards,
-      ClusterCheck startCheck,
+      ClusterCheck clusterCheck,
       DefaultConcerns concerns,
       Versions versions,
       @Nullable Participation transactions) {
     this.catalog = catalog;
     this.shards = shards;
-    this.startCheck = startCheck;
+    this.clusterCheck = clusterCheck;
     this.concerns = concerns;
     this.versions = versions;
     this.transactions = transactions;
@@ -71,7 +71,7 @@ public final class ShardClient {
 
   /** The same, for who runs transactions itself. */
   public ShardClient with(Participation own) {
-    return new ShardClient(catalog, shards, startCheck, concerns, versions, own);
+    return new ShardClient(catalog, shards, clusterCheck, concerns, versions, own);
   }
 
   public ShardDirectory shards() {
@@ -82,7 +82,7 @@ public final class ShardClient {
   public Mono<ReplicaSet> shard(String id, OpMsg command) {
     return shards
         .shard(id)
-        .flatMap(replicaSet -> startCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
+        .flatMap(replicaSet -> clusterCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
   }
 
   /** Sends a command to a shard, with the version that {@code table} says. */

@@ -37,8 +37,8 @@ import reactor.core.publisher.Mono;
  */
 public final class DirectRouter extends ClusterRouter implements ExplainedRouter {
   private final ClusterState cluster;
-  private final ClusterCheck startCheck;
-  private final MongosFallback handOver;
+  private final ClusterCheck clusterCheck;
+  private final MongosFallback fallback;
   private final OneShardCommands oneShard;
   private volatile boolean routing = true;
 
@@ -50,9 +50,9 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   public DirectRouter(ClusterState cluster) {
     super(cluster);
     this.cluster = cluster;
-    this.startCheck = cluster.startCheck();
-    this.handOver = new MongosFallback(cluster.seeds(), startCheck, cluster.cursors());
-    this.oneShard = new OneShardCommands(cluster, handOver);
+    this.clusterCheck = cluster.clusterCheck();
+    this.fallback = new MongosFallback(cluster.seeds(), clusterCheck, cluster.cursors());
+    this.oneShard = new OneShardCommands(cluster, fallback);
   }
 
   @Override
@@ -90,7 +90,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
 
   @Override
   public Mono<Void> usable() {
-    return startCheck.everyShardPassed();
+    return clusterCheck.everyShardPassed();
   }
 
   @Override
@@ -105,7 +105,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
         missing.add("no primary of " + shard + " is known");
       }
     }
-    startCheck.refusing().forEach(shard -> missing.add("shard " + shard + " refuses the user"));
+    clusterCheck.refusing().forEach(shard -> missing.add("shard " + shard + " refuses the user"));
     String outage = outage();
     if (outage != null || shards.isEmpty()) {
       missing.add(outage == null ? "the shards are not known yet" : outage);
@@ -121,14 +121,14 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
 
   @Override
   public Mono<Void> startedOrSilent() {
-    return startCheck.doneOrSilent();
+    return clusterCheck.doneOrSilent();
   }
 
   @Override
   public Mono<Choice> choice(Target target, BsonDocument readPreference) {
     if (!target.isSingleShard()) {
       Choice none = new Choice(RouteDecision.HANDED_OVER, List.of(), target.reason());
-      return handOver.isPossible().flatMap(possible -> possible ? mongos(target) : Mono.just(none));
+      return fallback.isPossible().flatMap(possible -> possible ? mongos(target) : Mono.just(none));
     }
     Choice owner =
         new Choice(
@@ -184,13 +184,13 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
       return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
     }
     if (!routing) {
-      return handOver.send(command, "a command while routing is turned off");
+      return fallback.send(command, "a command while routing is turned off");
     }
-    if (!startCheck.isDone()) {
-      return handOver.sendUnplaced(command);
+    if (!clusterCheck.isDone()) {
+      return fallback.sendUnplaced(command);
     }
     String other = OwnCommands.whyNot(command);
-    return other == null ? byTable(command) : handOver.send(command, other);
+    return other == null ? byTable(command) : fallback.send(command, other);
   }
 
   private Mono<BsonDocument> byTable(OpMsg command) {
@@ -207,12 +207,12 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
    * table that takes its time, as one of many chunks does.
    */
   private Mono<BsonDocument> withoutTable(OpMsg command, String namespace) {
-    return handOver
+    return fallback
         .isPossible()
         .flatMap(
             possible ->
                 possible || cluster.catalog().isSilent()
-                    ? handOver.sendUnplaced(command)
+                    ? fallback.sendUnplaced(command)
                     : oneShard.run(command, namespace));
   }
 }

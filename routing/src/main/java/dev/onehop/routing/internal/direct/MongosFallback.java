@@ -25,25 +25,25 @@ import reactor.core.publisher.Mono;
  */
 final class MongosFallback {
   private final ReplicaSet mongoses;
-  private final ClusterCheck startCheck;
+  private final ClusterCheck clusterCheck;
   private final Cursors cursors;
 
   private final TransactionPins transactions = new TransactionPins();
 
-  MongosFallback(ReplicaSet mongoses, ClusterCheck startCheck, Cursors cursors) {
+  MongosFallback(ReplicaSet mongoses, ClusterCheck clusterCheck, Cursors cursors) {
     this.mongoses = mongoses;
-    this.startCheck = startCheck;
+    this.clusterCheck = clusterCheck;
     this.cursors = cursors;
   }
 
   /** Whether the URI names a mongos. */
   Mono<Boolean> isPossible() {
-    return startCheck.hasMongos();
+    return clusterCheck.hasMongos();
   }
 
   /** Has a mongos execute a command while the config servers don't say where it belongs. */
   Mono<BsonDocument> sendUnplaced(OpMsg command) {
-    ClusterFacts facts = startCheck.known();
+    ClusterFacts facts = clusterCheck.known();
     return facts != null && facts.hasMongos()
         ? toMongos(command)
         : Mono.error(ClusterCheck.silent());

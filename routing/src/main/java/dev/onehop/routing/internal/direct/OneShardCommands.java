@@ -29,13 +29,13 @@ final class OneShardCommands {
   private final ShardClient shards;
   private final RoutingCatalog catalog;
   private final OneShardReads reads;
-  private final MongosFallback handOver;
+  private final MongosFallback fallback;
 
-  OneShardCommands(ClusterState cluster, MongosFallback handOver) {
+  OneShardCommands(ClusterState cluster, MongosFallback fallback) {
     this.shards = cluster.shards();
     this.catalog = cluster.catalog();
     this.reads = new OneShardReads(shards, cluster.cursors());
-    this.handOver = handOver;
+    this.fallback = fallback;
   }
 
   /** Executes one of {@link OwnCommands}. */
@@ -46,8 +46,8 @@ final class OneShardCommands {
             : shards.retryWhileStale(namespace, table -> read(command, table));
     return answer
         .onErrorResume(
-            UnknownNamespaceException.class, e -> handOver.send(command, "a new database"))
-        .onErrorResume(ViewException.class, e -> handOver.send(command, e.kind()));
+            UnknownNamespaceException.class, e -> fallback.send(command, "a new database"))
+        .onErrorResume(ViewException.class, e -> fallback.send(command, e.kind()));
   }
 
   private Mono<BsonDocument> read(OpMsg command, RoutingTable table) {
@@ -83,7 +83,7 @@ final class OneShardCommands {
 
   /** Has a mongos execute a command. */
   Mono<BsonDocument> handOver(OpMsg command, String what) {
-    return handOver.send(command, what);
+    return fallback.send(command, what);
   }
 
   /**
@@ -92,7 +92,7 @@ final class OneShardCommands {
    * is read again in the background. Without a mongos it is read before the command is refused.
    */
   Mono<RoutingTable> doubted(RoutingTable table) {
-    return handOver
+    return fallback
         .isPossible()
         .flatMap(
             possible -> {

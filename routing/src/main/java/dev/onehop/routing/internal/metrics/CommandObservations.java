@@ -119,20 +119,18 @@ public final class CommandObservations implements CommandListener {
     return observation.start();
   }
 
-  static void end(Observation observation, RouteTrace journey, @Nullable Throwable failure) {
-    String shard = journey.shard();
-    ServerAddressName server = journey.server();
+  static void end(Observation observation, RouteTrace trace, @Nullable Throwable failure) {
+    String shard = trace.shard();
+    ServerAddressName server = trace.server();
     if (observation.getContext() instanceof RoutingObservationContext context) {
-      context.decided(journey.decision(), shard);
-      journey
-          .servers()
-          .forEach(each -> context.sentTo(new ServerAddress(each.host(), each.port())));
+      context.decided(trace.decision(), shard);
+      trace.servers().forEach(each -> context.sentTo(new ServerAddress(each.host(), each.port())));
     }
     if (failure != null) {
       observation.error(failure);
     }
     observation
-        .lowCardinalityKeyValue("decision", journey.decision().tag())
+        .lowCardinalityKeyValue("decision", trace.decision().tag())
         .lowCardinalityKeyValue("shard", shard == null ? "none" : shard)
         .lowCardinalityKeyValue("server", server == null ? "none" : server.toString())
         .stop();

@@ -26,14 +26,14 @@ public class RouteTrace implements CommandTrace {
 
   RouteTrace() {}
 
-  /** The journey that is under way in a context; one that is not looked at if there is none. */
+  /** The trace of the command that runs in a context; an unused one if there is none. */
   public static RouteTrace in(ContextView context) {
     return of(CommandTrace.in(context));
   }
 
-  /** The journey that a trace is; one that is not looked at if it is none. */
+  /** A trace as a route trace; an unused one if it is of another kind. */
   public static RouteTrace of(CommandTrace trace) {
-    return trace instanceof RouteTrace journey ? journey : new RouteTrace();
+    return trace instanceof RouteTrace route ? route : new RouteTrace();
   }
 
   @Override

@@ -279,7 +279,7 @@ public final class TargetedRouter implements ExplainedRouter {
               Route route = plan.route();
               return route == null
                   ? split(whole, command, plan.parts())
-                  : noted(journey -> journey.targeted(route))
+                  : noted(trace -> trace.targeted(route))
                       .then(exchange(command, route))
                       .onErrorResume(
                           UnsentException.class,
@@ -309,7 +309,7 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   private Mono<BsonDocument> attemptPart(TargetedCommand part, Route route, int tries) {
-    return noted(journey -> journey.targetedPart(route))
+    return noted(trace -> trace.targetedPart(route))
         .then(exchange(part, route))
         .onErrorResume(
             UnsentException.class,
