@@ -380,6 +380,34 @@ class DirectHandOverIT {
         "aggregate over several shards", () -> all(collection.aggregate(List.of(nearest))));
   }
 
+  /** A shard joins only its own part of a sharded collection for a client that is not a mongos. */
+  @Test
+  void viewsThatJoinAShardedCollectionAreReadByAMongos() {
+    String sharded = loaded().getNamespace().getCollectionName();
+    MongoDatabase database = client.getDatabase(cluster.database());
+    String base = "single" + ++collections;
+    run(database.getCollection(base).insertOne(new Document("_id", 1)));
+    run(
+        database.createView(
+            base + "view", base, List.of(Aggregates.lookup(sharded, "_id", "_id", "found"))));
+    double before = handedOver();
+
+    assertThat(run(database.getCollection(base).find().first())).isNotNull();
+    assertThat(handedOver() - before).isZero();
+    assertThat(run(database.getCollection(base + "view").find().first())).isNotNull();
+    assertThat(run(database.getCollection(base + "view").countDocuments())).isEqualTo(1);
+    assertThat(handedOver() - before).isEqualTo(2);
+    assertRefused(
+        "a view",
+        () ->
+            run(
+                withoutMongos
+                    .getDatabase(cluster.database())
+                    .getCollection(base + "view")
+                    .find()
+                    .first()));
+  }
+
   @Test
   void viewsOfShardedCollectionsAreTheMongosBusiness() {
     String base = loaded().getNamespace().getCollectionName();
