@@ -30,6 +30,7 @@ import picocli.CommandLine.Option;
       ScenarioCommand.class,
       ZonesCommand.class,
       BenchCopyCommand.class,
+      PingCommand.class,
       ConsumeCommand.class,
       PropagateCommand.class,
       BenchJoinCommand.class,

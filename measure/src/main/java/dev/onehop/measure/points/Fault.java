@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Operations at a fixed rate while something happens to the cluster.
@@ -21,6 +22,9 @@ import java.util.function.Predicate;
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
     implements Load {
+
+  /** From this fraction of busy processors on, latencies are those of a saturated machine. */
+  private static final double SATURATED = 0.85;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(1);
 
@@ -56,7 +60,9 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     }
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments))) {
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
+      ProcStat begun = ProcStat.now();
       running.sleepUntil(from);
+      checkBusy(cell, clients, begun);
       scenario.set(cluster, where, true);
       try {
         running.sleepUntil(to);
@@ -66,6 +72,18 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
     }
     return finding(cell, where, logs, folder);
+  }
+
+  /** Latencies of a saturated machine say nothing of a fault. */
+  private void checkBusy(PointCell cell, YcsbClients clients, @Nullable ProcStat begun) {
+    ProcStat now = ProcStat.now();
+    if (begun != null && now != null && now.busySince(begun) > SATURATED) {
+      clients
+          .progress()
+          .note(
+              "note: %s: the machine was saturated before the fault (%.0f %% busy): its latencies say little; a rate below %.0f/s would help"
+                  .formatted(cell.title(), 100 * now.busySince(begun), arrivals.perSecond()));
+    }
   }
 
   private Finding finding(PointCell cell, String where, String logs, Path folder) {

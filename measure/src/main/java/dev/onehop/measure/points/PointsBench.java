@@ -44,6 +44,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   private final Workload workload;
   private @Nullable YcsbClients clients;
   private @Nullable Placement placement;
+  private boolean firstShown;
 
   /**
    * Prepares a run.
@@ -158,18 +159,30 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     entries.addAll(
         rounds(measured, Finding.OfRate.class, Finding.OfRate::entry, ScenarioEntry::median));
     ServerFacts server = cluster.server();
-    return new Results(
-        session.facts(plan.all().size(), load(cluster)),
-        cluster.topology(),
-        server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server,
-        session.context().machine(),
-        points,
-        entries,
-        timelines(measured, cluster),
-        Ratios.of(points, entries, plan.seed()),
-        zones(measured),
-        clientRuns(measured, points),
-        fleets(measured));
+    Results results =
+        new Results(
+            session.facts(plan.all().size(), load(cluster)),
+            cluster.topology(),
+            server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server,
+            session.context().machine(),
+            points,
+            entries,
+            timelines(measured, cluster),
+            Ratios.of(points, entries, plan.seed()),
+            zones(measured),
+            clientRuns(measured, points),
+            fleets(measured));
+    showFirst(results, measured.size(), session.progress());
+    return results;
+  }
+
+  /** Shows what was found before the points while these are yet to be measured. */
+  private void showFirst(Results results, int measured, Progress progress) {
+    boolean first = measured == plan.before().size() && !plan.points().isEmpty();
+    if (first && measured > 0 && !firstShown) {
+      firstShown = true;
+      progress.note("\n" + Reports.table(results));
+    }
   }
 
   private RunFacts.Load load(BenchCluster cluster) {

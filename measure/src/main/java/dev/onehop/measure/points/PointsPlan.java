@@ -364,6 +364,11 @@ public final class PointsPlan {
     return joined(joined(before, points), after);
   }
 
+  /** What is measured before the points. */
+  List<PointCell> before() {
+    return before;
+  }
+
   /** The points, in the order in which they are shown. */
   List<PointCell> points() {
     return points;

@@ -15,11 +15,15 @@ import org.jspecify.annotations.Nullable;
  * What Linux tells of the machine at a moment, see proc(5).
  *
  * @param total time of all processors together since boot, in ticks
+ * @param idle the part of it in which a processor had nothing to do
  * @param steal the part of it that the host gave to others
  * @param running threads that run or wait for a processor
  */
-record ProcStat(long total, long steal, int running) {
+record ProcStat(long total, long idle, long steal, int running) {
   private static final Path PROC = Path.of("/proc");
+
+  /** After the time of users, of niced users, and of the system; waiting for a disk follows. */
+  private static final int IDLE = 3;
 
   /** Guest time after it is in the user's already. */
   private static final int STEAL = 7;
@@ -35,9 +39,18 @@ record ProcStat(long total, long steal, int running) {
     }
   }
 
+  /**
+   * The fraction of the processors' time since another moment in which they were busy, from 0 to 1.
+   */
+  double busySince(ProcStat before) {
+    long all = total - before.total;
+    return all <= 0 ? 0 : 1 - (double) (idle - before.idle) / all;
+  }
+
   /** From the lines of {@code /proc/stat}; null if these are none. */
   static @Nullable ProcStat parse(List<String> lines) {
     long total = -1;
+    long idle = 0;
     long steal = 0;
     int running = 0;
     for (String line : lines) {
@@ -47,12 +60,13 @@ record ProcStat(long total, long steal, int running) {
         for (int i = 0; i <= STEAL; i++) {
           total += Long.parseLong(fields[i + 1]);
         }
+        idle = Long.parseLong(fields[IDLE + 1]) + Long.parseLong(fields[IDLE + 2]);
         steal = Long.parseLong(fields[STEAL + 1]);
       } else if (fields[0].equals("procs_running")) {
         running = Integer.parseInt(fields[1]);
       }
     }
-    return total < 0 ? null : new ProcStat(total, steal, running);
+    return total < 0 ? null : new ProcStat(total, idle, steal, running);
   }
 
   /** Mean clock frequency of the processors in MHz; null where that is not told. */

@@ -114,11 +114,11 @@ class ReadingTest {
   void onlyTheMeasuredTimeCounts() {
     List<Sample<Reading>> samples =
         List.of(
-            machine(0, new ProcStat(0, 0, 90), 1_000.0, 500, 0L),
-            machine(2, new ProcStat(1_000, 10, 2), 2_000.0, 5, 1_000L),
-            machine(3, new ProcStat(1_200, 12, 4), 2_100.0, 7, 31_000L),
-            machine(4, new ProcStat(1_400, 16, 3), 2_200.0, 6, 61_000L),
-            machine(9, new ProcStat(9_000, 9_000, 90), 9.0, 900, 999_999L));
+            machine(0, new ProcStat(0, 0, 0, 90), 1_000.0, 500, 0L),
+            machine(2, new ProcStat(1_000, 0, 10, 2), 2_000.0, 5, 1_000L),
+            machine(3, new ProcStat(1_200, 0, 12, 4), 2_100.0, 7, 31_000L),
+            machine(4, new ProcStat(1_400, 0, 16, 3), 2_200.0, 6, 61_000L),
+            machine(9, new ProcStat(9_000, 0, 9_000, 90), 9.0, 900, 999_999L));
 
     Conditions seen = Reading.conditions(samples, run(SECOND, 5 * SECOND, 100));
 
@@ -144,8 +144,10 @@ class ReadingTest {
                     "cpu  100 2 30 400 5 6 7 80 9 0",
                     "cpu0 1 1 1 1 1 1 1 1 1 1",
                     "procs_running 3")))
-        .isEqualTo(new ProcStat(630, 80, 3));
+        .isEqualTo(new ProcStat(630, 405, 80, 3));
     assertThat(ProcStat.parse(List.of("nothing"))).isNull();
+    assertThat(new ProcStat(1_000, 500, 0, 1).busySince(new ProcStat(600, 400, 0, 1)))
+        .isEqualTo(0.75);
   }
 
   @Test

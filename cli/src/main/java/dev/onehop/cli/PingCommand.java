@@ -1,0 +1,53 @@
+package dev.onehop.cli;
+
+import dev.onehop.measure.points.PingBench;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop bench ping}: the example of a command that measures. */
+@Command(
+    name = "ping",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "How long a ping takes through each mongos.",
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench ping",
+      "  onehop bench ping --url mongodb://mongos1,mongos2/ --rounds 5"
+    })
+final class PingCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ClusterOptions where = new ClusterOptions();
+
+  @Mixin private ResultsOptions results = new ResultsOptions();
+
+  @Option(names = "--rounds", paramLabel = "N", description = "Over all mongoses. Default: 3.")
+  private int rounds = 3;
+
+  @Option(
+      names = "--pings",
+      paramLabel = "N",
+      description = "Of each mongos in a round. Default: 1000.")
+  private int pings = 1000;
+
+  @Override
+  public Integer call() {
+    where.servers.check();
+    var topology = where.topology(spec.commandLine().getParseResult(), List.of());
+    PingBench bench =
+        new PingBench(
+            MeasuringCommand.atLeastOne("--rounds", rounds),
+            MeasuringCommand.atLeastOne("--pings", pings));
+    var unused = results.run(bench, where.source(topology, testbed -> testbed));
+    return 0;
+  }
+}
