@@ -50,6 +50,7 @@ final class Bootstrap {
       List<RowWriter> writers = query.whole() ? List.of(rows) : List.of(rows, others);
       writers.forEach(writer -> writer.insert(point.documents()));
       for (int test = 0; test <= plan.tests(); test++) {
+        session.progress().state("test %d of %d: subscribing".formatted(test, plan.tests()));
         try (Subscribers subscribers = new Subscribers(query, test)) {
           Subscribers.run(
               writers, WRITES_PER_SECOND, List.of(subscribers), WRITING_MILLIS, WRITING_MILLIS);

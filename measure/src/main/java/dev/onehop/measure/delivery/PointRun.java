@@ -149,14 +149,27 @@ final class PointRun {
 
   private void watchUntil(long micros, RowWriter writer, Consumers consumers)
       throws InterruptedException {
+    long since = SteadyClock.micros();
+    long written = writer.acknowledged();
+    long read = consumers.seen();
     long left;
     while ((left = micros - SteadyClock.micros()) > 0) {
       Thread.sleep(Math.min(POLL_MILLIS, left / 1_000 + 1));
       writer.check();
       consumers.check();
-      progress.state(
-          String.format(
-              Locale.ROOT, "%,d written, %,d read", writer.acknowledged(), consumers.seen()));
+      double seconds = (SteadyClock.micros() - since) / 1e6;
+      if (seconds >= 1) {
+        progress.state(
+            String.format(
+                Locale.ROOT,
+                "%,.0f rows/s written, %,.0f read, %,d behind",
+                (writer.acknowledged() - written) / seconds,
+                (consumers.seen() - read) / seconds,
+                Math.max(0, writer.acknowledged() - consumers.seen())));
+        since = SteadyClock.micros();
+        written = writer.acknowledged();
+        read = consumers.seen();
+      }
     }
   }
 

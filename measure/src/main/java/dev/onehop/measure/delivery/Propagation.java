@@ -24,6 +24,9 @@ final class Propagation {
 
   private static final long POLL_MILLIS = 1;
 
+  /** How often it is shown what was seen. */
+  private static final long SHOW_MICROS = 250_000;
+
   /** Time for what comes again. */
   private static final long SETTLE_MILLIS = 200;
 
@@ -158,6 +161,7 @@ final class Propagation {
 
   private void await(int test) throws InterruptedException {
     long most = -1;
+    long shown = 0;
     long lastNew = SteadyClock.micros();
     while (!readings.values().stream().allMatch(each -> isComplete(each, test))) {
       Thread.sleep(POLL_MILLIS);
@@ -165,6 +169,10 @@ final class Propagation {
       long seen = readings.values().stream().mapToLong(each -> each.log.rows()).sum();
       seen += readings.values().stream().mapToLong(each -> each.log.signals()).sum();
       long now = SteadyClock.micros();
+      if (now - shown > SHOW_MICROS) {
+        shown = now;
+        showSeen(test);
+      }
       if (seen > most) {
         most = seen;
         lastNew = now;
@@ -172,6 +180,16 @@ final class Propagation {
         return;
       }
     }
+  }
+
+  private void showSeen(int test) {
+    StringJoiner each = new StringJoiner(", ");
+    readings.forEach((path, its) -> each.add(path.label() + " " + its.log.rows(test)));
+    session
+        .progress()
+        .state(
+            "test %d of %d, %,d objects seen by %s"
+                .formatted(test, plan.tests(), point.documents(), each));
   }
 
   private void check() throws InterruptedException {
