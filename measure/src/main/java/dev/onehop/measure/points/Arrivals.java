@@ -5,6 +5,7 @@ import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.ShardLatencies;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +61,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
         figures.latency(),
         figures.service(),
         seconds,
-        java.util.List.of(),
+        List.of(),
         cpu,
         conditions,
         cell.folder());

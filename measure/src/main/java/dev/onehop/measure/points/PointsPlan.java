@@ -35,7 +35,7 @@ public final class PointsPlan {
   /** An error of 2 % either way. */
   private static final double SEED_ERROR = 0.02;
 
-  /** Threads of a synchronous driver, and sockets of a pipelined one, in a scenario. */
+  /** Sockets of a pipelined client in a scenario. */
   private static final int SOCKETS = 5;
 
   private final Map<String, String> properties;

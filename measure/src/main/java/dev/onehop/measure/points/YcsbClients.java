@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -181,7 +182,7 @@ final class YcsbClients {
   /** Clients that run side by side, one or several. Status lines come on threads of their own. */
   final class Running implements AutoCloseable {
 
-    private final Map<Path, ChildJvm> children = new java.util.LinkedHashMap<>();
+    private final Map<Path, ChildJvm> children = new LinkedHashMap<>();
     private final Map<Path, StatusLine> status = new HashMap<>(); // guarded by this
     private final CompletableFuture<Long> began = new CompletableFuture<>();
 
