@@ -130,20 +130,20 @@ record ClosedLoop(
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
     if (plan.isOne()) {
-      return Map.of(folder, arguments(cell, clients.closedLoop(cell, folder)));
+      return Map.of(folder, arguments(clients.closedLoop(cell, folder)));
     }
     Map<Path, YcsbArguments> all = new LinkedHashMap<>();
     for (int index : plan.here()) {
       Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
       YcsbArguments its =
-          arguments(cell, clients.closedLoop(cell, own)).client(plan, index, cell.folder());
+          arguments(clients.closedLoop(cell, own)).client(plan, index, cell.folder());
       all.put(
           own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
     }
     return all;
   }
 
-  private YcsbArguments arguments(PointCell cell, YcsbArguments arguments) {
+  private YcsbArguments arguments(YcsbArguments arguments) {
     arguments.warmUp(warmup);
     if (operations != null) {
       arguments.set("operationcount", operations);

@@ -141,7 +141,7 @@ final class ConsumeSheet {
         ours.isPresent() && theirs.isPresent()
             ? ", %s the %s ms (p50) and %s ms (p99) through a mongos"
                 .formatted(
-                    Verdict.shorter(ours.get().p50(), theirs.get().p50()),
+                    Verdict.shorter((double) ours.get().p50(), (double) theirs.get().p50()),
                     Format.millis(theirs.get().p50()),
                     Format.millis(theirs.get().p99()))
             : "";

@@ -32,7 +32,7 @@ final class LineChart {
   /** How large a chart is, in CSS pixels where it is shown at full size. */
   enum Size {
     /** The lines' names stand at their ends. */
-    WIDE("wide", 640, 330),
+    WIDE("wide", 700, 330),
     /** The names are in the list below the chart. */
     NARROW("narrow", 380, 280);
 
@@ -47,7 +47,7 @@ final class LineChart {
     }
   }
 
-  private record Line(LineStyle style, String cssClass, boolean marks, List<Spot> spots) {
+  private record Line(LineStyle style, boolean marks, List<Spot> spots) {
     Spot end() {
       return spots.get(spots.size() - 1);
     }
@@ -96,17 +96,17 @@ final class LineChart {
 
   /** Adds a line with a marker at each of its points. */
   LineChart line(LineStyle style, List<Spot> spots) {
-    return add(style, "series " + style.cssClass(), true, spots);
+    return add(style, true, spots);
   }
 
   /** Adds a curve without markers. */
   LineChart curve(LineStyle style, List<Spot> spots) {
-    return add(style, "series " + style.cssClass(), false, spots);
+    return add(style, false, spots);
   }
 
   /** Adds a line to compare with, below all others. */
   LineChart bound(String name, List<Spot> spots) {
-    return add(new LineStyle(name, 0, false, false), "bound", false, spots);
+    return add(LineStyle.bound(name), false, spots);
   }
 
   /** Marks an interval of the horizontal axis. */
@@ -122,14 +122,13 @@ final class LineChart {
     charts.forEach(chart -> chart.range.combine(all));
   }
 
-  private LineChart add(LineStyle style, String cssClass, boolean marks, List<Spot> spots) {
+  private LineChart add(LineStyle style, boolean marks, List<Spot> spots) {
     List<Spot> shown =
         spots.stream().filter(spot -> !logarithmic || spot.y() > 0).map(this::bounded).toList();
     if (!shown.isEmpty()) {
       shown.forEach(spot -> range.accept(spot.low()));
       shown.forEach(spot -> range.accept(spot.high()));
-      lines.add(
-          cssClass.equals("bound") ? 0 : lines.size(), new Line(style, cssClass, marks, shown));
+      lines.add(style.isBound() ? 0 : lines.size(), new Line(style, marks, shown));
     }
     return this;
   }
@@ -146,18 +145,6 @@ final class LineChart {
   /** The styles of its lines, for the list of names below a narrow chart. */
   List<LineStyle> styles() {
     return lines.stream().map(Line::style).distinct().toList();
-  }
-
-  /** An entry of that list: a piece of line with its marker. */
-  String sample(LineStyle style) {
-    String cssClass =
-        lines.stream()
-            .filter(line -> line.style().equals(style))
-            .findFirst()
-            .orElseThrow()
-            .cssClass();
-    return "<svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"%s\"><path class=\"line\" d=\"M-15 0H15\"/><path class=\"mark\" d=\"%s\"/></g></svg>"
-        .formatted(cssClass, cssClass.equals("bound") ? "" : style.marker());
   }
 
   /** The drawing. */
@@ -222,15 +209,9 @@ final class LineChart {
       double to = x(band.to());
       svg.append(
           format(
-              "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
-                  + "<text class=\"x\" x=\"%.1f\" y=\"%d\">%s</text>%n",
-              from,
-              TOP,
-              to - from,
-              bottom() - TOP,
-              (from + to) / 2,
-              TOP + 12,
-              Html.escape(band.label())));
+              "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
+              from, TOP, to - from, bottom() - TOP));
+      text("x", (from + to) / 2, TOP + 12, band.label());
     }
 
     private void grid() {
@@ -270,7 +251,7 @@ final class LineChart {
       svg.append(
           format(
               "<g class=\"%s\"><path class=\"line\" d=\"M%s\"/>",
-              line.cssClass(), String.join("L", places)));
+              line.style().cssClass(), String.join("L", places)));
       for (Spot spot : line.marks() ? line.spots() : List.<Spot>of()) {
         if (spot.low() < spot.high()) {
           svg.append(
@@ -301,7 +282,7 @@ final class LineChart {
             format(
                 "<g class=\"%s\"><path class=\"leader\" d=\"M%.1f %.1fL%d %.1fH%d\"/>"
                     + "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text></g>%n",
-                line.cssClass(),
+                line.style().cssClass(),
                 x(line.end().x()) + 8,
                 y(line.end().y()),
                 right + 14,

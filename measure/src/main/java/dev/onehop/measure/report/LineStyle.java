@@ -8,7 +8,7 @@ import java.util.List;
  * so that colour is never the only difference.
  *
  * @param name what stands at the line's end
- * @param look which colour and marker, from 0 to 39
+ * @param look which colour and marker, from 0 to 39; below 0 for a line to compare with
  * @param dashed whether it repeats a line under other conditions
  * @param thick whether requests were pipelined
  */
@@ -55,13 +55,30 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
     return new LineStyle(name, of(client.mode()).look(), !usual, client.pipelining());
   }
 
-  /** CSS classes, which give colour and dashes. */
-  String cssClass() {
-    return "c" + look % COLOURS + (dashed ? " alt" : "") + (thick ? " piped" : "");
+  /** The style of a line to compare with, which is of no client. */
+  static LineStyle bound(String name) {
+    return new LineStyle(name, -1, false, false);
   }
 
-  /** The marker's outline around the origin. */
+  boolean isBound() {
+    return look < 0;
+  }
+
+  /** CSS classes, which give colour and dashes. */
+  String cssClass() {
+    return isBound()
+        ? "bound"
+        : "series c" + look % COLOURS + (dashed ? " alt" : "") + (thick ? " piped" : "");
+  }
+
+  /** The marker's outline around the origin; none for a line to compare with. */
   String marker() {
-    return MARKERS.get((look + look / COLOURS) % MARKERS.size());
+    return isBound() ? "" : MARKERS.get((look + look / COLOURS) % MARKERS.size());
+  }
+
+  /** A piece of the line with its marker, as SVG for a list of names. */
+  String sample() {
+    return "<svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"%s\"><path class=\"line\" d=\"M-15 0H15\"/><path class=\"mark\" d=\"%s\"/></g></svg>"
+        .formatted(cssClass(), marker());
   }
 }

@@ -7,8 +7,6 @@ import dev.onehop.measure.results.Conditions;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.Point;
-import dev.onehop.measure.results.Ratio;
-import dev.onehop.measure.results.Ratios;
 import dev.onehop.measure.results.Results;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,7 +50,7 @@ final class PointSections {
 
   void addTo(Sheet sheet) {
     if (points.isEmpty()) {
-      sheet.add(ratios());
+      sheet.add(RatioSection.of(results.ratios()));
       return;
     }
     Optional<Comparison> comparison = Comparison.of(results);
@@ -64,7 +62,7 @@ final class PointSections {
     comparison.ifPresent(each -> each.addFigures(sheet));
     String experiment = results.run() == null ? null : results.run().experiment();
     sheet.add(overview(experiment == null ? "" : experiment + "."));
-    sheet.add(ratios());
+    sheet.add(RatioSection.of(results.ratios()));
     sheet.add(throughput(experiment == null ? "" : experiment + "."));
     results.operations().forEach(operation -> sheet.add(latency(operation, comparison)));
     sheet.add(shares());
@@ -77,50 +75,6 @@ final class PointSections {
             points, Comparator.comparingInt(Point::threads).thenComparing(Point::throughput));
     return "At %d threads, %s did %s operations a second."
         .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
-  }
-
-  private Section ratios() {
-    return new Section("ratios", "Beside the best official client")
-        .table(
-            Table.of(
-                "",
-                results.ratios(),
-                List.of(
-                    Column.text("client", each -> each.client().name()),
-                    Column.of("conns", Format::whole, each -> each.client().connections()),
-                    Column.text(
-                        "at",
-                        each ->
-                            each.threads() == null
-                                ? Format.rate(each.rate()) + "/s"
-                                : each.threads() + " threads"),
-                    Column.text("of", Ratio::metric),
-                    Column.text("best official", each -> each.peer().mode()),
-                    Column.of("conns", Format::whole, each -> each.peer().connections()),
-                    Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
-                        .means("geometric mean over the rounds"),
-                    Column.<Ratio>text("95 %", PointSections::interval)
-                        .means(
-                            "a percentile bootstrap over pairs of rounds; where it includes 1, no"
-                                + " difference is shown")
-                        .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
-                    Column.text("that is", PointSections::verdict))));
-  }
-
-  private static String interval(Ratio ratio) {
-    return ratio.low() == null
-        ? Format.NONE
-        : Format.hundredths(ratio.low()) + "-" + Format.hundredths(ratio.high());
-  }
-
-  private static String verdict(Ratio ratio) {
-    return switch (ratio.claim()) {
-      case HIGHER -> "higher";
-      case LOWER -> "lower";
-      case NO_DIFFERENCE_SHOWN -> "as fast: no difference shown";
-      case TOO_FEW_ROUNDS ->
-          Format.counted(ratio.rounds(), "round") + ": no interval below " + Ratios.LEAST_ROUNDS;
-    };
   }
 
   /** The columns that say which point it is. */

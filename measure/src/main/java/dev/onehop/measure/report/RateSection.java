@@ -35,8 +35,8 @@ final class RateSection {
     Optional<ScenarioEntry> routed = best(highest, each -> each.client().isRouted());
     Optional<ScenarioEntry> official = best(highest, each -> each.client().isOfficial());
     if (routed.isPresent() && official.isPresent()) {
-      long ours = routed.get().latency().p99();
-      long theirs = official.get().latency().p99();
+      double ours = routed.get().latency().p99();
+      double theirs = official.get().latency().p99();
       sheet.say(
           "At %s operations a second, the 99th percentile of the latency is %s with %s, %s the %s of %s, the best of the official clients."
               .formatted(

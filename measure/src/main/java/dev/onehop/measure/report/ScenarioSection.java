@@ -50,7 +50,7 @@ final class ScenarioSection {
       double theirs = p99(official.get());
       double ours = p99(routed.get());
       sheet.say(
-          "At the 99th percentile, they are %s with the best official client."
+          "With the best routed client these latencies (p99) are %s with the best official one."
               .formatted(Verdict.shorter(ours, theirs)));
       sheet.figure(
           Format.millis(ours) + " ms",
@@ -202,8 +202,6 @@ final class ScenarioSection {
       Function<Second, @Nullable Double> value) {
     LineChart chart = new LineChart(caption, Axis.seconds(scenario.seconds()), unit, logarithmic);
     chart.band(scenario.from(), scenario.to(), scenario.scenario());
-    int usual =
-        scenario.lines().stream().mapToInt(line -> line.client().connections()).max().orElse(0);
     for (Line line : scenario.lines()) {
       Group its = group.apply(line);
       List<Spot> spots = new ArrayList<>();
@@ -213,7 +211,7 @@ final class ScenarioSection {
           spots.add(new Spot(i + 0.5, at));
         }
       }
-      chart.curve(LineStyle.of(line.client(), usual), spots);
+      chart.curve(LineStyle.of(line.client(), line.client().connections()), spots);
     }
     return chart;
   }

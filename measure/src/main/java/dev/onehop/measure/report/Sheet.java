@@ -6,7 +6,9 @@ import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.ServerFacts;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a run is shown as: sentences of which the first is the headline, key figures, the run's
@@ -151,10 +153,11 @@ final class Sheet {
   /** For a terminal; lines end in newlines. The findings come last, where they are seen. */
   String text() {
     StringBuilder text = new StringBuilder(surroundings()).append('\n');
+    Set<String> said = new HashSet<>();
     for (Section section : sections(Medium.TERMINAL)) {
       text.append('\n').append(section.title()).append('\n');
       section.text().forEach(line -> text.append(line).append('\n'));
-      section.tables().forEach(table -> text.append(table.text()));
+      section.tables().forEach(table -> text.append(table.text(said)));
     }
     text.append('\n');
     notices.forEach(notice -> text.append("! ").append(notice).append('\n'));

@@ -3,6 +3,7 @@ package dev.onehop.measure.report;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A table as it is shown, in a terminal or on a page.
@@ -62,8 +63,12 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
     return new Table(caption, columns, rows, together);
   }
 
-  /** For a terminal: columns two spaces apart, the first to the left, all others to the right. */
-  String text() {
+  /**
+   * For a terminal: columns two spaces apart, the first to the left, all others to the right.
+   *
+   * @param said the notes of the tables above, which are not said again; those of this are added
+   */
+  String text(Set<String> said) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(columns);
     rows.forEach(row -> lines.add(row.stream().map(Cell::text).toList()));
@@ -76,7 +81,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
       }
       text.append(padded.toString().stripTrailing()).append('\n');
     }
-    notes.forEach(note -> text.append("  ").append(note).append('\n'));
+    notes.stream().filter(said::add).forEach(note -> text.append("  ").append(note).append('\n'));
     return text.toString();
   }
 

@@ -49,7 +49,7 @@ class SessionTest {
   }
 
   /** Measures letters; at one of them something happens. */
-  private final class Letters implements Bench<Letter, String, Found> {
+  private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
     private final String last;

@@ -57,8 +57,11 @@ class GoldenResultsTest {
     List<String> numbers = new ArrayList<>(List.of("# terminal"));
     numbers.addAll(ofText(Reports.table(results)));
     numbers.add("# page");
-    numbers.addAll(ofPage(Reports.html(results, folder)));
+    String page = Reports.html(results, folder);
+    numbers.addAll(ofPage(page));
     Path kept = Files.createDirectories(Path.of("target/golden"));
+    Files.writeString(kept.resolve(name + ".html"), page);
+    Files.writeString(kept.resolve(name + ".table.txt"), Reports.table(results));
     Files.write(kept.resolve(name + ".txt"), numbers);
     assertThat(numbers).isEqualTo(Files.readAllLines(GOLDEN.resolve(name + ".txt")));
   }

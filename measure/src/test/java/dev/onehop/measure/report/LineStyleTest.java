@@ -32,9 +32,9 @@ class LineStyleTest {
   void anotherPoolIsDashedAndPipeliningThick() {
     LineStyle usual = LineStyle.of(new Client("async", 5, false), 5);
     LineStyle other = LineStyle.of(new Client("async", 100, true), 5);
-    assertThat(usual.cssClass()).isEqualTo("c1");
+    assertThat(usual.cssClass()).isEqualTo("series c1");
     assertThat(usual.name()).isEqualTo("async");
-    assertThat(other.cssClass()).isEqualTo("c1 alt piped");
+    assertThat(other.cssClass()).isEqualTo("series c1 alt piped");
     assertThat(other.name()).isEqualTo("async (pipelined), 100 connections");
     assertThat(other.marker()).isEqualTo(usual.marker());
   }

@@ -3,6 +3,7 @@ package dev.onehop.measure.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.measure.results.LatencySummary;
+import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class TableTest {
 
   @Test
   void nothingIsCutOff() {
-    assertThat(table().text())
+    assertThat(table().text(new HashSet<>()))
         .isEqualTo(
             """
 

@@ -1,0 +1,56 @@
+package dev.onehop.measure.report;
+
+import dev.onehop.measure.results.Ratio;
+import dev.onehop.measure.results.Ratios;
+import java.util.List;
+
+/** Every client beside the best official one, and what the rounds allow to say. */
+final class RatioSection {
+
+  private RatioSection() {}
+
+  /** The section; empty if nothing is compared. */
+  static Section of(List<Ratio> ratios) {
+    return new Section("ratios", "Beside the best official client")
+        .table(
+            Table.of(
+                "",
+                ratios,
+                List.of(
+                    Column.text("client", each -> each.client().name()),
+                    Column.of("conns", Format::whole, each -> each.client().connections()),
+                    Column.text(
+                        "at",
+                        each ->
+                            each.threads() == null
+                                ? Format.rate(each.rate()) + "/s"
+                                : each.threads() + " threads"),
+                    Column.text("of", Ratio::metric),
+                    Column.text("best official", each -> each.peer().mode()),
+                    Column.of("conns", Format::whole, each -> each.peer().connections()),
+                    Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
+                        .means("geometric mean over the rounds"),
+                    Column.<Ratio>text("95 %", RatioSection::interval)
+                        .means(
+                            "a percentile bootstrap over pairs of rounds; where it includes 1, no"
+                                + " difference is shown")
+                        .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
+                    Column.text("that is", RatioSection::verdict))));
+  }
+
+  private static String interval(Ratio ratio) {
+    return ratio.low() == null
+        ? Format.NONE
+        : Format.hundredths(ratio.low()) + "-" + Format.hundredths(ratio.high());
+  }
+
+  private static String verdict(Ratio ratio) {
+    return switch (ratio.claim()) {
+      case HIGHER -> "higher";
+      case LOWER -> "lower";
+      case NO_DIFFERENCE_SHOWN -> "as fast: no difference shown";
+      case TOO_FEW_ROUNDS ->
+          Format.counted(ratio.rounds(), "round") + ": no interval below " + Ratios.LEAST_ROUNDS;
+    };
+  }
+}
