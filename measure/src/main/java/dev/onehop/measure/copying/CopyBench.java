@@ -170,9 +170,6 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
   /** Ends the tools and the servers; what the scene has written goes with them. */
   @Override
   public void close() {
-    if (scene != null) {
-      scene.stop();
-    }
     closeTools();
     ends.close();
   }

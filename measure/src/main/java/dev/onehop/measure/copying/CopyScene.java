@@ -3,6 +3,8 @@ package dev.onehop.measure.copying;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.measure.copying.CopyCell.Scene;
+import dev.onehop.measure.copying.ToolProcess.Copier;
+import dev.onehop.measure.copying.ToolProcess.Verifier;
 import dev.onehop.measure.copying.WriteRate.Written;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.results.CopyBenchRun;
@@ -71,6 +73,10 @@ final class CopyScene {
     return Objects.requireNonNull(tools.get(tool));
   }
 
+  private Copier copier(CopyTool tool) {
+    return (Copier) process(tool);
+  }
+
   /** Writes the source anew; for changes, has each tool copy it, to be compared, OneHop. */
   void open() throws InterruptedException {
     load();
@@ -78,8 +84,8 @@ final class CopyScene {
     for (CopyTool tool : verify ? List.of(CopyTool.ONEHOP) : what.tools()) {
       if (what.changes() || verify) {
         progress.state("copying with " + tool.label() + ", unmeasured");
-        process(tool).prepare();
-        process(tool).full(names());
+        copier(tool).prepare();
+        copier(tool).full(names());
         backlogs.put(tool, new Backlog(source.now(), 0));
       }
     }
@@ -121,12 +127,12 @@ final class CopyScene {
   }
 
   private CopyBenchRun full(CopyCell cell) throws InterruptedException {
-    process(cell.tool()).prepare();
+    copier(cell.tool()).prepare();
     CopyBenchRun run =
         measure(
             cell,
             () -> {
-              process(cell.tool()).full(names());
+              copier(cell.tool()).full(names());
               return documents();
             },
             found -> found);
@@ -144,7 +150,7 @@ final class CopyScene {
       written = cell.round();
       progress.state("");
     }
-    ToolProcess tool = process(cell.tool());
+    Copier tool = copier(cell.tool());
     Backlog missed = Objects.requireNonNull(backlogs.get(cell.tool()));
     CopyBenchRun run =
         measure(
@@ -167,7 +173,7 @@ final class CopyScene {
         cell,
         () -> {
           long begun = System.nanoTime();
-          process(cell.tool()).verify(names());
+          ((Verifier) process(cell.tool())).verify(names());
           seconds[0] = (System.nanoTime() - begun) / PER_SECOND;
           return documents();
         },
@@ -200,7 +206,7 @@ final class CopyScene {
 
     /** Follows, catches up, and watches what is written meanwhile; how many changes it was. */
     long run() throws InterruptedException {
-      ToolProcess process = process(tool);
+      Copier process = copier(tool);
       process.follow(missed.since());
       process.await(missed.changes());
       LagWatch watch =
@@ -236,18 +242,17 @@ final class CopyScene {
     ToolUse usedBefore = tool.use();
     CopyEnd.Counts sourceBefore = source.counts();
     CopyEnd.Counts destinationBefore = destination.counts();
-    if (mover != null) {
-      int unusedMoves = mover.moved();
-      mover.setActive(true);
-    }
     long documents;
     Written wrote;
+    if (mover != null) {
+      mover.start();
+    }
+    int moves;
     try (Sampler<Long> sampler = Sampler.start(PAUSE, destination::written)) {
       documents = task.run();
       wrote = WriteRate.of(sampler.stop());
-    }
-    if (mover != null) {
-      mover.setActive(false);
+    } finally {
+      moves = mover == null ? 0 : mover.stop();
     }
     ToolUse used = tool.use();
     CopyEnd.Counts given = source.counts().since(sourceBefore);
@@ -273,7 +278,7 @@ final class CopyScene {
             given.cpu().routers().plus(taken.cpu().routers()).toNanos() / PER_SECOND,
             given.cpu().mongods().plus(taken.cpu().mongods()).toNanos() / PER_SECOND,
             used.memoryBytes(),
-            mover == null ? 0 : mover.moved(),
+            moves,
             !cell.isMeasured() || cell.kind().equals(CopyBenchRun.VERIFY) || isEqual(cell.tool()),
             null,
             wrote.series()));
@@ -314,16 +319,8 @@ final class CopyScene {
     return report.isEqual();
   }
 
-  /** Stops moving ranges. */
-  void stop() {
-    if (mover != null) {
-      mover.close();
-    }
-  }
-
   /** Removes the data of both sides. */
   void close() {
-    stop();
     what.tools().forEach(tool -> destination.drop(tool.database()));
     source.drop(Workload.DATABASE);
   }

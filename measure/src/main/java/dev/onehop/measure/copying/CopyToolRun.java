@@ -22,9 +22,6 @@ interface CopyToolRun extends AutoCloseable {
   /** Ends that. */
   void unfollow();
 
-  /** Compares source and destination. */
-  void verify() throws InterruptedException;
-
   @Override
   void close();
 }

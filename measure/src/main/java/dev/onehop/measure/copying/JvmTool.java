@@ -16,7 +16,7 @@ import org.bson.BsonTimestamp;
  * OneHop or the plain driver: a {@link ToolMain} as its parent has it. It lives for all copies
  * between two clusters, so that it is warm.
  */
-final class JvmTool implements ToolProcess {
+final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /** Where the optimizing compiler would take the processors from a few small copies. */

@@ -3,7 +3,6 @@ package dev.onehop.measure.copying;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Aggregates;
-import com.mongodb.client.model.Projections;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +12,8 @@ import org.HdrHistogram.Histogram;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;
+
+  /** Leaves of an event when its write was issued. */
+  private static final Bson ISSUED =
+      Aggregates.project(
+          new Document(
+              Workload.ISSUED,
+              new Document(
+                  "$ifNull",
+                  List.of(
+                      "$fullDocument." + Workload.ISSUED,
+                      "$updateDescription.updatedFields." + Workload.ISSUED))));
 
   /** How long a server waits for an event before it says that there is none. */
   private static final long AWAIT_MILLIS = 300;
@@ -45,12 +57,7 @@ final class LagWatch implements AutoCloseable {
           shard
               .getDatabase(database)
               .getCollection(collection)
-              .watch(
-                  List.of(
-                      Aggregates.project(
-                          Projections.include(
-                              "fullDocument." + Workload.ISSUED,
-                              "updateDescription.updatedFields." + Workload.ISSUED))))
+              .watch(List.of(ISSUED))
               .startAtOperationTime(start)
               .maxAwaitTime(AWAIT_MILLIS, TimeUnit.MILLISECONDS)
               .withDocumentClass(BsonDocument.class)
@@ -71,7 +78,7 @@ final class LagWatch implements AutoCloseable {
           return;
         }
         long now = Workload.micros();
-        if (event != null && issued(event) instanceof BsonInt64 issued) {
+        if (event != null && event.get(Workload.ISSUED) instanceof BsonInt64 issued) {
           long time = issued.getValue();
           if (time >= from.get() && time < to.get()) {
             micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
@@ -81,18 +88,6 @@ final class LagWatch implements AutoCloseable {
     } catch (RuntimeException e) {
       failure = e;
     }
-  }
-
-  private static @Nullable Object issued(BsonDocument event) {
-    if (event.containsKey("fullDocument")) {
-      return event.getDocument("fullDocument").get(Workload.ISSUED);
-    }
-    return event.containsKey("updateDescription")
-        ? event
-            .getDocument("updateDescription")
-            .getDocument("updatedFields", new BsonDocument())
-            .get(Workload.ISSUED)
-        : null;
   }
 
   /** What is issued from now on is measured. */

@@ -6,10 +6,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.bson.BsonTimestamp;
 
 /** MongoDB's migration-verifier. It keeps its state at the destination, under a name of its own. */
-final class MigrationVerifier implements ToolProcess {
+final class MigrationVerifier implements ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final String PROGRESS = "/api/v1/progress";
   private static final String STATE = "migration_verification_metadata";
@@ -63,35 +62,6 @@ final class MigrationVerifier implements ToolProcess {
       throw Failure.run(program.name() + " found differences: " + tasks, null);
     }
     return done && tasks.path("totalTasks").asInt() > 0;
-  }
-
-  private static UnsupportedOperationException comparesOnly() {
-    return new UnsupportedOperationException("migration-verifier compares only");
-  }
-
-  @Override
-  public void prepare() {
-    throw comparesOnly();
-  }
-
-  @Override
-  public void full(List<String> collections) {
-    throw comparesOnly();
-  }
-
-  @Override
-  public void follow(BsonTimestamp since) {
-    throw comparesOnly();
-  }
-
-  @Override
-  public void await(long changes) {
-    throw comparesOnly();
-  }
-
-  @Override
-  public void unfollow() {
-    throw comparesOnly();
   }
 
   @Override

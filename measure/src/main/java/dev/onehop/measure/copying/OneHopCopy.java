@@ -93,8 +93,8 @@ final class OneHopCopy implements CopyToolRun {
     }
   }
 
-  @Override
-  public void verify() throws InterruptedException {
+  /** Compares source and destination. */
+  void verify() throws InterruptedException {
     VerifyReport report =
         ClusterVerification.builder(from, to)
             .include(List.of(Workload.DATABASE))

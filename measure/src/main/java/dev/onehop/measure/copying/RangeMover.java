@@ -7,19 +7,20 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
 
-/** Moves ranges of the source from shard to shard, as a balancer does, while it is active. */
-final class RangeMover implements AutoCloseable {
+/** Moves ranges of the source from shard to shard, as a balancer does. Used by one thread. */
+final class RangeMover {
   private static final long PAUSE_MILLIS = 500;
 
   private final Testbed testbed;
+  private final List<String> shards;
   private final List<Range> ranges = new ArrayList<>();
-  private final AtomicInteger moved = new AtomicInteger();
-  private final Thread thread = new Thread(this::run, "range-mover");
-  private boolean active; // guarded by this
-  private boolean moving; // guarded by this
+  private @Nullable Thread thread;
+  private volatile boolean active;
+  private int next;
+  private int moved;
 
   /** A range, and the number of the shard that has it. */
   private static final class Range {
@@ -42,68 +43,51 @@ final class RangeMover implements AutoCloseable {
    */
   RangeMover(Testbed testbed, List<String> namespaces, List<BsonDocument> bounds) {
     this.testbed = testbed;
-    int shards = testbed.shardHosts().size();
+    this.shards = List.copyOf(testbed.shardHosts().keySet());
     for (String namespace : namespaces) {
       for (int i = 0; i < bounds.size(); i++) {
-        ranges.add(new Range(namespace, bounds.get(i), (i + 1) * shards / (bounds.size() + 1)));
+        int shard = (i + 1) * shards.size() / (bounds.size() + 1);
+        ranges.add(new Range(namespace, bounds.get(i), shard));
       }
     }
     Collections.shuffle(ranges, new Random(1));
+  }
+
+  /** Begins to move ranges. */
+  void start() {
+    active = true;
+    moved = 0;
+    thread = new Thread(this::run, "range-mover");
     thread.setDaemon(true);
     thread.start();
   }
 
-  /** Begins to move, or ends: then the last move is done when this returns. */
-  synchronized void setActive(boolean wanted) throws InterruptedException {
-    active = wanted;
-    notifyAll();
-    while (!wanted && moving) {
-      wait();
+  /** Ends after the move that is under way, and returns how many there were since the start. */
+  int stop() throws InterruptedException {
+    active = false;
+    if (thread != null) {
+      thread.join();
     }
-  }
-
-  /** How many ranges were moved since this was last asked. */
-  int moved() {
-    return moved.getAndSet(0);
+    return moved;
   }
 
   private void run() {
-    List<String> shards = List.copyOf(testbed.shardHosts().keySet());
     try {
-      for (int i = 0; ; i = (i + 1) % ranges.size()) {
-        begin();
-        Range range = ranges.get(i);
-        int next = (range.shard + 1) % shards.size();
+      while (active) {
+        Range range = ranges.get(next);
+        next = (next + 1) % ranges.size();
+        int to = (range.shard + 1) % shards.size();
         try {
-          testbed.moveRange(range.namespace, range.min, shards.get(next));
-          range.shard = next;
-          moved.incrementAndGet();
+          testbed.moveRange(range.namespace, range.min, shards.get(to));
+          range.shard = to;
+          moved++;
         } catch (TestbedException | MongoException e) {
           // The shard has not removed its old documents of the range yet: another one.
-        } finally {
-          end();
         }
         Thread.sleep(PAUSE_MILLIS);
       }
     } catch (InterruptedException e) {
-      // Closed.
+      Thread.currentThread().interrupt();
     }
-  }
-
-  private synchronized void begin() throws InterruptedException {
-    while (!active) {
-      wait();
-    }
-    moving = true;
-  }
-
-  private synchronized void end() {
-    moving = false;
-    notifyAll();
-  }
-
-  @Override
-  public void close() {
-    thread.interrupt();
   }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * applied all changes is asked of the destination, the same for every program: a signal document
  * that was written last is there, and the servers are given no more writes.
  */
-abstract class RivalTool implements ToolProcess {
+abstract class RivalTool implements ToolProcess.Copier {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final Duration PAUSING = Duration.ofSeconds(60);
 
@@ -124,11 +124,6 @@ abstract class RivalTool implements ToolProcess {
       }
       Thread.sleep(100);
     }
-  }
-
-  @Override
-  public void verify(List<String> collections) {
-    throw new UnsupportedOperationException(program.name() + " compares nothing");
   }
 
   @Override

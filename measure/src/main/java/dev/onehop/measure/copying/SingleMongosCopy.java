@@ -48,11 +48,6 @@ final class SingleMongosCopy implements CopyToolRun {
   }
 
   @Override
-  public void verify() {
-    throw new UnsupportedOperationException("the plain driver compares nothing");
-  }
-
-  @Override
   public void close() {
     source.close();
     destination.close();

@@ -59,7 +59,7 @@ public final class ToolMain {
       case "follow" -> tool.follow(new BsonTimestamp(Long.parseLong(words.get(1))));
       case "await" -> await(tool, Long.parseLong(words.get(1)));
       case "unfollow" -> tool.unfollow();
-      case "verify" -> tool.verify();
+      case "verify" -> ((OneHopCopy) tool).verify();
       default -> throw new IOException("unknown command: " + words);
     }
   }
