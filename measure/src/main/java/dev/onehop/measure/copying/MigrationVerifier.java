@@ -7,11 +7,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** MongoDB's migration-verifier. It keeps its state at the destination, under a name of its own. */
+/**
+ * MongoDB's migration-verifier. It keeps its state at the destination, in a database of its own,
+ * which a start drops.
+ */
 final class MigrationVerifier implements ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final String PROGRESS = "/api/v1/progress";
-  private static final String STATE = "migration_verification_metadata";
 
   private final CopyEnd source;
   private final CopyEnd destination;
@@ -25,16 +27,19 @@ final class MigrationVerifier implements ToolProcess.Verifier {
     this.api = new HttpApi(program, "success", "error");
   }
 
+  Program program() {
+    return program;
+  }
+
   @Override
   public void verify(List<String> collections) throws InterruptedException {
-    destination.drop(STATE);
     List<String> arguments =
         new ArrayList<>(
             List.of(
                 "--srcURI=" + source.url(),
                 "--dstURI=" + destination.url(),
                 "--metaURI=" + destination.url(),
-                "--metaDBName=" + STATE,
+                "--clean",
                 "--serverPort=" + program.port()));
     for (String collection : collections) {
       arguments.add("--srcNamespace=" + Workload.DATABASE + "." + collection);

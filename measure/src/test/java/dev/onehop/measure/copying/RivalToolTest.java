@@ -68,13 +68,16 @@ class RivalToolTest {
   private RivalTool start(CopyTool tool) throws IOException {
     RivalTool rival = (RivalTool) RivalTool.of(tool, program(), source, destination, folder);
     opened.add(rival);
-    HttpServer server =
-        HttpServer.create(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), rival.program().port()), 0);
+    serve(rival.program());
+    return rival;
+  }
+
+  private void serve(Program program) throws IOException {
+    InetAddress here = InetAddress.getLoopbackAddress();
+    HttpServer server = HttpServer.create(new InetSocketAddress(here, program.port()), 0);
     server.createContext("/", this::answer);
     server.start();
     opened.add(() -> server.stop(0));
-    return rival;
   }
 
   private void answer(HttpExchange exchange) throws IOException {
@@ -176,10 +179,31 @@ class RivalToolTest {
 
   @Test
   void migrationVerifierComparesUntilItIsIdle() throws Exception {
-    ToolProcess verifier =
-        RivalTool.of(CopyTool.MIGRATION_VERIFIER, program(), source, destination, folder);
+    MigrationVerifier verifier =
+        (MigrationVerifier)
+            RivalTool.of(CopyTool.MIGRATION_VERIFIER, program(), source, destination, folder);
     opened.add(verifier);
-    assertThatThrownBy(verifier::prepare).isInstanceOf(UnsupportedOperationException.class);
+    serve(verifier.program());
+    answers.put("GET /api/v1/progress", progress(0));
+    verifier.verify(List.of("c0"));
+    assertThat(requests).contains("POST /api/v1/check {}", "POST /api/v1/writesOff {}");
+    assertThat(folder.resolve("command.txt"))
+        .content()
+        .contains("--srcNamespace=ycsb.c0 --dstNamespace=onehop.c0");
+
+    answers.put("GET /api/v1/progress", progress(1));
+    assertThatThrownBy(() -> verifier.verify(List.of("c0")))
+        .isInstanceOf(Failure.class)
+        .hasMessageStartingWith("migration-verifier found differences");
+  }
+
+  /** As its documentation has it. */
+  private static String progress(int failedTasks) {
+    return """
+        {"progress": {"phase": "idle", "generation": 2, "error": null,
+          "verificationStatus": {"totalTasks": 204, "failedTasks": %d, "metadataMismatchTasks": 0}}}
+        """
+        .formatted(failedTasks);
   }
 
   @Test
