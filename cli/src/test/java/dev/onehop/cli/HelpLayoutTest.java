@@ -35,7 +35,7 @@ class HelpLayoutTest {
   private static String help(String command) {
     StringWriter help = new StringWriter();
     String[] words =
-        Stream.concat(Arrays.stream(command.split(" ")), Stream.of("--help"))
+        Stream.concat(Arrays.stream(command.split(" ", -1)), Stream.of("--help"))
             .toArray(String[]::new);
     assertThat(OneHopCommand.commandLine().setOut(new PrintWriter(help)).execute(words)).isZero();
     return help.toString();
@@ -46,7 +46,7 @@ class HelpLayoutTest {
   void examplesComeFirstAndCanBePasted(String command) {
     String help = help(command);
     CommandLine line = OneHopCommand.commandLine();
-    for (String name : command.split(" ")) {
+    for (String name : command.split(" ", -1)) {
       line = line.getSubcommands().get(name);
     }
     for (String example : line.getCommandSpec().usageMessage().footer()) {

@@ -31,6 +31,8 @@ public enum Scenario {
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final boolean ofShard;
   private final String fault;
+
+  @SuppressWarnings("ImmutableEnumChecker") // A method of the cluster, without state.
   private final Change change;
 
   Scenario(boolean ofShard, String fault, Change change) {
