@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       "",
       "  drain       a finished backlog is read",
       "  live        rows are read while they are written, at full speed or --rate",
-      "  idle-shard  the same at 500 rows a second or --rate, while one shard has no rows"
+      "  idle-shard  the same at 500 rows a second or --rate, one shard without rows"
     },
     footer = {
       "",
@@ -72,6 +72,7 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
 
+  @HelpGroup("Streams")
   @Option(
       names = "--source",
       split = ",",
@@ -83,6 +84,7 @@ final class ConsumeCommand implements Callable<Integer> {
       })
   @Nullable List<String> sources;
 
+  @HelpGroup("Streams")
   @Option(
       names = "--channels",
       split = ",",
@@ -92,18 +94,21 @@ final class ConsumeCommand implements Callable<Integer> {
               + " rows one after the other. Default: 1,4,8,32,64 (--quick: 1,64).")
   @Nullable List<Integer> channels;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--rows",
       paramLabel = "N",
       description = "Rows of the backlog of drain. Default: 200000 (--quick: 100000).")
   @Nullable Integer rows;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
       description = "Rows per second that are written, of live and idle-shard.")
   @Nullable Double rate;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--warmup",
       paramLabel = "TIME",

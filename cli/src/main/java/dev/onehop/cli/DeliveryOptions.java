@@ -25,6 +25,7 @@ final class DeliveryOptions {
   @Option(names = "--quick", description = "Fewer and smaller measurements.")
   boolean quick;
 
+  @HelpGroup("Streams")
   @Option(
       names = "--order",
       paramLabel = "key|total",
@@ -33,6 +34,7 @@ final class DeliveryOptions {
               + " a mongos does. Default: key; with an idle shard total.")
   @Nullable String order;
 
+  @HelpGroup("Streams")
   @Option(
       names = "--processes",
       paramLabel = "N",
@@ -41,6 +43,7 @@ final class DeliveryOptions {
               + " clients of load at most, 2 unless given.")
   @Nullable Integer processes;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--duration",
       paramLabel = "TIME",

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
           + " every test, and every object is checked: lost, doubled.",
       "",
       "  client-to-client  written by one application, seen by another's change stream",
-      "  mongo-to-client   written by another program through a mongos, seen by the application",
+      "  mongo-to-client   the same, written by another program through a mongos",
       "  client-to-mongo   written by the application, read with majority by others",
       "  bootstrap         a query subscribed to for the first time",
       "  initial-sync      all documents of a collection handed over",
@@ -93,6 +93,7 @@ final class PropagateCommand implements Callable<Integer> {
       description = "Tests of each that are timed, after one that is not. Default: 5 (--quick: 3).")
   @Nullable Integer tests;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--documents",
       split = ",",
@@ -102,6 +103,7 @@ final class PropagateCommand implements Callable<Integer> {
               + " (--quick: 200).")
   @Nullable List<Integer> documents;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--batch",
       split = ",",
@@ -109,6 +111,7 @@ final class PropagateCommand implements Callable<Integer> {
       description = "Objects to insert per write. A list for a chart. Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--bytes",
       split = ",",
@@ -116,6 +119,7 @@ final class PropagateCommand implements Callable<Integer> {
       description = "Bytes of an object. A list for a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--rate",
       paramLabel = "R",
@@ -124,6 +128,7 @@ final class PropagateCommand implements Callable<Integer> {
               + " one before was acknowledged.")
   @Nullable Double rate;
 
+  @HelpGroup("Streams")
   @Option(
       names = "--await",
       paramLabel = "TIME",
@@ -134,6 +139,7 @@ final class PropagateCommand implements Callable<Integer> {
               + " maxAwaitTime. Default: ${DEFAULT-VALUE}.")
   private Duration await;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--clients",
       split = ",",
@@ -141,6 +147,7 @@ final class PropagateCommand implements Callable<Integer> {
       description = "How many clients load has. A list for a chart. Default: 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
+  @HelpGroup("Rows")
   @Option(
       names = "--client-rate",
       paramLabel = "R",

@@ -173,13 +173,7 @@ public final class LoadMain {
     Thread watch =
         new Thread(
             () -> {
-              try {
-                while (in.readLine() != null) {
-                  // There is nothing more to say.
-                }
-              } catch (IOException e) {
-                // Likewise the end.
-              }
+              in.lines().forEach(line -> {}); // There is nothing more to say.
               if (!done) {
                 Runtime.getRuntime().halt(1);
               }
