@@ -11,34 +11,23 @@ import java.util.stream.Collectors;
 /** A fault of the cluster while operations are issued at a fixed rate. */
 public enum Scenario {
   /** One shard's server stops where it is (SIGSTOP), and continues later. */
-  SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)", BenchCluster::setFrozen),
+  SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)"),
   /** The round trip to one shard's server becomes longer. */
-  SHARD_SLOW(
-      true,
-      "the server of %s is 200 ms further away",
-      (cluster, server, on) -> cluster.setFurther(server, Duration.ofMillis(on ? 200 : 0))),
+  SHARD_SLOW(true, "the server of %s is 200 ms further away"),
   /** The nearest mongos stops where it is, and continues later. */
-  ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)", BenchCluster::setFrozen),
+  ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)"),
   /** Connections to the nearest mongos break, and new ones are refused, until it is back. */
-  ROUTER_LOSS(false, "the nearest mongos, %s, is cut off", BenchCluster::setCutOff),
+  ROUTER_LOSS(false, "the nearest mongos, %s, is cut off"),
   /** The nearest mongos is killed, and started again. */
-  ROUTER_KILL(false, "the nearest mongos, %s, is killed", BenchCluster::setKilled);
-
-  private interface Change {
-    void apply(BenchCluster cluster, String server, boolean on);
-  }
+  ROUTER_KILL(false, "the nearest mongos, %s, is killed");
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final boolean ofShard;
   private final String fault;
 
-  @SuppressWarnings("ImmutableEnumChecker") // A method of the cluster, without state.
-  private final Change change;
-
-  Scenario(boolean ofShard, String fault, Change change) {
+  Scenario(boolean ofShard, String fault) {
     this.ofShard = ofShard;
     this.fault = fault;
-    this.change = change;
   }
 
   /** Its name on the command line and in results. */
@@ -96,6 +85,12 @@ public enum Scenario {
    * @param where of {@link #where}
    */
   void set(BenchCluster cluster, String where, boolean on) {
-    change.apply(cluster, ofShard ? cluster.primaryOf(where) : where, on);
+    String server = ofShard ? cluster.primaryOf(where) : where;
+    switch (this) {
+      case SHARD_FREEZE, ROUTER_FREEZE -> cluster.setFrozen(server, on);
+      case SHARD_SLOW -> cluster.setFurther(server, Duration.ofMillis(on ? 200 : 0));
+      case ROUTER_LOSS -> cluster.setCutOff(server, on);
+      case ROUTER_KILL -> cluster.setKilled(server, on);
+    }
   }
 }
