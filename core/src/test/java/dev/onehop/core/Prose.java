@@ -197,7 +197,7 @@ final class Prose {
       if (line.strip().startsWith("```")) {
         fenced = !fenced;
         line = "";
-      } else if (fenced || line.startsWith("    ") && before.isBlank()) {
+      } else if (fenced || (line.startsWith("    ") && before.isBlank())) {
         continue; // an indented block goes on while this line is kept as the one before
       } else if (line.startsWith("|")) {
         line = line.matches("[|:\\- ]+") ? "" : "\n\n" + line.replaceAll("(?<!\\\\)\\|", "\n\n");
