@@ -201,10 +201,12 @@ final class Prose {
         continue; // an indented block goes on while this line is kept as the one before
       } else if (line.startsWith("|")) {
         line = line.matches("[|:\\- ]+") ? "" : "\n\n" + line.replaceAll("(?<!\\\\)\\|", "\n\n");
-      } else if (line.matches("\\s*([-*]|[0-9]+\\.|#+) .*")) {
-        line = "\n\n" + line.strip().replaceFirst("^([-*]|[0-9]+\\.|#+) ", "");
+      } else if (line.matches("#+ .*")) {
+        line = "\n\n" + line.replaceFirst("#+ ", "") + "\n\n";
+      } else if (line.matches("\\s*([-*]|[0-9]+\\.) .*")) {
+        line = "\n\n" + line.strip().replaceFirst("^([-*]|[0-9]+\\.) ", "");
       }
-      text.append(line).append(line.startsWith("\n\n") && before.startsWith("#") ? "" : "\n");
+      text.append(line).append("\n");
       before = line;
     }
     String plain =

@@ -36,7 +36,6 @@ class ProseTest {
             Prose.markdownSentences(
                 """
                 # A heading
-
                 One sentence with `code that is not read`. Another
                 one, see [a page](http://nobody.test/). Version 1.2 stays one.
 
