@@ -50,11 +50,11 @@ final class Sheet {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
-          "Unfinished run: %d of %d measurements%s."
-              .formatted(
-                  results.finished(),
-                  run.pointsPlanned(),
-                  run.stopped() == null ? "" : " (" + run.stopped() + ")"));
+          // Without a reason the run goes on, or its process was killed.
+          run.stopped() == null
+              ? "So far %d of %d measurements.".formatted(results.finished(), run.pointsPlanned())
+              : "Unfinished run: %d of %d measurements (%s)."
+                  .formatted(results.finished(), run.pointsPlanned(), run.stopped()));
     }
     if (results.server().router().isStandIn()) {
       limits.add(STAND_IN);

@@ -211,7 +211,7 @@ class ReportTest {
     assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
     assertThat(html).contains("&lt;script&gt;", "bench '&lt;b&gt;&amp;'");
     assertThat(html).contains("<p>&lt;e&gt;.</p>");
-    assertThat(html).contains("Unfinished run: 11 of 12 measurements");
+    assertThat(html).contains("Unfinished run: 11 of 12 measurements (&lt;i&gt;stopped");
     assertThat(html).contains("Not known: &lt;u&gt;share&lt;/u&gt;.");
   }
 
