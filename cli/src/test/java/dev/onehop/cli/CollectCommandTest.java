@@ -39,10 +39,7 @@ class CollectCommandTest {
          "client": {"index": %d, "of": 2, "startedAtMillis": 1000, "cpuNanos": 100000000}}
         """
             .formatted(index));
-    ResultsFile.write(
-        client,
-        new Results(
-            sample.run(), sample.topology(), sample.server(), sample.machine(), List.of(point)));
+    ResultsFile.write(client, new Results(sample.envelope(), List.of(point)));
     return client;
   }
 
@@ -67,8 +64,8 @@ class CollectCommandTest {
     assertThat(collect(client(0), log)).isZero();
 
     Point point = ResultsFile.read(folder.resolve("run")).points().get(0);
-    assertThat(point.operations()).isEqualTo(2_000);
-    assertThat(point.read().count()).isEqualTo(2_000);
+    assertThat(point.done().operations()).isEqualTo(2_000);
+    assertThat(point.latencies().read().count()).isEqualTo(2_000);
   }
 
   @Test

@@ -3,7 +3,6 @@ package dev.onehop.measure.copying;
 import dev.onehop.measure.copying.CopyCell.Scene;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.CopyBenchResults;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.RunFacts;
@@ -133,26 +132,12 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
             share == null ? null : "each router held to " + share + " of a processor",
             null);
     return new CopyBenchResults(
-        session.facts((int) cells().stream().filter(CopyCell::isMeasured).count(), load),
-        new TopologyFacts(
-            "from one cluster to another",
-            "here",
-            List.of("here"),
-            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
-            List.copyOf(hosts.values())),
-        server,
-        session.context().machine(),
+        session.envelope(
+            (int) cells().stream().filter(CopyCell::isMeasured).count(),
+            load,
+            TopologyFacts.here("from one cluster to another", List.copyOf(hosts.values())),
+            server),
         runs);
-  }
-
-  @Override
-  public String table(CopyBenchResults results) {
-    return Reports.table(results);
-  }
-
-  @Override
-  public Path page(Path folder, CopyBenchResults results) {
-    return Reports.write(folder, results);
   }
 
   private void closeScene() {

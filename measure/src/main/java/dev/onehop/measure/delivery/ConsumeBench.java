@@ -2,13 +2,11 @@ package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.resync.Progress;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -169,20 +167,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
             1,
             0);
     return new ConsumeResults(
-        session.facts(plan.points().size(), load),
-        session.cluster().topology(),
-        session.cluster().server(),
-        session.context().machine(),
+        session.envelope(plan.points().size(), load),
         measured.stream().map(Measured::point).toList());
-  }
-
-  @Override
-  public String table(ConsumeResults results) {
-    return Reports.table(results);
-  }
-
-  @Override
-  public Path page(Path folder, ConsumeResults results) {
-    return Reports.write(folder, results);
   }
 }

@@ -2,7 +2,6 @@ package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
 import dev.onehop.measure.results.PropagateResults.Streams;
@@ -162,7 +161,6 @@ public final class PropagateBench
         noops.size() > session.cluster().shardHosts().size()
             ? List.of()
             : List.of("the no-op interval of some servers, which don't tell it to this user");
-    int planned = plan.points().size();
     RunFacts.Load load =
         RunFacts.Load.of(
             Collections.max(plan.documents()),
@@ -172,26 +170,12 @@ public final class PropagateBench
             0);
     boolean standIn = session.cluster().server().router().isStandIn();
     return new PropagateResults(
-        PropagateResults.COMMAND,
-        session.facts(planned, load),
-        session.cluster().topology(),
-        session.cluster().server(),
-        session.context().machine(),
+        session.envelope(plan.points().size(), load),
         new Streams(
             plan.await().toMillis(),
             noops,
             plan.total() ? "total" : "key",
             standInWaits && standIn),
         measured.stream().flatMap(each -> each.point().stream()).toList());
-  }
-
-  @Override
-  public String table(PropagateResults results) {
-    return Reports.table(results);
-  }
-
-  @Override
-  public Path page(Path folder, PropagateResults results) {
-    return Reports.write(folder, results);
   }
 }

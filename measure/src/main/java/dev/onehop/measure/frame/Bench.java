@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.RunResults;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -56,10 +57,14 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   record Measured<C, P>(C cell, P point) {}
 
   /** The table for a terminal; empty if there is nothing to show. */
-  String table(R results);
+  default String table(R results) {
+    return Reports.table(results);
+  }
 
   /** Writes the page of the results into a folder, and returns its file. */
-  Path page(Path folder, R results);
+  default Path page(Path folder, R results) {
+    return Reports.write(folder, results);
+  }
 
   /** Ends what the bench has started, also after a failure. Called once, after the last method. */
   default void close() {}

@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
@@ -201,14 +202,4 @@ public interface BenchCluster extends AutoCloseable {
     @Override
     void close();
   }
-
-  /**
-   * What servers say about a window.
-   *
-   * @param share the fraction of operations that each shard served; empty if that can't be told
-   * @param besideOwner the fraction that came to the owner from a router on its host; null if
-   *     nothing was seen
-   * @param sample how many operations that fraction is of; null likewise
-   */
-  record Evidence(Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long sample) {}
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.frame;
 
+import dev.onehop.measure.results.Evidence;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.OperationCounts;
@@ -64,14 +65,14 @@ final class ServerWatch implements BenchCluster.Watch {
   }
 
   @Override
-  public BenchCluster.Evidence evidence(long fromNanos, long toNanos) {
+  public Evidence evidence(long fromNanos, long toNanos) {
     end();
     sample();
     if (routers == null) {
-      return new BenchCluster.Evidence(shares.shares(fromNanos, toNanos), null, null);
+      return new Evidence(shares.shares(fromNanos, toNanos), null, null);
     }
     BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
-    return new BenchCluster.Evidence(
+    return new Evidence(
         // At few operations a second, interpolated counts would be mostly the warm-up's.
         samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,

@@ -3,9 +3,12 @@ package dev.onehop.measure.frame;
 import com.mongodb.MongoException;
 import dev.onehop.measure.frame.Bench.Cell;
 import dev.onehop.measure.frame.Bench.Measured;
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
@@ -238,18 +241,31 @@ public final class Session {
   }
 
   /**
-   * How the run was made, as results have it.
+   * What results say of the run on the session's cluster besides their figures.
    *
    * @param points how many points were planned, each counted once for all its rounds
    * @param load what was loaded and how it was measured
    */
-  public RunFacts facts(int points, RunFacts.Load load) {
-    return RunFacts.of(
-        context.started(),
-        context.command(),
-        stopReason == null && done == planned,
-        stopReason,
-        points,
-        load);
+  public Envelope envelope(int points, RunFacts.Load load) {
+    return envelope(points, load, cluster().topology(), cluster().server());
+  }
+
+  /**
+   * The same for a bench that starts its own servers.
+   *
+   * @param topology where these stand
+   * @param server which they are
+   */
+  public Envelope envelope(
+      int points, RunFacts.Load load, TopologyFacts topology, ServerFacts server) {
+    RunFacts facts =
+        new RunFacts(
+            context.started(),
+            context.command(),
+            stopReason == null && done == planned,
+            stopReason,
+            points,
+            load);
+    return new Envelope(facts, topology, server, context.machine());
   }
 }

@@ -1,6 +1,7 @@
 package dev.onehop.measure.frame;
 
 import com.mongodb.ConnectionString;
+import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;

@@ -6,7 +6,6 @@ import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
-import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
 import dev.onehop.measure.results.ResyncResults;
@@ -348,28 +347,16 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
             plan.rounds(),
             plan.seed());
     return ResyncResults.of(
-        session.facts(plan.cells(), load),
-        new TopologyFacts(
-            "replica set",
-            "here",
-            List.of("here"),
-            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
-            List.of(
-                new HostFacts(set.primary().host(), "here", List.of("primary")),
-                new HostFacts(set.source().host(), "here", List.of("hidden secondary")))),
-        server,
-        session.context().machine(),
+        session.envelope(
+            plan.cells(),
+            load,
+            TopologyFacts.here(
+                "replica set",
+                List.of(
+                    new HostFacts(set.primary().host(), "here", List.of("primary")),
+                    new HostFacts(set.source().host(), "here", List.of("hidden secondary")))),
+            server),
         cells);
-  }
-
-  @Override
-  public String table(ResyncResults results) {
-    return Reports.table(results);
-  }
-
-  @Override
-  public Path page(Path folder, ResyncResults results) {
-    return Reports.write(folder, results);
   }
 
   @Override

@@ -1,18 +1,16 @@
 package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.BenchCluster;
-import dev.onehop.measure.frame.BenchCluster.Evidence;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.ClientRun;
-import dev.onehop.measure.results.HdrLogs;
-import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.Evidence;
+import dev.onehop.measure.results.Latencies;
 import dev.onehop.measure.results.Point;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,9 +48,6 @@ record ClosedLoop(
 
   private static final double SAMPLED_PER_SECOND = 50;
   private static final double SAMPLED_PER_POINT = 10_000;
-
-  private static final List<String> OPERATIONS =
-      List.of("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE");
 
   /** Checks that exactly one of operations and duration is given. */
   ClosedLoop {
@@ -187,59 +182,34 @@ record ClosedLoop(
       failures.merge("by the binding's count", errors - output.errors(), Long::sum);
     }
     Path folder = clients.folder(cell.folder());
-    Map<String, LatencySummary> latencies = latencies(folder);
+    Latencies latencies = Latencies.of(folder);
     checkLogs(latencies, output, summary, folder, clients);
     int throughPool = Math.min(cell.threads(), cell.connections());
     return new Point(
-        cell.mode().label(),
+        cell.client(),
         cell.threads(),
-        cell.connections(),
-        cell.pipelining(),
-        summary.measuredSeconds(),
-        summary.operations(),
-        errors,
-        summary.perSecond(),
-        List.of(),
-        LoopLimit.operationsPerSecond(cell.threads() * count, roundTrip),
-        cell.mode().throughOneRouter()
-            ? LoopLimit.operationsPerSecond(throughPool * count, roundTrip)
-            : null,
-        roundTrip,
-        evidence.share(),
-        cell.mode().withoutRouter() ? null : evidence.besideOwner(),
-        evidence.sample(),
+        summary.done(errors, failures),
+        new Point.Bounds(
+            LoopLimit.operationsPerSecond(cell.threads() * count, roundTrip),
+            cell.mode().throughOneRouter()
+                ? LoopLimit.operationsPerSecond(throughPool * count, roundTrip)
+                : null,
+            roundTrip),
+        cell.mode().withoutRouter() ? evidence.withoutRouter() : evidence,
         Reading.cpuPerOperation(samples, summary),
         Reading.conditions(samples, summary),
-        summary.routes() == null ? Map.of() : summary.routes(),
-        failures,
+        summary.routes(),
         cell.folder(),
-        latencies.get("READ"),
-        latencies.get("UPDATE"),
-        latencies.get("INSERT"),
-        latencies.get("SCAN"),
-        latencies.get("READ-MODIFY-WRITE"));
-  }
-
-  /** The latencies in a folder's HdrHistogram logs, by kind of operation. */
-  static Map<String, LatencySummary> latencies(Path folder) {
-    Map<String, LatencySummary> latencies = new HashMap<>();
-    for (String operation : OPERATIONS) {
-      HdrLogs.merged(folder, operation)
-          .ifPresent(histogram -> latencies.put(operation, LatencySummary.of(histogram)));
-    }
-    return latencies;
+        latencies);
   }
 
   private static void checkLogs(
-      Map<String, LatencySummary> latencies,
+      Latencies latencies,
       YcsbOutput output,
       RunSummary summary,
       Path folder,
       YcsbClients clients) {
-    long logged = output.errors();
-    for (Map.Entry<String, LatencySummary> each : latencies.entrySet()) {
-      logged += each.getKey().startsWith("READ-") ? 0 : each.getValue().count();
-    }
+    long logged = output.errors() + latencies.count();
     if (logged != summary.operations()) {
       clients
           .progress()

@@ -2,7 +2,7 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.CpuPerOperation;
-import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.Latencies;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
@@ -10,8 +10,6 @@ import dev.onehop.resync.Failure;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,10 +52,7 @@ public final class CollectedRun {
     }
     Results merged =
         new Results(
-            first.run(),
-            first.topology(),
-            first.server(),
-            first.machine(),
+            first.envelope(),
             points,
             List.of(),
             List.of(),
@@ -86,36 +81,18 @@ public final class CollectedRun {
   private static Point sum(List<Point> same, ClientRun run, Path folder) {
     Point first = same.get(0);
     RunSummary summary = RunSummary.of(folder);
-    Map<String, Long> failures = new TreeMap<>();
-    same.forEach(
-        point -> point.failures().forEach((what, count) -> failures.merge(what, count, Long::sum)));
-    Map<String, LatencySummary> latencies = ClosedLoop.latencies(folder);
+    long errors = same.stream().mapToLong(Point::errors).sum();
     return new Point(
-        first.mode(),
+        first.client(),
         first.threads(),
-        first.connections(),
-        first.pipelining(),
-        summary.measuredSeconds(),
-        summary.operations(),
-        same.stream().mapToLong(Point::errors).sum(),
-        summary.perSecond(),
-        List.of(),
-        first.limit(),
-        first.poolLimit(),
-        first.meanRoundTripMillis(),
-        first.share(),
-        first.besideOwner(),
-        first.besideOwnerSample(),
+        summary.done(errors, Point.Done.failures(same)),
+        first.bounds(),
+        first.evidence(),
         cpu(run),
         null,
-        summary.routes() == null ? Map.of() : summary.routes(),
-        failures,
+        summary.routes(),
         first.folder(),
-        latencies.get("READ"),
-        latencies.get("UPDATE"),
-        latencies.get("INSERT"),
-        latencies.get("SCAN"),
-        latencies.get("READ-MODIFY-WRITE"));
+        Latencies.of(folder));
   }
 
   /** The clients' processor time per operation of all; of servers elsewhere nothing is known. */

@@ -106,9 +106,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
       seconds = Math.max(seconds, summary.measuredSeconds());
     }
     return new FleetResult.Line(
-        cell.mode().label(),
-        cell.connections(),
-        cell.pipelining(),
+        cell.client(),
         intended,
         intended - errors,
         errors,

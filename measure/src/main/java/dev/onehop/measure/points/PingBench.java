@@ -1,5 +1,6 @@
 package dev.onehop.measure.points;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
@@ -9,12 +10,10 @@ import com.mongodb.client.MongoDatabase;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.LatencySummary;
-import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
-import dev.onehop.measure.results.ServerFacts;
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.testbed.TrustedAuthority;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -71,13 +70,7 @@ public final class PingBench
   public record Line(int round, String router, LatencySummary latency) {}
 
   /** The content of {@code results.json}. */
-  public record Results(
-      RunFacts run,
-      TopologyFacts topology,
-      ServerFacts server,
-      MachineFacts machine,
-      List<Line> pings)
-      implements RunResults {
+  public record Results(@JsonUnwrapped Envelope envelope, List<Line> pings) implements RunResults {
     @Override
     public int finished() {
       return pings.stream().mapToInt(Line::round).max().orElse(0);
@@ -146,12 +139,9 @@ public final class PingBench
     if (measured.isEmpty()) {
       return null;
     }
-    BenchCluster cluster = session.cluster();
+    RunFacts.Load load = RunFacts.Load.of(0, "ping", session.cluster().missing(), rounds, 0);
     return new Results(
-        session.facts(rounds, RunFacts.Load.of(0, "ping", cluster.missing(), rounds, 0)),
-        cluster.topology(),
-        cluster.server(),
-        session.context().machine(),
+        session.envelope(rounds, load),
         measured.stream().flatMap(each -> each.point().stream()).toList());
   }
 

@@ -138,7 +138,8 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
           .progress()
           .note(
               "%s: %d operations FAILED: %s"
-                  .formatted(cell.title(), found.point().errors(), found.point().failures()));
+                  .formatted(
+                      cell.title(), found.point().errors(), found.point().done().failures()));
     }
     return finding;
   }
@@ -161,10 +162,11 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     ServerFacts server = cluster.server();
     Results results =
         new Results(
-            session.facts(plan.all().size(), load(cluster)),
-            cluster.topology(),
-            server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server,
-            session.context().machine(),
+            session.envelope(
+                plan.all().size(),
+                load(cluster),
+                cluster.topology(),
+                server.router().isStandIn() ? server.withCost(RouterCost.of(points)) : server),
             points,
             entries,
             timelines(measured, cluster),
@@ -273,10 +275,5 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
             && results.fleets().isEmpty()
         ? ""
         : Reports.table(results);
-  }
-
-  @Override
-  public Path page(Path folder, Results results) {
-    return Reports.write(folder, results);
   }
 }

@@ -2,9 +2,11 @@ package dev.onehop.measure.points;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.onehop.measure.results.Point;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +41,12 @@ record RunSummary(
     @Nullable Boolean steady,
     @Nullable Double error,
     @Nullable Integer windows,
-    @Nullable Map<String, Long> routes) {
+    Map<String, Long> routes) {
+
+  /** Routes that were not counted are none. */
+  RunSummary {
+    routes = routes == null ? Map.of() : routes;
+  }
 
   /** The file that a process's binding writes into its folder. */
   static Path file(Path folder) {
@@ -58,6 +65,16 @@ record RunSummary(
       String why = YcsbClients.complaint(folder).map(line -> ": " + line).orElse("");
       throw Failure.run("YCSB did not run to its end" + why + "; its output is in " + folder, e);
     }
+  }
+
+  /**
+   * What the process did, as results have it.
+   *
+   * @param errors failed operations, of which it may know fewer
+   * @param failures the same by operation and status
+   */
+  Point.Done done(long errors, Map<String, Long> failures) {
+    return new Point.Done(measuredSeconds, operations, errors, perSecond(), List.of(), failures);
   }
 
   /** Operations per second of the measured time. */

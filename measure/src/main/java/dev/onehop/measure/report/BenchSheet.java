@@ -1,6 +1,5 @@
 package dev.onehop.measure.report;
 
-import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.ScenarioEntry;
@@ -48,7 +47,8 @@ final class BenchSheet {
             ? "*: others on the host took more than 1 % of the processors' time (steal) meanwhile."
             : "");
     RunFacts run = results.run();
-    long misplaced = run == null || run.placement() == null ? 0 : run.placement().misplaced();
+    long misplaced =
+        run == null || run.load().placement() == null ? 0 : run.load().placement().misplaced();
     sheet.notice(
         misplaced == 0
             ? ""
@@ -70,7 +70,10 @@ final class BenchSheet {
     }
     int rounds =
         Math.max(
-            results.points().stream().mapToInt(point -> point.rounds().size()).max().orElse(1),
+            results.points().stream()
+                .mapToInt(point -> point.done().rounds().size())
+                .max()
+                .orElse(1),
             results.scenarios().stream()
                 .filter(each -> each.scenario().equals(ScenarioEntry.RATE))
                 .mapToInt(each -> each.rounds().size())
@@ -82,7 +85,9 @@ final class BenchSheet {
                 + " some 10 % show nothing."
             : "Points were measured %d times (n = %d); the tables show the median."
                 .formatted(rounds, rounds));
-    if (results.points().stream().map(Point::mode).anyMatch(mode -> mode.startsWith("straight-"))) {
+    if (results.points().stream()
+        .map(point -> point.client().mode())
+        .anyMatch(mode -> mode.startsWith("straight-"))) {
       sheet.limit(STRAIGHT);
     }
   }

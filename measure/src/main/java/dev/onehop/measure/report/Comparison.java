@@ -28,7 +28,8 @@ record Comparison(
   /** Empty if either was not measured. */
   static Optional<Comparison> of(Results results) {
     int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
-    int smallest = results.points().stream().mapToInt(Point::connections).min().orElse(0);
+    int smallest =
+        results.points().stream().mapToInt(point -> point.client().connections()).min().orElse(0);
     List<Point> there = results.points().stream().filter(p -> p.threads() == threads).toList();
     Optional<Point> routed = best(there, p -> p.client().isRouted());
     Optional<Point> official = best(there, p -> p.client().isOfficial() && p.throughput() > 0);
@@ -36,8 +37,8 @@ record Comparison(
       return Optional.empty();
     }
     Point capped =
-        best(there, p -> p.client().isOfficial() && p.connections() == smallest)
-            .filter(p -> p.connections() < official.get().connections())
+        best(there, p -> p.client().isOfficial() && p.client().connections() == smallest)
+            .filter(p -> p.client().connections() < official.get().client().connections())
             .orElse(null);
     Ratio rounds =
         results.ratios().stream()
@@ -59,7 +60,7 @@ record Comparison(
         topology.hosts().stream()
             .anyMatch(
                 host -> host.name().equals(topology.client()) && host.roles().contains("router"));
-    boolean enough = official.connections() >= official.threads();
+    boolean enough = official.client().connections() >= official.threads();
     return near && enough
         ? "a mongos is on the client's host and no thread waits for a connection"
         : enough ? "no thread waits for a connection" : "";
@@ -81,27 +82,27 @@ record Comparison(
                 Format.rate(official.throughput()),
                 routed.client().label(),
                 official.client().label()));
-    if (routed.meanLatency() != null && official.meanLatency() != null) {
-      String trip = Format.ofMillis(routed.meanRoundTripMillis());
+    if (routed.latencies().mean() != null && official.latencies().mean() != null) {
+      String trip = Format.ofMillis(routed.bounds().meanRoundTripMillis());
       sheet.figure(
-          Format.millis(routed.meanLatency()) + " ms",
+          Format.millis(routed.latencies().mean()) + " ms",
           "mean latency",
-          Format.millis(official.meanLatency())
+          Format.millis(official.latencies().mean())
               + " ms by "
-              + official.mode()
+              + official.client().mode()
               + (trip.equals(Format.NONE) ? "" : "; round trip " + trip + " ms"));
     }
     if (routed.ofLimit() != null) {
       sheet.figure(
           Format.percent(routed.ofLimit()) + " %",
           "of what a closed loop can do",
-          Format.percent(official.ofLimit()) + " % by " + official.mode());
+          Format.percent(official.ofLimit()) + " % by " + official.client().mode());
     }
-    if (routed.besideOwner() != null) {
+    if (routed.evidence().besideOwner() != null) {
       sheet.figure(
-          Format.percent(routed.besideOwner()) + " %",
+          Format.percent(routed.evidence().besideOwner()) + " %",
           "went over a router beside the owning shard",
-          Format.percent(official.besideOwner()) + " % by " + official.mode());
+          Format.percent(official.evidence().besideOwner()) + " % by " + official.client().mode());
     }
   }
 
@@ -116,7 +117,7 @@ record Comparison(
             ? ""
             : " With %s these did %s at most."
                 .formatted(
-                    Format.counted(capped.connections(), "connection"),
+                    Format.counted(capped.client().connections(), "connection"),
                     Format.rate(capped.throughput()));
     return "At %s, %s is %s the best of the official clients, %s: %s against %s operations a second.%s"
         .formatted(
@@ -131,8 +132,8 @@ record Comparison(
 
   /** What an operation's mean latencies say; empty if one of both has none. */
   String latency(String operation) {
-    LatencySummary ours = routed.latencies().get(operation);
-    LatencySummary theirs = official.latencies().get(operation);
+    LatencySummary ours = routed.latencies().byOperation().get(operation);
+    LatencySummary theirs = official.latencies().byOperation().get(operation);
     return ours == null || theirs == null
         ? ""
         : "At %s, %s takes %s ms (mean), %s the %s ms of %s."

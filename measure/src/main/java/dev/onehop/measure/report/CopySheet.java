@@ -46,7 +46,7 @@ final class CopySheet {
     if (results.tools().contains(CopyBenchRun.DRIVER)) {
       sheet.limit("No other tool was given, so OneHop is beside the plain driver: see --rival.");
     }
-    if (results.run().rounds() == 1) {
+    if (results.run().load().rounds() == 1) {
       sheet.limit("Everything was measured once (n = 1): differences of some 10 % show nothing.");
     }
     return sheet.add(speed()).add(costs()).add(lags());

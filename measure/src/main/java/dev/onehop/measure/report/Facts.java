@@ -88,9 +88,11 @@ final class Facts {
     RunFacts run = results.run();
     if (run != null) {
       facts.put("started", run.started());
-      facts.put("workload", run.workload());
-      facts.put("documents", Format.whole(run.records()));
-      facts.put("properties", run.properties().isEmpty() ? "" : run.properties().toString());
+      facts.put("workload", run.load().workload());
+      facts.put("documents", Format.whole(run.load().records()));
+      facts.put(
+          "properties",
+          run.load().properties().isEmpty() ? "" : run.load().properties().toString());
     }
     facts.values().removeIf(value -> value == null || value.isEmpty());
     return facts;

@@ -1,7 +1,6 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.Section.Medium;
-import dev.onehop.measure.results.Client;
 import dev.onehop.measure.results.FleetResult;
 import dev.onehop.measure.results.FleetResult.Line;
 import dev.onehop.measure.results.FleetResult.Server;
@@ -18,10 +17,11 @@ final class FleetSection {
 
   void addTo(Sheet sheet) {
     Optional<Line> official =
-        fleet.lines().stream().filter(line -> line.mode().equals("async")).findFirst();
+        fleet.lines().stream().filter(line -> line.client().mode().equals("async")).findFirst();
     Optional<Line> routed =
         fleet.lines().stream()
-            .filter(line -> line.pipelining() && line.mode().equals("targeted-async"))
+            .filter(
+                line -> line.client().pipelining() && line.client().mode().equals("targeted-async"))
             .findFirst();
     if (official.isPresent() && routed.isPresent()) {
       compare(sheet, official.get(), routed.get());
@@ -57,9 +57,9 @@ final class FleetSection {
             .formatted(
                 fleet.clients(),
                 many,
-                client(official).name(),
+                official.client().name(),
                 few,
-                client(routed).name(),
+                routed.client().name(),
                 Format.decimal((double) many / Math.max(1, few)),
                 official.peakSockets(true),
                 routed.peakSockets(true),
@@ -67,12 +67,8 @@ final class FleetSection {
                 Format.rate(routed.perSecond())));
     sheet.figure(
         Format.counted(few, "socket"),
-        "at the busiest mongos, with " + client(routed).label(),
-        Format.whole(many) + " with " + client(official).label());
-  }
-
-  private static Client client(Line line) {
-    return new Client(line.mode(), line.connections(), line.pipelining());
+        "at the busiest mongos, with " + routed.client().label(),
+        Format.whole(many) + " with " + official.client().label());
   }
 
   private Table table() {
@@ -80,8 +76,8 @@ final class FleetSection {
         "What many instances occupy",
         fleet.lines(),
         List.of(
-            Column.text("client", line -> client(line).name()),
-            Column.of("conns", Format::whole, Line::connections),
+            Column.text("client", line -> line.client().name()),
+            Column.of("conns", Format::whole, line -> line.client().connections()),
             Column.of("done/s", Format::rate, Line::perSecond),
             Column.<Line>of("p50", Format::millis, line -> line.latency().p50())
                 .means("ms from the intended time"),
@@ -100,7 +96,7 @@ final class FleetSection {
 
   private static Table servers(Line line) {
     return Table.of(
-        "Servers with " + client(line).label(),
+        "Servers with " + line.client().label(),
         line.servers(),
         List.of(
             Column.text("server", Server::server),

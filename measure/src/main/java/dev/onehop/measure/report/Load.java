@@ -29,7 +29,7 @@ record Load(double busy) {
 
   /** Of operations at a rate. */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
-    return of(entry.cpu(), entry.perSecond(), machine);
+    return of(entry.cpu(), entry.figures().perSecond(), machine);
   }
 
   private static Load of(

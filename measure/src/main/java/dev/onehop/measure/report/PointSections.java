@@ -37,13 +37,14 @@ final class PointSections {
   PointSections(Results results, Path folder) {
     this.results = results;
     this.folder = folder;
-    this.usualPool = results.points().stream().mapToInt(Point::connections).min().orElse(0);
+    this.usualPool =
+        results.points().stream().mapToInt(point -> point.client().connections()).min().orElse(0);
     this.threads = results.points().stream().map(Point::threads).distinct().sorted().toList();
     this.points =
         results.points().stream()
             .sorted(
                 Comparator.comparingInt(Point::threads)
-                    .thenComparingInt(Point::connections)
+                    .thenComparingInt(point -> point.client().connections())
                     .thenComparing(Point::client, Client.ORDER))
             .toList();
   }
@@ -60,7 +61,7 @@ final class PointSections {
       sheet.say(comparison.map(Comparison::sentence).orElseGet(this::fastest));
     }
     comparison.ifPresent(each -> each.addFigures(sheet));
-    String experiment = results.run() == null ? null : results.run().experiment();
+    String experiment = results.run() == null ? null : results.run().load().experiment();
     sheet.add(overview(experiment == null ? "" : experiment + "."));
     sheet.add(RatioSection.of(results.ratios()));
     sheet.add(throughput(experiment == null ? "" : experiment + "."));
@@ -81,7 +82,7 @@ final class PointSections {
   static List<Column<Point>> head(Function<Point, String> name) {
     return List.of(
         Column.text("mode", name),
-        Column.of("conns", Format::whole, Point::connections),
+        Column.of("conns", Format::whole, point -> point.client().connections()),
         Column.of("threads", Format::whole, Point::threads));
   }
 
@@ -97,14 +98,14 @@ final class PointSections {
   }
 
   private static Column<Point> rounds() {
-    return Column.<Point>text("rounds", point -> Format.range(point.rounds()))
+    return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
         .means("the slowest and the fastest; everything else is of the median one")
         .missingIf("n = 1");
   }
 
   private static List<Column<Point>> limits() {
     return List.of(
-        Column.<Point>of("limit", Format::rate, Point::limit)
+        Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
             .means(
                 "threads / mean round trip of the operations that ran: a closed loop does no more")
             .missingIf("no round trips between hosts"),
@@ -121,18 +122,24 @@ final class PointSections {
     return Column.<Point>text(
             "share %",
             point ->
-                point.share().isEmpty()
+                point.evidence().share().isEmpty()
                     ? Format.NONE
                     : shards.stream()
-                        .map(shard -> Format.percent(point.share().getOrDefault(shard, 0.0)))
+                        .map(
+                            shard ->
+                                Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
                         .collect(Collectors.joining("/")))
         .means("operations that " + String.join(" / ", shards) + " served, by their counters")
         .withBars(
-            point -> shards.stream().map(shard -> point.share().getOrDefault(shard, 0.0)).toList());
+            point ->
+                shards.stream()
+                    .map(shard -> point.evidence().share().getOrDefault(shard, 0.0))
+                    .toList());
   }
 
   private static Column<Point> besideOwner() {
-    return Column.<Point>of("beside owner %", Format::percent, Point::besideOwner)
+    return Column.<Point>of(
+            "beside owner %", Format::percent, point -> point.evidence().besideOwner())
         .means("operations that reached their shard from a router on its host, sampled there");
   }
 
@@ -143,7 +150,7 @@ final class PointSections {
       latencies.addAll(
           Column.latencies(
               operation.toLowerCase(Locale.ROOT),
-              point -> point.latencies().get(operation),
+              point -> point.latencies().byOperation().get(operation),
               "mean",
               "p50",
               "p95",
@@ -186,7 +193,7 @@ final class PointSections {
             List.of(rate(), rounds()),
             limits(),
             List.of(
-                Column.<Point>of("pool bound", Format::rate, Point::poolLimit)
+                Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
                     .means(
                         "connections / mean round trip, where one router's pool carries every"
                             + " operation")
@@ -202,12 +209,17 @@ final class PointSections {
             "operations per second",
             true);
     double reached = points.stream().mapToDouble(Point::throughput).max().orElse(1);
-    bound(chart, "closed-loop limit", Point::limit, point -> true, OUT_OF_SIGHT * reached);
+    bound(
+        chart,
+        "closed-loop limit",
+        point -> point.bounds().limit(),
+        point -> true,
+        OUT_OF_SIGHT * reached);
     bound(
         chart,
         "pool bound",
-        Point::poolLimit,
-        point -> point.connections() == usualPool,
+        point -> point.bounds().poolLimit(),
+        point -> point.client().connections() == usualPool,
         OUT_OF_SIGHT * reached);
     for (Client client : clientsInOrder()) {
       chart.line(
@@ -218,8 +230,8 @@ final class PointSections {
                       new Spot(
                           point.threads(),
                           point.throughput(),
-                          Collections.min(point.rounds()),
-                          Collections.max(point.rounds())))
+                          Collections.min(point.done().rounds()),
+                          Collections.max(point.done().rounds())))
               .toList());
     }
     return chart;
@@ -269,7 +281,9 @@ final class PointSections {
     section.table(
         Table.of(
             operation + " latency in ms",
-            points.stream().filter(point -> point.latencies().containsKey(operation)).toList(),
+            points.stream()
+                .filter(point -> point.latencies().byOperation().containsKey(operation))
+                .toList(),
             head(this::marked),
             List.of(Column.of("count", Format::whole, each -> its(each, operation).figure("n"))),
             Column.latencies(
@@ -279,7 +293,7 @@ final class PointSections {
   }
 
   private static LatencySummary its(Point point, String operation) {
-    return Objects.requireNonNull(point.latencies().get(operation));
+    return Objects.requireNonNull(point.latencies().byOperation().get(operation));
   }
 
   private LineChart latencyChart(String operation, String figure) {
@@ -290,13 +304,18 @@ final class PointSections {
             "ms (" + figure + ")",
             true);
     if (figure.equals("mean")) {
-      bound(chart, "mean round trip", Point::meanRoundTripMillis, point -> true, Double.MAX_VALUE);
+      bound(
+          chart,
+          "mean round trip",
+          point -> point.bounds().meanRoundTripMillis(),
+          point -> true,
+          Double.MAX_VALUE);
     }
     for (Client client : clientsInOrder()) {
       chart.line(
           LineStyle.of(client, usualPool),
           of(client).stream()
-              .filter(point -> point.latencies().containsKey(operation))
+              .filter(point -> point.latencies().byOperation().containsKey(operation))
               .map(point -> new Spot(point.threads(), its(point, operation).figure(figure) / 1000))
               .toList());
     }

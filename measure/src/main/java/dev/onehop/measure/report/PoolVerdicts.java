@@ -24,8 +24,8 @@ final class PoolVerdicts {
     List<String> sentences = new ArrayList<>();
     TreeSet<Integer> pools = new TreeSet<>();
     there.stream()
-        .filter(p -> p.client().isRouted() && !p.pipelining())
-        .forEach(p -> pools.add(p.connections()));
+        .filter(p -> p.client().isRouted() && !p.client().pipelining())
+        .forEach(p -> pools.add(p.client().connections()));
     if (pools.size() > 1) {
       pools.forEach(pool -> sentence(there, threads, pool).ifPresent(sentences::add));
     }
@@ -33,9 +33,9 @@ final class PoolVerdicts {
   }
 
   private static Optional<String> sentence(List<Point> there, int threads, int pool) {
-    List<Point> points = there.stream().filter(p -> p.connections() == pool).toList();
+    List<Point> points = there.stream().filter(p -> p.client().connections() == pool).toList();
     Optional<Point> official = best(points, p -> p.client().isOfficial() && p.throughput() > 0);
-    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.pipelining());
+    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.client().pipelining());
     if (official.isEmpty() || routed.isEmpty()) {
       return Optional.empty();
     }
@@ -46,18 +46,18 @@ final class PoolVerdicts {
             .formatted(
                 pool,
                 threads,
-                routed.get().mode(),
+                routed.get().client().mode(),
                 Format.rate(routed.get().throughput()),
                 Verdict.faster(ratio, ""),
-                official.get().mode(),
+                official.get().client().mode(),
                 Format.rate(official.get().throughput())));
-    best(points, p -> p.client().isRouted() && p.pipelining())
+    best(points, p -> p.client().isRouted() && p.client().pipelining())
         .ifPresent(
             p ->
                 text.append(
                     "; pipelined over as many sockets, %s (%s ops/s) was %s it"
                         .formatted(
-                            p.mode(),
+                            p.client().mode(),
                             Format.rate(p.throughput()),
                             Verdict.faster(p.throughput() / official.get().throughput(), ""))));
     text.append('.');

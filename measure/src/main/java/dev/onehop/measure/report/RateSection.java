@@ -35,8 +35,8 @@ final class RateSection {
     Optional<ScenarioEntry> routed = best(highest, each -> each.client().isRouted());
     Optional<ScenarioEntry> official = best(highest, each -> each.client().isOfficial());
     if (routed.isPresent() && official.isPresent()) {
-      double ours = routed.get().latency().p99();
-      double theirs = official.get().latency().p99();
+      double ours = routed.get().figures().latency().p99();
+      double theirs = official.get().figures().latency().p99();
       sheet.say(
           "At %s operations a second, the 99th percentile of the latency is %s with %s, %s the %s of %s, the best of the official clients."
               .formatted(
@@ -66,11 +66,13 @@ final class RateSection {
     return entries.stream()
         .filter(each -> each.rate() == rate)
         .filter(which)
-        .min(Comparator.comparingLong(each -> each.latency().p99()));
+        .min(Comparator.comparingLong(each -> each.figures().latency().p99()));
   }
 
   private static String p99(ScenarioEntry entry) {
-    return (entry.isLowerBound() ? "at least " : "") + Format.millis(entry.latency().p99()) + " ms";
+    return (entry.isLowerBound() ? "at least " : "")
+        + Format.millis(entry.figures().latency().p99())
+        + " ms";
   }
 
   private Section section() {
@@ -84,8 +86,8 @@ final class RateSection {
                 List.of(
                     Column.of("rate/s", Format::rate, ScenarioEntry::rate),
                     Column.text("client", this::marked),
-                    Column.of("conns", Format::whole, ScenarioEntry::connections),
-                    Column.of("done/s", Format::rate, ScenarioEntry::perSecond),
+                    Column.of("conns", Format::whole, each -> each.client().connections()),
+                    Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
                             "from the time at which an operation was to be issued; >=: some were not"
@@ -95,12 +97,9 @@ final class RateSection {
                     latency("p99.9"),
                     service("service p50", LatencySummary::p50).means("from issuing the operation"),
                     service("p99", LatencySummary::p99),
-                    Column.of(
-                        "failed",
-                        Format::whole,
-                        each -> each.errors() - each.notIssued() - each.unanswered()),
-                    Column.of("not issued", Format::whole, ScenarioEntry::notIssued),
-                    Column.of("not answered", Format::whole, ScenarioEntry::unanswered),
+                    Column.of("failed", Format::whole, each -> each.figures().failed()),
+                    Column.of("not issued", Format::whole, each -> each.figures().notIssued()),
+                    Column.of("not answered", Format::whole, each -> each.figures().unanswered()),
                     Column.of(
                         "cpu us/op",
                         Format::whole,
@@ -121,12 +120,14 @@ final class RateSection {
   private static Column<ScenarioEntry> latency(String figure) {
     return Column.text(
         figure,
-        each -> (each.isLowerBound() ? ">=" : "") + Format.millis(each.latency().figure(figure)));
+        each ->
+            (each.isLowerBound() ? ">=" : "")
+                + Format.millis(each.figures().latency().figure(figure)));
   }
 
   private static Column<ScenarioEntry> service(
       String name, Function<LatencySummary, @Nullable Number> value) {
-    return Column.of(name, Format::millis, each -> value.apply(each.service()));
+    return Column.of(name, Format::millis, each -> value.apply(each.figures().service()));
   }
 
   private LineChart chart(String figure) {
@@ -138,13 +139,13 @@ final class RateSection {
                 entries.stream().mapToDouble(ScenarioEntry::rate).max().orElse(1)),
             "ms (" + figure + ")",
             true);
-    int usual = entries.stream().mapToInt(ScenarioEntry::connections).min().orElse(0);
+    int usual = entries.stream().mapToInt(each -> each.client().connections()).min().orElse(0);
     for (Client client : entries.stream().map(ScenarioEntry::client).distinct().toList()) {
       chart.line(
           LineStyle.of(client, usual),
           entries.stream()
               .filter(entry -> entry.client().equals(client))
-              .map(entry -> new Spot(entry.rate(), entry.latency().figure(figure) / 1000))
+              .map(entry -> new Spot(entry.rate(), entry.figures().latency().figure(figure) / 1000))
               .toList());
     }
     return chart;

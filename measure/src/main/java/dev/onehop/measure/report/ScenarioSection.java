@@ -95,7 +95,10 @@ final class ScenarioSection {
   }
 
   private double p99(Line line) {
-    return Objects.requireNonNull(entry(line, "during", scenario.healthyShards())).latency().p99();
+    return Objects.requireNonNull(entry(line, "during", scenario.healthyShards()))
+        .figures()
+        .latency()
+        .p99();
   }
 
   private String part(Line line) {
@@ -111,11 +114,11 @@ final class ScenarioSection {
   }
 
   private static @Nullable Number p99(@Nullable ScenarioEntry entry) {
-    return entry == null ? null : (Number) entry.latency().p99();
+    return entry == null ? null : (Number) entry.figures().latency().p99();
   }
 
   private static @Nullable Number perSecond(@Nullable ScenarioEntry entry) {
-    return entry == null ? null : (Number) entry.perSecond();
+    return entry == null ? null : (Number) entry.figures().perSecond();
   }
 
   private String conditions() {
@@ -157,7 +160,7 @@ final class ScenarioSection {
                         Stream.of(before, during, after)
                             .map(phase -> phase.apply(line))
                             .filter(Objects::nonNull)
-                            .mapToLong(ScenarioEntry::errors)
+                            .mapToLong(each -> each.figures().errors())
                             .sum())
                 .means("with an error, or not issued or not answered by the end")));
   }
@@ -171,7 +174,7 @@ final class ScenarioSection {
         Format::millis,
         line -> {
           ScenarioEntry its = phase.apply(line);
-          return its == null ? null : figure.apply(its.latency());
+          return its == null ? null : figure.apply(its.figures().latency());
         });
   }
 

@@ -63,11 +63,11 @@ final class Sheet {
         limits.add(cost.sentence());
       }
     }
-    if (run != null && run.processors() != null) {
-      limits.add("Processors: " + run.processors() + ".");
+    if (run != null && run.load().processors() != null) {
+      limits.add("Processors: " + run.load().processors() + ".");
     }
     if (run != null) {
-      run.missing().forEach(what -> limits.add("Not known: " + brief(what) + "."));
+      run.load().missing().forEach(what -> limits.add("Not known: " + brief(what) + "."));
     }
   }
 

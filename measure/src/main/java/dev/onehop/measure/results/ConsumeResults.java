@@ -1,26 +1,18 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a run of {@code onehop consume} found: the content of its {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from a bench's
- * @param run how the run was made
- * @param topology where things stood
- * @param server which servers ran
- * @param machine which machine and software it ran on
+ * @param envelope what every such file says
  * @param points the finished points in the order they ran
  */
 public record ConsumeResults(
-    String command,
-    RunFacts run,
-    TopologyFacts topology,
-    ServerFacts server,
-    @Nullable MachineFacts machine,
-    List<ConsumePoint> points)
+    String command, @JsonUnwrapped Envelope envelope, List<ConsumePoint> points)
     implements RunResults {
 
   /** What {@code command} says. */
@@ -32,13 +24,8 @@ public record ConsumeResults(
   }
 
   /** Results of this version. */
-  public ConsumeResults(
-      RunFacts run,
-      TopologyFacts topology,
-      ServerFacts server,
-      @Nullable MachineFacts machine,
-      List<ConsumePoint> points) {
-    this(COMMAND, run, topology, server, machine, points);
+  public ConsumeResults(Envelope envelope, List<ConsumePoint> points) {
+    this(COMMAND, envelope, points);
   }
 
   /** The points of a kind. */

@@ -1,6 +1,7 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -13,19 +14,11 @@ import org.jspecify.annotations.Nullable;
  * {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others
- * @param run how the run was made
- * @param topology where things stood
- * @param server which servers ran
- * @param machine which machine and software it ran on
+ * @param envelope what every such file says
  * @param points the finished copies in the order they ran
  */
 public record CopyBenchResults(
-    String command,
-    RunFacts run,
-    TopologyFacts topology,
-    ServerFacts server,
-    @Nullable MachineFacts machine,
-    List<CopyBenchRun> points)
+    String command, @JsonUnwrapped Envelope envelope, List<CopyBenchRun> points)
     implements RunResults {
 
   /** What {@code command} says. */
@@ -37,13 +30,8 @@ public record CopyBenchResults(
   }
 
   /** Results of this version. */
-  public CopyBenchResults(
-      RunFacts run,
-      TopologyFacts topology,
-      ServerFacts server,
-      @Nullable MachineFacts machine,
-      List<CopyBenchRun> points) {
-    this(COMMAND, run, topology, server, machine, points);
+  public CopyBenchResults(Envelope envelope, List<CopyBenchRun> points) {
+    this(COMMAND, envelope, points);
   }
 
   /** What was measured, each once: full copies first, otherwise in the order it ran. */
@@ -117,7 +105,7 @@ public record CopyBenchResults(
         || !theirs.stream().allMatch(value -> value > 0)) {
       return Optional.empty();
     }
-    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run.seed());
+    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run().load().seed());
     boolean enough = ours.size() >= Ratios.LEAST_ROUNDS;
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < ours.size(); i++) {

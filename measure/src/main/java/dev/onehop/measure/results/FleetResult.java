@@ -1,5 +1,6 @@
 package dev.onehop.measure.results;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
 /**
@@ -23,9 +24,7 @@ public record FleetResult(
   /**
    * One way to reach the cluster.
    *
-   * @param mode its mode
-   * @param connections the pool size per server, or how many sockets requests share
-   * @param pipelining whether many requests were in flight on each socket
+   * @param client the client of each instance; its parts stand beside the others in the file
    * @param intended operations that were to be issued
    * @param completed those that were answered
    * @param errors those that failed, were not issued or not answered by the end
@@ -35,9 +34,7 @@ public record FleetResult(
    * @param folder where its logs are, relative to the results' folder
    */
   public record Line(
-      String mode,
-      int connections,
-      boolean pipelining,
+      @JsonUnwrapped Client client,
       long intended,
       long completed,
       long errors,

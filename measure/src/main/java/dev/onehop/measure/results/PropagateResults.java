@@ -1,27 +1,21 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a run of {@code onehop propagate} found: the content of its {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others'
- * @param run how the run was made
- * @param topology where things stood
- * @param server which servers ran
- * @param machine which machine and software it ran on
+ * @param envelope what every such file says
  * @param streams what a mongos' change stream waits for
  * @param measurements the finished ones in the order they ran
  */
 public record PropagateResults(
     String command,
-    RunFacts run,
-    TopologyFacts topology,
-    ServerFacts server,
-    @Nullable MachineFacts machine,
+    @JsonUnwrapped Envelope envelope,
     Streams streams,
     List<PropagateMeasurement> measurements)
     implements RunResults {
@@ -49,6 +43,12 @@ public record PropagateResults(
     public Streams {
       noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
     }
+  }
+
+  /** Results of this version. */
+  public PropagateResults(
+      Envelope envelope, Streams streams, List<PropagateMeasurement> measurements) {
+    this(COMMAND, envelope, streams, measurements);
   }
 
   /** Measurements that a file left out are none. */

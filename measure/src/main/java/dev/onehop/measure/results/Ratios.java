@@ -30,7 +30,7 @@ public final class Ratios {
     for (Point point : points) {
       byThreads
           .computeIfAbsent(point.threads(), threads -> new ArrayList<>())
-          .add(new Figures(point.client(), point.throughput(), point.rounds()));
+          .add(new Figures(point.client(), point.throughput(), point.done().rounds()));
     }
     byThreads.forEach((threads, figures) -> ratios.addAll(of(figures, threads, null, seed)));
     List<ScenarioEntry> rates =
@@ -47,7 +47,7 @@ public final class Ratios {
     static Figures of(ScenarioEntry entry) {
       return new Figures(
           entry.client(),
-          entry.latency().p99(),
+          entry.figures().latency().p99(),
           entry.rounds().stream().map(round -> (double) round.p99()).toList());
     }
   }

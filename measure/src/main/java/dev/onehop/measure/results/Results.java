@@ -3,19 +3,16 @@ package dev.onehop.measure.results;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a bench run found: the content of {@code results.json}.
  *
- * @param run how the run was made
- * @param topology where things stood
- * @param server which servers ran
- * @param machine which machine and software it ran on
+ * @param envelope what every such file says
  * @param points the finished points of closed loops in the order of the plan
  * @param scenarios operations at a fixed rate, by client and phase
  * @param timelines what faults did to them, second by second
@@ -25,10 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param fleets what many instances of an application occupy at the servers
  */
 public record Results(
-    @Nullable RunFacts run,
-    TopologyFacts topology,
-    ServerFacts server,
-    @Nullable MachineFacts machine,
+    @JsonUnwrapped Envelope envelope,
     List<Point> points,
     @JsonInclude(Include.NON_EMPTY) List<ScenarioEntry> scenarios,
     @JsonInclude(Include.NON_EMPTY) List<Timeline> timelines,
@@ -39,15 +33,8 @@ public record Results(
     implements RunResults {
 
   /** Results of closed loops, with nothing compared. */
-  public Results(
-      @Nullable RunFacts run,
-      TopologyFacts topology,
-      ServerFacts server,
-      @Nullable MachineFacts machine,
-      List<Point> points) {
-    this(
-        run, topology, server, machine, points, List.of(), List.of(), List.of(), List.of(),
-        List.of(), List.of());
+  public Results(Envelope envelope, List<Point> points) {
+    this(envelope, points, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
   }
 
   /** What a file left out is none. */
@@ -91,13 +78,17 @@ public record Results(
 
   /** The shards that served operations, sorted. */
   public List<String> shards() {
-    return points.stream().flatMap(p -> p.share().keySet().stream()).distinct().sorted().toList();
+    return points.stream()
+        .flatMap(p -> p.evidence().share().keySet().stream())
+        .distinct()
+        .sorted()
+        .toList();
   }
 
   /** The operations that were measured anywhere, in YCSB's names. */
   public Set<String> operations() {
     Set<String> operations = new LinkedHashSet<>();
-    points.forEach(point -> operations.addAll(point.latencies().keySet()));
+    points.forEach(point -> operations.addAll(point.latencies().byOperation().keySet()));
     return operations;
   }
 }

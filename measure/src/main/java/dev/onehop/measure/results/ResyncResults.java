@@ -1,6 +1,7 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -10,19 +11,11 @@ import org.jspecify.annotations.Nullable;
  * Everything a run of {@code onehop resync bench} found: the content of its {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others
- * @param run how the run was made
- * @param topology where things stood
- * @param server which servers ran
- * @param machine which machine and software it ran on
+ * @param envelope what every such file says
  * @param cells the finished cells in the order they ran
  */
 public record ResyncResults(
-    String command,
-    RunFacts run,
-    TopologyFacts topology,
-    ServerFacts server,
-    @Nullable MachineFacts machine,
-    List<ResyncCell> cells)
+    String command, @JsonUnwrapped Envelope envelope, List<ResyncCell> cells)
     implements RunResults {
 
   /** What {@code command} says. */
@@ -34,19 +27,9 @@ public record ResyncResults(
   }
 
   /** Results of this version, with the lines through the cells of several sizes. */
-  public static ResyncResults of(
-      RunFacts run,
-      TopologyFacts topology,
-      ServerFacts server,
-      @Nullable MachineFacts machine,
-      List<ResyncCell> cells) {
+  public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
-        COMMAND,
-        run,
-        topology,
-        server,
-        machine,
-        cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());
+        COMMAND, envelope, cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());
   }
 
   private static @Nullable StraightLine line(List<ResyncCell> cells, ResyncCell of) {

@@ -29,7 +29,7 @@ public record RouterCost(
   public static RouterCost of(List<Point> points) {
     List<Double> measured =
         points.stream()
-            .filter(point -> Client.isOfficial(point.mode()))
+            .filter(point -> Client.isOfficial(point.client().mode()))
             .map(point -> point.cpu() == null ? null : point.cpu().routers())
             .filter(micros -> micros != null && micros > 0)
             .sorted()

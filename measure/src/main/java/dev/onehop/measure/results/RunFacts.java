@@ -2,6 +2,7 @@ package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,17 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param complete false if it was interrupted or failed before its last point
  * @param stopped why it ended early; null if it did not
  * @param pointsPlanned how many points were planned
- * @param records documents that were loaded
- * @param workload the workload's name or file
- * @param properties YCSB properties given on the command line
- * @param placement what the check of the documents' places found; null where shards can't be asked
- * @param missing what could not be found out, and why, in words
- * @param rounds how often each point was to be measured
- * @param seed what the random order of the points, and of the resamples of intervals, came from
- * @param processors which processors clients, routers and servers ran on, in words; null where that
- *     is not known
- * @param experiment what the parameters are known as, such as the experiment of 2014; null for
- *     parameters of the run's own
+ * @param load what was loaded and how it was measured; its parts stand beside the others in the
+ *     file
  */
 public record RunFacts(
     String started,
@@ -32,22 +24,7 @@ public record RunFacts(
     boolean complete,
     @Nullable String stopped,
     int pointsPlanned,
-    long records,
-    String workload,
-    Map<String, String> properties,
-    @Nullable Placement placement,
-    List<String> missing,
-    int rounds,
-    long seed,
-    @Nullable String processors,
-    @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
-
-  /** What a file left out is none. */
-  public RunFacts {
-    properties = properties == null ? Map.of() : properties;
-    missing = missing == null ? List.of() : List.copyOf(missing);
-    rounds = Math.max(1, rounds);
-  }
+    @JsonUnwrapped Load load) {
 
   /**
    * What was loaded and how it was measured: what a bench says of its run.
@@ -55,12 +32,15 @@ public record RunFacts(
    * @param records documents that were loaded
    * @param workload the workload's name or file, or what it is in words
    * @param properties YCSB properties given on the command line
-   * @param placement null where shards can't be asked
+   * @param placement what the check of the documents' places found; null where shards can't be
+   *     asked
    * @param missing what could not be found out, and why, in words
    * @param rounds how often each point was to be measured
-   * @param seed of the random order
-   * @param processors in words; null if unknown
-   * @param experiment null for parameters of the run's own
+   * @param seed what the random order of the points, and of the resamples of intervals, came from
+   * @param processors which processors clients, routers and servers ran on, in words; null where
+   *     that is not known
+   * @param experiment what the parameters are known as, such as the experiment of 2014; null for
+   *     parameters of the run's own
    */
   public record Load(
       long records,
@@ -71,38 +51,20 @@ public record RunFacts(
       int rounds,
       long seed,
       @Nullable String processors,
-      @Nullable String experiment) {
+      @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
+
+    /** What a file left out is none. */
+    public Load {
+      properties = properties == null ? Map.of() : properties;
+      missing = missing == null ? List.of() : List.copyOf(missing);
+      rounds = Math.max(1, rounds);
+    }
 
     /** A load without properties, placement, processors and experiment. */
     public static Load of(
         long records, String workload, List<String> missing, int rounds, long seed) {
       return new Load(records, workload, Map.of(), null, missing, rounds, seed, null, null);
     }
-  }
-
-  /** The facts of a run, its parts given together. */
-  public static RunFacts of(
-      String started,
-      String command,
-      boolean complete,
-      @Nullable String stopped,
-      int pointsPlanned,
-      Load load) {
-    return new RunFacts(
-        started,
-        command,
-        complete,
-        stopped,
-        pointsPlanned,
-        load.records(),
-        load.workload(),
-        load.properties(),
-        load.placement(),
-        load.missing(),
-        load.rounds(),
-        load.seed(),
-        load.processors(),
-        load.experiment());
   }
 
   /**

@@ -5,17 +5,28 @@ import org.jspecify.annotations.Nullable;
 /** What a command that measures writes to {@code results.json}. */
 public interface RunResults {
 
+  /** What it says besides its figures. */
+  Envelope envelope();
+
   /** How the run was made; null in a file that says nothing of it. */
-  @Nullable RunFacts run();
+  default @Nullable RunFacts run() {
+    return envelope().run();
+  }
 
   /** Where was measured. */
-  TopologyFacts topology();
+  default TopologyFacts topology() {
+    return envelope().topology();
+  }
 
   /** Which servers ran. */
-  ServerFacts server();
+  default ServerFacts server() {
+    return envelope().server();
+  }
 
   /** Which machine and software it ran on; null in a file that says nothing of it. */
-  @Nullable MachineFacts machine();
+  default @Nullable MachineFacts machine() {
+    return envelope().machine();
+  }
 
   /** How many of {@link RunFacts#pointsPlanned} were finished. */
   int finished();

@@ -3,6 +3,8 @@ package dev.onehop.measure.results;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.onehop.measure.results.ShardLatencies.Phase;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
@@ -12,29 +14,19 @@ import org.jspecify.annotations.Nullable;
  * What one client did with operations that were to be issued at a fixed rate, in one phase and on
  * some of the shards.
  *
- * <p>An operation belongs to the phase in which it was to be issued. {@code intended} is {@code
- * completed} and {@code errors} together.
+ * <p>An operation belongs to the phase in which it was to be issued. The parts of {@code client}
+ * and {@code figures} stand beside the others in the file.
  *
  * @param scenario what happened to the cluster, such as {@code shard-freeze}; {@link #RATE} if
  *     nothing did
- * @param mode the client's mode
- * @param connections the pool size per server, or how many sockets requests share
- * @param pipelining whether many requests were in flight on each socket
+ * @param client the client, apart from what it was asked to do
  * @param rate operations per second that were to be issued
  * @param arrivals {@code constant} or {@code poisson}
  * @param phase {@code before}, {@code during} or {@code after} what happened; {@code all} if
  *     nothing did
  * @param shards {@code healthy} for those that nothing happened to, {@code affected}, or {@code
  *     all}
- * @param intended operations that were to be issued
- * @param completed those that were answered, be it after the phase
- * @param errors those that failed, were not issued or not answered by the end
- * @param notIssued those among them that were not issued; of the whole run in each of its phases
- * @param unanswered those among them that were issued and not answered; likewise
- * @param perSecond operations that were answered within the phase, per second
- * @param latency from the intended time to the answer, in microseconds; an operation that was not
- *     answered counts with the time that it has waited, so that figures are lower bounds then
- * @param service from issuing the operation to the answer
+ * @param figures what became of the operations
  * @param seconds how long the phase is
  * @param rounds every round, as they were measured; this one is that of the median p99, but for
  *     errors, which are of all
@@ -45,21 +37,12 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(Include.ALWAYS)
 public record ScenarioEntry(
     String scenario,
-    String mode,
-    int connections,
-    boolean pipelining,
+    @JsonUnwrapped Client client,
     double rate,
     String arrivals,
     String phase,
     String shards,
-    long intended,
-    long completed,
-    long errors,
-    long notIssued,
-    long unanswered,
-    double perSecond,
-    LatencySummary latency,
-    LatencySummary service,
+    @JsonUnwrapped Phase figures,
     double seconds,
     List<Round> rounds,
     @JsonInclude(Include.NON_NULL) @Nullable CpuPerOperation cpu,
@@ -78,14 +61,16 @@ public record ScenarioEntry(
    * @param perSecond operations answered per second
    * @param p99 99th percentile of the latency from the intended time, in microseconds
    */
-  public record Round(double perSecond, long p99) {}
+  public record Round(double perSecond, long p99) {
+    private static Round of(Phase figures) {
+      return new Round(
+          figures.perSecond(), figures.latency() == null ? 0 : figures.latency().p99());
+    }
+  }
 
   /** What a file left out is none. */
   public ScenarioEntry {
-    rounds =
-        rounds == null || rounds.isEmpty()
-            ? List.of(new Round(perSecond, latency == null ? 0 : latency.p99()))
-            : List.copyOf(rounds);
+    rounds = rounds == null || rounds.isEmpty() ? List.of(Round.of(figures)) : List.copyOf(rounds);
   }
 
   /**
@@ -96,25 +81,18 @@ public record ScenarioEntry(
    */
   public static ScenarioEntry median(List<ScenarioEntry> rounds) {
     List<ScenarioEntry> ascending =
-        rounds.stream().sorted(Comparator.comparingLong(each -> each.latency().p99())).toList();
+        rounds.stream()
+            .sorted(Comparator.comparingLong(each -> each.figures().latency().p99()))
+            .toList();
     ScenarioEntry median = ascending.get((ascending.size() - 1) / 2);
     return new ScenarioEntry(
         median.scenario,
-        median.mode,
-        median.connections,
-        median.pipelining,
+        median.client,
         median.rate,
         median.arrivals,
         median.phase,
         median.shards,
-        median.intended,
-        median.completed,
-        rounds.stream().mapToLong(ScenarioEntry::errors).sum(),
-        rounds.stream().mapToLong(ScenarioEntry::notIssued).sum(),
-        rounds.stream().mapToLong(ScenarioEntry::unanswered).sum(),
-        median.perSecond,
-        median.latency,
-        median.service,
+        median.figures.withErrors(rounds.stream().map(ScenarioEntry::figures).toList()),
         median.seconds,
         rounds.stream().flatMap(each -> each.rounds().stream()).toList(),
         median.cpu,
@@ -125,13 +103,7 @@ public record ScenarioEntry(
   /** Whether latencies are lower bounds, as some operations were not answered by the end. */
   @JsonIgnore
   public boolean isLowerBound() {
-    return notIssued + unanswered > 0;
-  }
-
-  /** The client, apart from what it was asked to do. */
-  @JsonIgnore
-  public Client client() {
-    return new Client(mode, connections, pipelining);
+    return figures.notIssued() + figures.unanswered() > 0;
   }
 
   /** Entries by their rate, ascending, each in its order. */

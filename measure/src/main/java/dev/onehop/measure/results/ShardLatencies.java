@@ -67,18 +67,21 @@ public final class ShardLatencies {
   /**
    * The operations of a phase on some of the shards: those with an intended time in it.
    *
+   * @param intended operations that were to be issued: {@code completed} and {@code errors}
+   *     together
    * @param completed how many were answered, be it later
-   * @param failed how many failed with an error
-   * @param notIssued how many were not issued by the end
-   * @param unanswered how many were issued and not answered by the end
+   * @param errors how many failed, were not issued or not answered by the end
+   * @param notIssued those among them that were not issued by the end
+   * @param unanswered those among them that were issued and not answered by the end
    * @param perSecond operations that were answered within the phase, per second
    * @param latency from the intended time, in microseconds; not issued and not answered ones count
-   *     with the time they have waited
+   *     with the time they have waited, so that figures are lower bounds then
    * @param service from issuing it, in microseconds
    */
   public record Phase(
+      long intended,
       long completed,
-      long failed,
+      long errors,
       long notIssued,
       long unanswered,
       double perSecond,
@@ -87,17 +90,25 @@ public final class ShardLatencies {
 
     /** This phase with another rate of answers: that of a part of it. */
     public Phase withPerSecond(double rate) {
-      return new Phase(completed, failed, notIssued, unanswered, rate, latency, service);
+      return new Phase(intended, completed, errors, notIssued, unanswered, rate, latency, service);
     }
 
-    /** Operations that were to be issued. */
-    public long intended() {
-      return completed + errors();
+    /** This phase with the errors of several of its kind. */
+    Phase withErrors(List<Phase> all) {
+      return new Phase(
+          intended,
+          completed,
+          all.stream().mapToLong(Phase::errors).sum(),
+          all.stream().mapToLong(Phase::notIssued).sum(),
+          all.stream().mapToLong(Phase::unanswered).sum(),
+          perSecond,
+          latency,
+          service);
     }
 
-    /** Those that failed, were not issued or not answered by the end. */
-    public long errors() {
-      return failed + notIssued + unanswered;
+    /** Those that failed with an error. */
+    public long failed() {
+      return errors - notIssued - unanswered;
     }
   }
 
@@ -113,9 +124,15 @@ public final class ShardLatencies {
     Histogram latency = answered.copy();
     latency.add(notIssued);
     latency.add(unanswered);
+    long completed = answered.getTotalCount();
+    long errors =
+        merged("failed", shards, from, to).getTotalCount()
+            + notIssued.getTotalCount()
+            + unanswered.getTotalCount();
     return new Phase(
-        answered.getTotalCount(),
-        merged("failed", shards, from, to).getTotalCount(),
+        completed + errors,
+        completed,
+        errors,
         notIssued.getTotalCount(),
         unanswered.getTotalCount(),
         merged("answered", shards, from, to).getTotalCount() / (double) (to - from),

@@ -51,6 +51,12 @@ public record TopologyFacts(
     }
   }
 
+  /** Servers on this machine alone, without links to measure. */
+  public static TopologyFacts here(String name, List<HostFacts> hosts) {
+    RoundTrips none = new RoundTrips(Map.of(), Map.of());
+    return new TopologyFacts(name, "here", List.of("here"), none, hosts);
+  }
+
   /** The key of a pair of hosts in {@link RoundTrips}. */
   public static String pair(String from, String to) {
     return from + "-" + to;

@@ -2,12 +2,12 @@ package dev.onehop.measure.frame;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.SampleResults;
-import dev.onehop.measure.results.ServerFacts;
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Terminal;
 import java.io.IOException;
@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,22 +25,8 @@ class SessionTest {
 
   private record Letter(String title) implements Bench.Cell {}
 
-  private record Found(RunFacts run, List<String> letters) implements RunResults {
-    @Override
-    public TopologyFacts topology() {
-      return SampleResults.us2014().topology();
-    }
-
-    @Override
-    public ServerFacts server() {
-      return SampleResults.us2014().server();
-    }
-
-    @Override
-    public @Nullable MachineFacts machine() {
-      return null;
-    }
-
+  private record Found(@JsonUnwrapped Envelope envelope, List<String> letters)
+      implements RunResults {
     @Override
     public int finished() {
       return letters.size();
@@ -92,7 +77,11 @@ class SessionTest {
       return measured.isEmpty()
           ? null
           : new Found(
-              session.facts(3, RunFacts.Load.of(0, "letters", List.of(), 1, 5)),
+              session.envelope(
+                  3,
+                  RunFacts.Load.of(0, "letters", List.of(), 1, 5),
+                  SampleResults.us2014().topology(),
+                  SampleResults.us2014().server()),
               measured.stream().map(Measured::point).toList());
     }
 

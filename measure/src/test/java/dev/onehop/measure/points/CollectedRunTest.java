@@ -50,10 +50,7 @@ class CollectedRunTest {
          "client": {"index": %d, "of": %d, "startedAtMillis": %d, "cpuNanos": %d}}
         """
             .formatted(index, CLIENTS, 1_000 + 20 * index, 100_000_000 * (index + 1)));
-    ResultsFile.write(
-        part,
-        new Results(
-            sample.run(), sample.topology(), sample.server(), sample.machine(), List.of(point)));
+    ResultsFile.write(part, new Results(sample.envelope(), List.of(point)));
     return part;
   }
 
@@ -73,9 +70,9 @@ class CollectedRunTest {
     Results merged = CollectedRun.merge(parts, out);
 
     Point point = merged.points().get(0);
-    assertThat(point.operations()).isEqualTo(3_000);
+    assertThat(point.done().operations()).isEqualTo(3_000);
     assertThat(point.throughput()).isEqualTo(300);
-    assertThat(point.read()).isEqualTo(LatencySummary.of(all));
+    assertThat(point.latencies().read()).isEqualTo(LatencySummary.of(all));
     assertThat(point.cpu().client()).isEqualTo(200.0);
     assertThat(merged.clients().get(0).startSpreadMillis()).isEqualTo(40);
     assertThat(ResultsFile.read(out)).isEqualTo(merged);

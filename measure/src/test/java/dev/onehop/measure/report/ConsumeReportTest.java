@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.SampleConsumeResults;
@@ -64,24 +65,18 @@ class ConsumeReportTest {
     RunFacts run = results.run();
     ConsumeResults stopped =
         new ConsumeResults(
-            new RunFacts(
-                run.started(),
-                run.command(),
-                false,
-                "interrupted",
-                14,
-                0,
-                "",
-                Map.of(),
-                null,
-                List.of("the clock"),
-                1,
-                0,
-                null,
+            new Envelope(
+                new RunFacts(
+                    run.started(),
+                    run.command(),
+                    false,
+                    "interrupted",
+                    14,
+                    new RunFacts.Load(
+                        0, "", Map.of(), null, List.of("the clock"), 1, 0, null, null)),
+                results.topology(),
+                results.server(),
                 null),
-            results.topology(),
-            results.server(),
-            null,
             List.of(wrong));
 
     assertThat(stopped.faults()).isEqualTo(10);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.PropagateMeasurement;
 import dev.onehop.measure.results.PropagateResults;
@@ -46,25 +47,18 @@ public class PropagateReportTest {
     }
     Results bench = SampleResults.us2014();
     return new PropagateResults(
-        PropagateResults.COMMAND,
-        new RunFacts(
-            "2026-11-23T10:30:00Z",
-            "bin/onehop propagate --batch 1,10,100",
-            complete,
-            complete ? null : "interrupted",
-            7,
-            0,
-            "objects and signals",
-            Map.of(),
-            null,
-            List.of(),
-            5,
-            0,
-            null,
-            null),
-        bench.topology(),
-        bench.server(),
-        bench.machine(),
+        new Envelope(
+            new RunFacts(
+                "2026-11-23T10:30:00Z",
+                "bin/onehop propagate --batch 1,10,100",
+                complete,
+                complete ? null : "interrupted",
+                7,
+                new RunFacts.Load(
+                    0, "objects and signals", Map.of(), null, List.of(), 5, 0, null, null)),
+            bench.topology(),
+            bench.server(),
+            bench.machine()),
         new Streams(1_000, Map.of("config", 1.0), "key", true),
         all);
   }

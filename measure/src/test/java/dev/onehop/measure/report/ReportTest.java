@@ -2,6 +2,7 @@ package dev.onehop.measure.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
@@ -110,12 +111,7 @@ class ReportTest {
   void howPointsWereMeasuredHasATable() {
     Results all = SampleResults.us2014();
     Results disturbed =
-        new Results(
-            all.run(),
-            all.topology(),
-            all.server(),
-            all.machine(),
-            List.of(SampleResults.disturbed(all.points().get(0))));
+        new Results(all.envelope(), List.of(SampleResults.disturbed(all.points().get(0))));
 
     assertThat(Reports.html(disturbed, folder))
         .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
@@ -128,10 +124,7 @@ class ReportTest {
     Results all = SampleResults.us2014();
     Results pooled =
         new Results(
-            all.run(),
-            all.topology(),
-            all.server(),
-            all.machine(),
+            all.envelope(),
             List.of(SampleResults.point("async", 16, 5), SampleResults.point("async", 64, 5)));
 
     String throughput = charts(Reports.html(pooled, folder)).get(0);
@@ -183,29 +176,31 @@ class ReportTest {
     TopologyFacts topology = sample.topology();
     Results hostile =
         new Results(
-            new RunFacts(
-                "now",
-                "bench '<b>&'",
-                false,
-                "<i>stopped</i>",
-                12,
-                1,
-                "<w>",
-                Map.of("k", "<v>"),
-                null,
-                List.of("<u>share</u>"),
-                1,
-                7,
-                null,
-                "<e>"),
-            new TopologyFacts(
-                "<script>alert(1)</script>",
-                topology.client(),
-                topology.regions(),
-                topology.rttMillis(),
-                topology.hosts()),
-            sample.server(),
-            sample.machine(),
+            new Envelope(
+                new RunFacts(
+                    "now",
+                    "bench '<b>&'",
+                    false,
+                    "<i>stopped</i>",
+                    12,
+                    new RunFacts.Load(
+                        1,
+                        "<w>",
+                        Map.of("k", "<v>"),
+                        null,
+                        List.of("<u>share</u>"),
+                        1,
+                        7,
+                        null,
+                        "<e>")),
+                new TopologyFacts(
+                    "<script>alert(1)</script>",
+                    topology.client(),
+                    topology.regions(),
+                    topology.rttMillis(),
+                    topology.hosts()),
+                sample.server(),
+                sample.machine()),
             sample.points());
     String html = Reports.html(hostile, folder);
     assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
@@ -232,7 +227,9 @@ class ReportTest {
   @Test
   void aRunWithoutPointsStillHasAReport() {
     Results sample = SampleResults.us2014();
-    Results none = new Results(sample.run(), sample.topology(), sample.server(), null, List.of());
+    Results none =
+        new Results(
+            new Envelope(sample.run(), sample.topology(), sample.server(), null), List.of());
     assertThat(Reports.html(none, folder))
         .contains("No point was finished.", "<h2>Topology us-2014");
   }

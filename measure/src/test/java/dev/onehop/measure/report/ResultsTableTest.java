@@ -2,6 +2,7 @@ package dev.onehop.measure.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.SampleResults;
@@ -61,10 +62,11 @@ class ResultsTableTest {
     Results sample = SampleResults.us2014();
     Results real =
         new Results(
-            sample.run(),
-            sample.topology(),
-            new ServerFacts("8.0.1", new ServerFacts.Router("mongos", "8.0.1"), "8.0"),
-            sample.machine(),
+            new Envelope(
+                sample.run(),
+                sample.topology(),
+                new ServerFacts("8.0.1", new ServerFacts.Router("mongos", "8.0.1"), "8.0"),
+                sample.machine()),
             sample.points());
     assertThat(Reports.table(real)).contains("mongos 8.0.1").doesNotContainIgnoringCase("stand-in");
   }
@@ -91,13 +93,7 @@ class ResultsTableTest {
   void aPointThatOthersDisturbedIsMarked() {
     Results sample = SampleResults.us2014();
     Point point = SampleResults.disturbed(sample.points().get(0));
-    Results disturbed =
-        new Results(
-            sample.run(),
-            sample.topology(),
-            sample.server(),
-            sample.machine(),
-            List.of(point, sample.points().get(1)));
+    Results disturbed = new Results(sample.envelope(), List.of(point, sample.points().get(1)));
 
     assertThat(Reports.table(disturbed))
         .containsPattern("legacy \\* +5 ")

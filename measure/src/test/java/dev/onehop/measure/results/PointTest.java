@@ -16,7 +16,7 @@ class PointTest {
     Point point = Point.median(List.of(fast, slow, middle));
 
     assertThat(point.threads()).isEqualTo(5);
-    assertThat(point.rounds())
+    assertThat(point.done().rounds())
         .containsExactly(fast.throughput(), slow.throughput(), middle.throughput());
     assertThat(Point.median(List.of(fast, slow)).throughput()).isEqualTo(slow.throughput());
     assertThat(Point.median(List.of(slow))).isEqualTo(slow);
@@ -31,6 +31,6 @@ class PointTest {
 
     assertThat(point.throughput()).isEqualTo(clean.throughput());
     assertThat(point.errors()).isEqualTo(3);
-    assertThat(point.failures()).containsEntry("READ ERROR", 3L);
+    assertThat(point.done().failures()).containsEntry("READ ERROR", 3L);
   }
 }

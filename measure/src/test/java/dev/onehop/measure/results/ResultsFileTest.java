@@ -60,31 +60,16 @@ class ResultsFileTest {
     Point point = SampleResults.point("async", 1, 5);
     Point unknown =
         new Point(
-            "async",
+            point.client(),
             1,
-            5,
-            false,
-            1,
-            1,
-            0,
-            1,
-            List.of(),
-            null,
-            null,
-            null,
-            point.share(),
-            null,
-            null,
+            point.done(),
+            new Point.Bounds(null, null, null),
+            point.evidence().withoutRouter(),
             null,
             null,
             point.routes(),
-            point.failures(),
             "",
-            null,
-            null,
-            null,
-            null,
-            null);
+            new Latencies(null, null, null, null, null));
     JsonNode json = new ObjectMapper().valueToTree(unknown);
     assertThat(json.has("besideOwner")).isTrue();
     assertThat(json.path("besideOwner").isNull()).isTrue();

@@ -22,7 +22,7 @@ class RouterCostTest {
   void withoutSuchAPointNothingIsKnown() {
     RouterCost cost =
         RouterCost.of(
-            points.stream().filter(point -> point.mode().startsWith("targeted")).toList());
+            points.stream().filter(point -> point.client().mode().startsWith("targeted")).toList());
 
     assertThat(cost.microsPerOperation()).isNull();
     assertThat(cost.factor()).isNull();

@@ -26,24 +26,18 @@ public final class SampleConsumeResults {
     points.add(point("direct", 1, ConsumePoint.IDLE));
     Results bench = SampleResults.us2014();
     return new ConsumeResults(
-        new RunFacts(
-            "2026-11-21T10:30:00Z",
-            "bin/onehop consume --quick",
-            true,
-            null,
-            points.size(),
-            200_000,
-            "rows of 220 bytes",
-            Map.of(),
-            null,
-            List.of(),
-            1,
-            0,
-            null,
-            null),
-        bench.topology(),
-        bench.server(),
-        bench.machine(),
+        new Envelope(
+            new RunFacts(
+                "2026-11-21T10:30:00Z",
+                "bin/onehop consume --quick",
+                true,
+                null,
+                points.size(),
+                new RunFacts.Load(
+                    200_000, "rows of 220 bytes", Map.of(), null, List.of(), 1, 0, null, null)),
+            bench.topology(),
+            bench.server(),
+            bench.machine()),
         points);
   }
 

@@ -37,29 +37,18 @@ public final class SampleCopyBenchResults {
   /** A run with these copies. */
   static CopyBenchResults of(List<CopyBenchRun> runs) {
     return new CopyBenchResults(
-        new RunFacts(
-            "2026-11-21T10:30:00Z",
-            "bin/onehop bench copy",
-            true,
-            null,
-            runs.size(),
-            100_000,
-            "documents as of YCSB",
-            Map.of(),
-            null,
-            List.of(),
-            3,
-            1,
-            null,
-            null),
-        new TopologyFacts(
-            "three shards to three shards",
-            "here",
-            List.of("here"),
-            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
-            List.of()),
-        new ServerFacts("6.0.5", new ServerFacts.Router("mongos", "6.0.5"), "6.0"),
-        SampleResults.us2014().machine(),
+        new Envelope(
+            new RunFacts(
+                "2026-11-21T10:30:00Z",
+                "bin/onehop bench copy",
+                true,
+                null,
+                runs.size(),
+                new RunFacts.Load(
+                    100_000, "documents as of YCSB", Map.of(), null, List.of(), 3, 1, null, null)),
+            TopologyFacts.here("three shards to three shards", List.of()),
+            new ServerFacts("6.0.5", new ServerFacts.Router("mongos", "6.0.5"), "6.0"),
+            SampleResults.us2014().machine()),
         runs);
   }
 

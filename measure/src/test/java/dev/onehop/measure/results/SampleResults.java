@@ -1,5 +1,6 @@
 package dev.onehop.measure.results;
 
+import dev.onehop.measure.results.ShardLatencies.Phase;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import java.io.IOException;
@@ -32,33 +33,35 @@ public final class SampleResults {
     points.add(point("legacy", 64, 100));
     points.add(point("async", 64, 100));
     return new Results(
-        new RunFacts(
-            "2026-11-21T10:30:00Z",
-            "bin/onehop bench --quick",
-            true,
-            null,
-            11,
-            10_000,
-            "workloada",
-            Map.of(),
-            new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0),
-            List.of(),
-            1,
-            7,
-            "client, routers, mongods and links share all 2 processors",
-            null),
-        topology(),
-        new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
-        new MachineFacts(
-            "A processor",
-            2,
-            24_000,
-            "Linux 6.18 amd64",
-            "17.0.15",
-            "0.1.0",
-            "abc",
-            "5.8.0",
-            "0.17.0"),
+        new Envelope(
+            new RunFacts(
+                "2026-11-21T10:30:00Z",
+                "bin/onehop bench --quick",
+                true,
+                null,
+                11,
+                new RunFacts.Load(
+                    10_000,
+                    "workloada",
+                    Map.of(),
+                    new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0),
+                    List.of(),
+                    1,
+                    7,
+                    "client, routers, mongods and links share all 2 processors",
+                    null)),
+            topology(),
+            new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
+            new MachineFacts(
+                "A processor",
+                2,
+                24_000,
+                "Linux 6.18 amd64",
+                "17.0.15",
+                "0.1.0",
+                "abc",
+                "5.8.0",
+                "0.17.0")),
         points);
   }
 
@@ -94,7 +97,7 @@ public final class SampleResults {
   }
 
   private static Point round(Point point, double factor) {
-    return point(point.mode(), point.threads(), point.connections(), factor, 0);
+    return point(point.client().mode(), point.threads(), point.client().connections(), factor, 0);
   }
 
   private static Point point(
@@ -105,31 +108,26 @@ public final class SampleResults {
     Histogram histogram = histogram(threads * 1e6 / expected);
     boolean targeted = mode.startsWith("targeted");
     return new Point(
-        mode,
+        new Client(mode, connections, false),
         threads,
-        connections,
-        false,
-        5.0,
-        Math.round(throughput * 5),
-        errors,
-        throughput,
-        List.of(),
-        threads * 1000 / MEAN_ROUND_TRIP,
-        targeted ? null : Math.min(threads, connections) * 1000 / MEAN_ROUND_TRIP,
-        MEAN_ROUND_TRIP,
-        Map.of("va2", 0.33, "or1", 0.34, "ca1", 0.33),
-        targeted ? 1.0 : 0.0,
-        120L,
+        new Point.Done(
+            5.0,
+            Math.round(throughput * 5),
+            errors,
+            throughput,
+            List.of(),
+            errors == 0 ? Map.of() : Map.of("READ ERROR", errors)),
+        new Point.Bounds(
+            threads * 1000 / MEAN_ROUND_TRIP,
+            targeted ? null : Math.min(threads, connections) * 1000 / MEAN_ROUND_TRIP,
+            MEAN_ROUND_TRIP),
+        new Evidence(Map.of("va2", 0.33, "or1", 0.34, "ca1", 0.33), targeted ? 1.0 : 0.0, 120L),
         new CpuPerOperation(400.0, targeted ? 300.4 : 290.0, 250.0, 150.0),
         null,
         targeted ? Map.of("targeted", 100L) : Map.of(),
-        errors == 0 ? Map.of() : Map.of("READ ERROR", errors),
         "points/" + mode + "-t" + threads + "-c" + connections,
-        LatencySummary.of(histogram),
-        LatencySummary.of(histogram),
-        null,
-        null,
-        null);
+        new Latencies(
+            LatencySummary.of(histogram), LatencySummary.of(histogram), null, null, null));
   }
 
   private static Histogram histogram(double meanMicros) {
@@ -146,10 +144,7 @@ public final class SampleResults {
   /** {@code sample} with points of three rounds, a tenth apart. */
   public static Results inRounds(Results sample) {
     return new Results(
-        sample.run(),
-        sample.topology(),
-        sample.server(),
-        sample.machine(),
+        sample.envelope(),
         sample.points().stream()
             .map(p -> Point.median(List.of(round(p, 1.1), p, round(p, 0.9))))
             .toList());
@@ -177,10 +172,7 @@ public final class SampleResults {
       }
     }
     return new Results(
-        sample.run(),
-        sample.topology(),
-        sample.server(),
-        sample.machine(),
+        sample.envelope(),
         List.of(),
         entries,
         List.of(
@@ -204,21 +196,20 @@ public final class SampleResults {
   public static ScenarioEntry withoutErrors(ScenarioEntry entry) {
     return new ScenarioEntry(
         entry.scenario(),
-        entry.mode(),
-        entry.connections(),
-        entry.pipelining(),
+        entry.client(),
         entry.rate(),
         entry.arrivals(),
         entry.phase(),
         entry.shards(),
-        entry.completed(),
-        entry.completed(),
-        0,
-        0,
-        0,
-        entry.perSecond(),
-        entry.latency(),
-        entry.service(),
+        new Phase(
+            entry.figures().completed(),
+            entry.figures().completed(),
+            0,
+            0,
+            0,
+            entry.figures().perSecond(),
+            entry.figures().latency(),
+            entry.figures().service()),
         entry.seconds(),
         List.of(),
         null,
@@ -235,31 +226,16 @@ public final class SampleResults {
   /** A point while which others took 2 % of the processors' time. */
   public static Point disturbed(Point point) {
     return new Point(
-        point.mode(),
+        point.client(),
         point.threads(),
-        point.connections(),
-        point.pipelining(),
-        point.seconds(),
-        point.operations(),
-        point.errors(),
-        point.throughput(),
-        point.rounds(),
-        point.limit(),
-        point.poolLimit(),
-        point.meanRoundTripMillis(),
-        point.share(),
-        point.besideOwner(),
-        point.besideOwnerSample(),
+        point.done(),
+        point.bounds(),
+        point.evidence(),
         point.cpu(),
         new Conditions(0.02, 3.0, 2_400.0, 12, 900.0, 8.0, true, 0.012, 14),
         point.routes(),
-        point.failures(),
         point.folder(),
-        point.read(),
-        point.update(),
-        null,
-        null,
-        null);
+        point.latencies());
   }
 
   /** {@code sample} with rates and ratios in place of points. */
@@ -279,10 +255,7 @@ public final class SampleResults {
       }
     }
     return new Results(
-        sample.run(),
-        sample.topology(),
-        sample.server(),
-        sample.machine(),
+        sample.envelope(),
         List.of(),
         entries,
         List.of(),
@@ -300,10 +273,7 @@ public final class SampleResults {
       lines.add(crossing(reads, "direct-async", "preferred zones", reads ? 20 : 600));
     }
     return new Results(
-        sample.run(),
-        sample.topology(),
-        sample.server(),
-        sample.machine(),
+        sample.envelope(),
         List.of(),
         List.of(),
         List.of(),
@@ -355,21 +325,12 @@ public final class SampleResults {
     LatencySummary latency = LatencySummary.of(histogram);
     return new ScenarioEntry(
         scenario,
-        client.mode(),
-        client.connections(),
-        client.pipelining(),
+        client,
         rate,
         "constant",
         phase,
         shards,
-        1_001,
-        1_000,
-        1,
-        0,
-        0,
-        perSecond,
-        latency,
-        latency,
+        new Phase(1_001, 1_000, 1, 0, 0, perSecond, latency, latency),
         8,
         List.of(),
         null,

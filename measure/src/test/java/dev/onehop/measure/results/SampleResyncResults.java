@@ -30,29 +30,26 @@ public final class SampleResyncResults {
   /** A run with these cells. */
   static ResyncResults of(List<ResyncCell> cells) {
     return ResyncResults.of(
-        new RunFacts(
-            "2026-11-21T10:30:00Z",
-            "bin/onehop resync bench",
-            true,
-            null,
-            cells.size(),
-            600_000,
-            "documents as of POCDriver",
-            Map.of(),
-            null,
-            List.of(),
-            3,
-            1,
-            null,
-            null),
-        new TopologyFacts(
-            "replica set",
-            "here",
-            List.of("here"),
-            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
-            List.of()),
-        new ServerFacts("6.0.5", new ServerFacts.Router(ServerFacts.Router.NONE, ""), "6.0"),
-        SampleResults.us2014().machine(),
+        new Envelope(
+            new RunFacts(
+                "2026-11-21T10:30:00Z",
+                "bin/onehop resync bench",
+                true,
+                null,
+                cells.size(),
+                new RunFacts.Load(
+                    600_000,
+                    "documents as of POCDriver",
+                    Map.of(),
+                    null,
+                    List.of(),
+                    3,
+                    1,
+                    null,
+                    null)),
+            TopologyFacts.here("replica set", List.of()),
+            new ServerFacts("6.0.5", new ServerFacts.Router(ServerFacts.Router.NONE, ""), "6.0"),
+            SampleResults.us2014().machine()),
         cells);
   }
 
