@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -133,9 +132,8 @@ final class CopyScene {
             cell,
             () -> {
               copier(cell.tool()).full(names());
-              return documents();
-            },
-            found -> found);
+              return Done.of(documents());
+            });
     destination.drop(cell.tool().database());
     return run;
   }
@@ -159,32 +157,26 @@ final class CopyScene {
               tool.follow(missed.since());
               tool.await(missed.changes());
               tool.unfollow();
-              return missed.changes();
-            },
-            found -> found);
+              return Done.of(missed.changes());
+            });
     backlogs.put(cell.tool(), new Backlog(source.now(), 0));
     return run;
   }
 
   /** Comparing writes nothing, so its time is that of the command. */
   private CopyBenchRun verify(CopyCell cell) throws InterruptedException {
-    double[] seconds = {0};
     return measure(
         cell,
         () -> {
           long begun = System.nanoTime();
           ((Verifier) process(cell.tool())).verify(names());
-          seconds[0] = (System.nanoTime() - begun) / PER_SECOND;
-          return documents();
-        },
-        found -> found.withTime(seconds[0]));
+          return new Done(documents(), null, null, (System.nanoTime() - begun) / PER_SECOND);
+        });
   }
 
   private CopyBenchRun lag(CopyCell cell) throws InterruptedException {
     Lags lags = new Lags(cell.tool(), Objects.requireNonNull(backlogs.get(cell.tool())));
-    CopyBenchRun run =
-        measure(
-            cell, lags::run, found -> found.withLag(lags.rate, Objects.requireNonNull(lags.found)));
+    CopyBenchRun run = measure(cell, lags::run);
     backlogs.replaceAll(
         (tool, missed) -> new Backlog(missed.since(), missed.changes() + lags.written));
     backlogs.put(cell.tool(), new Backlog(source.now(), 0));
@@ -196,16 +188,15 @@ final class CopyScene {
     private final CopyTool tool;
     private final Backlog missed;
     private long written;
-    private double rate;
-    private @Nullable LatencySummary found;
 
     Lags(CopyTool tool, Backlog missed) {
       this.tool = tool;
       this.missed = missed;
     }
 
-    /** Follows, catches up, and watches what is written meanwhile; how many changes it was. */
-    long run() throws InterruptedException {
+    /** Follows, catches up, and watches what is written meanwhile. */
+    Done run() throws InterruptedException {
+      double rate;
       Copier process = copier(tool);
       process.follow(missed.since());
       process.await(missed.changes());
@@ -221,35 +212,50 @@ final class CopyScene {
         written += measured;
         process.await(missed.changes() + written);
       }
-      found = LatencySummary.of(watch.lags());
       process.unfollow();
-      return missed.changes() + written;
+      return new Done(missed.changes() + written, rate, LatencySummary.of(watch.lags()), null);
     }
   }
 
   /** What is measured. */
   @FunctionalInterface
   private interface Task {
-    /** Does it, and returns how many documents or changes it was. */
-    long run() throws InterruptedException;
+    Done run() throws InterruptedException;
+  }
+
+  /**
+   * What was done.
+   *
+   * @param documents how many documents or changes it was
+   * @param rate how many were written per second; null for as many as the destination was given
+   * @param lag null unless that is what was measured
+   * @param seconds the time of it all; null for that in which the destination was written
+   */
+  private record Done(
+      long documents,
+      @Nullable Double rate,
+      @Nullable LatencySummary lag,
+      @Nullable Double seconds) {
+    static Done of(long documents) {
+      return new Done(documents, null, null, null);
+    }
   }
 
   /** Measures a copy, and verifies it if it is kept. */
-  private CopyBenchRun measure(CopyCell cell, Task task, UnaryOperator<CopyBenchRun> finish)
-      throws InterruptedException {
+  private CopyBenchRun measure(CopyCell cell, Task task) throws InterruptedException {
     limitRouters(cell.isMeasured());
     ToolProcess tool = process(cell.tool());
     ToolUse usedBefore = tool.use();
     CopyEnd.Counts sourceBefore = source.counts();
     CopyEnd.Counts destinationBefore = destination.counts();
-    long documents;
+    Done done;
     Written wrote;
     if (mover != null) {
       mover.start();
     }
     int moves;
     try (Sampler<Long> sampler = Sampler.start(PAUSE, destination::written)) {
-      documents = task.run();
+      done = task.run();
       wrote = WriteRate.of(sampler.stop());
     } finally {
       moves = mover == null ? 0 : mover.stop();
@@ -259,29 +265,31 @@ final class CopyScene {
     CopyEnd.Counts taken = destination.counts().since(destinationBefore);
     Map<String, Double> perRouter = new LinkedHashMap<>();
     taken.routed().forEach((router, count) -> perRouter.put(router, count / wrote.seconds()));
-    return finish.apply(
-        new CopyBenchRun(
-            cell.kind().equals(CopyBenchRun.LAG) ? CopyBenchRun.INCREMENTAL : cell.kind(),
-            what.pair().source(),
-            what.pair().destination(),
-            what.collections(),
-            cell.tool().label(),
-            cell.round(),
-            documents,
-            wrote.startSeconds(),
-            wrote.seconds(),
-            documents * (1 - 2 * WriteRate.MARGIN) / wrote.seconds(),
-            given.returned(),
-            taken.written(),
-            perRouter,
-            used.cpu().minus(usedBefore.cpu()).toNanos() / PER_SECOND,
-            given.cpu().routers().plus(taken.cpu().routers()).toNanos() / PER_SECOND,
-            given.cpu().mongods().plus(taken.cpu().mongods()).toNanos() / PER_SECOND,
-            used.memoryBytes(),
-            moves,
-            !cell.isMeasured() || cell.kind().equals(CopyBenchRun.VERIFY) || isEqual(cell.tool()),
-            null,
-            wrote.series()));
+    Double whole = done.seconds();
+    double seconds = whole == null ? wrote.seconds() : whole;
+    double perSecond = done.documents() * (whole == null ? 1 - 2 * WriteRate.MARGIN : 1) / seconds;
+    return new CopyBenchRun(
+        cell.kind().equals(CopyBenchRun.LAG) ? CopyBenchRun.INCREMENTAL : cell.kind(),
+        what.pair().source(),
+        what.pair().destination(),
+        what.collections(),
+        cell.tool().label(),
+        cell.round(),
+        done.documents(),
+        whole == null ? wrote.startSeconds() : 0,
+        seconds,
+        done.rate() == null ? perSecond : done.rate(),
+        given.returned(),
+        taken.written(),
+        perRouter,
+        used.cpu().minus(usedBefore.cpu()).toNanos() / PER_SECOND,
+        given.cpu().routers().plus(taken.cpu().routers()).toNanos() / PER_SECOND,
+        given.cpu().mongods().plus(taken.cpu().mongods()).toNanos() / PER_SECOND,
+        used.memoryBytes(),
+        moves,
+        !cell.isMeasured() || cell.kind().equals(CopyBenchRun.VERIFY) || isEqual(cell.tool()),
+        done.lag(),
+        wrote.series());
   }
 
   private void limitRouters(boolean measured) {

@@ -99,46 +99,6 @@ public record CopyBenchRun(
     series = series == null ? List.of() : List.copyOf(series);
   }
 
-  /**
-   * The same as one of {@link #LAG}.
-   *
-   * @param rate at which it was written
-   */
-  public CopyBenchRun withLag(double rate, LatencySummary measured) {
-    return with(startSeconds, seconds, rate, measured);
-  }
-
-  /** The same with the time of the whole command, which wrote nothing. */
-  public CopyBenchRun withTime(double measured) {
-    return with(0, measured, documents / measured, lag);
-  }
-
-  private CopyBenchRun with(
-      double start, double time, double rate, @Nullable LatencySummary measured) {
-    return new CopyBenchRun(
-        phase,
-        source,
-        destination,
-        collections,
-        tool,
-        round,
-        documents,
-        start,
-        time,
-        rate,
-        read,
-        written,
-        perRouter,
-        toolCpuSeconds,
-        routersCpuSeconds,
-        serversCpuSeconds,
-        memoryBytes,
-        moves,
-        verified,
-        measured,
-        series);
-  }
-
   /** {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */
   @JsonIgnore
   public String kind() {
