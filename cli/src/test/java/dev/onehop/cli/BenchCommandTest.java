@@ -2,9 +2,15 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.onehop.measure.points.Arrivals;
 import dev.onehop.measure.points.ClientPlan;
+import dev.onehop.measure.points.Mode;
+import dev.onehop.measure.points.PlanReader;
+import dev.onehop.measure.points.PlanReader.Cell;
 import dev.onehop.measure.points.PointsPlan;
+import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
 import dev.onehop.resync.Failure;
 import java.io.IOException;
@@ -137,6 +143,50 @@ class BenchCommandTest {
         .hasSize(10);
   }
 
+  private static List<Cell> cells(PointsPlan plan, String kind) {
+    return PlanReader.cells(plan).stream().filter(cell -> cell.kind().equals(kind)).toList();
+  }
+
+  @Test
+  void theFirstRunIsBrief() {
+    assertThat(cells(whole(), "Fault"))
+        .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(6))))
+        .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(15)).equals(cell.arrivals()));
+    assertThat(cells(whole(), "ClosedLoop"))
+        .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(6))))
+        .allMatch(cell -> Duration.ofSeconds(5).equals(cell.duration()))
+        .allMatch(cell -> cell.operations() == null && cell.error() == null);
+    assertThat(cells(whole("--quick"), "ClosedLoop"))
+        .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(4))))
+        .allMatch(cell -> Duration.ofSeconds(3).equals(cell.duration()));
+  }
+
+  @Test
+  void theFaultAfterTheMatrixIsLongUnlessItIsToBeQuick() {
+    assertThat(cells(whole("--matrix"), "Fault"))
+        .allMatch(cell -> cell.warmup().equals(Warmup.of(Duration.ofSeconds(15))))
+        .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(25)).equals(cell.arrivals()));
+    assertThat(cells(whole("--matrix", "--quick", "--topology", "atlas-3-region"), "Fault"))
+        .isNotEmpty()
+        .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(15)).equals(cell.arrivals()));
+  }
+
+  @Test
+  void defaultsOfPointsAreThoseOfTheHelp() {
+    List<Cell> cells = PlanReader.cells(plan("points"));
+    assertThat(cells).extracting(Cell::kind).containsOnly("ClosedLoop");
+    assertThat(cells).extracting(Cell::mode).containsOnlyElementsOf(Mode.all());
+    assertThat(cells).extracting(Cell::threads).containsOnly(1, 64);
+    assertThat(cells).extracting(Cell::connections).containsOnly(5, 100);
+    assertThat(cells).extracting(Cell::duration).containsOnly(Duration.ofSeconds(10));
+    assertThat(cells).extracting(Cell::operations).containsOnlyNulls();
+    assertThat(cells).extracting(Cell::error).containsOnlyNulls();
+    assertThat(cells)
+        .extracting(Cell::warmup)
+        .containsOnly(new Warmup(Duration.ofSeconds(40), Duration.ofSeconds(8)));
+    assertThat(PlanReader.rounds(plan("points"))).isEqualTo(1);
+  }
+
   @Test
   void theMatrixIsThatOfPointsAndAFrozenShardFollows() {
     List<String> points = whole("points").titles();
@@ -198,6 +248,25 @@ class BenchCommandTest {
     assertThat(plan("points", "--quick").titles()).allMatch(title -> title.contains("64 threads"));
     assertThat(plan("points", "--quick", "--threads", "8,2,8").titles())
         .allMatch(title -> title.contains(" 8 threads") || title.contains(" 2 threads"));
+    List<Cell> quick = PlanReader.cells(plan("points", "--quick"));
+    assertThat(quick).extracting(Cell::duration).containsOnly(Duration.ofSeconds(5));
+    assertThat(quick).extracting(Cell::warmup).containsOnly(Warmup.UNTIL_STEADY);
+    List<Cell> given =
+        PlanReader.cells(plan("points", "--quick", "--duration", "1500ms", "--warmup", "7s"));
+    assertThat(given).extracting(Cell::duration).containsOnly(Duration.ofMillis(1500));
+    assertThat(given)
+        .extracting(Cell::warmup)
+        .containsOnly(new Warmup(Duration.ofSeconds(7), null));
+    List<Cell> warm = PlanReader.cells(plan("points", "--warmup", "70s"));
+    assertThat(warm)
+        .extracting(Cell::warmup)
+        .containsOnly(new Warmup(Duration.ofSeconds(70), null));
+    List<Cell> counted = PlanReader.cells(plan("points", "--operations", "900"));
+    assertThat(counted).extracting(Cell::operations).containsOnly(900L);
+    assertThat(counted).extracting(Cell::duration).containsOnlyNulls();
+    assertThat(PlanReader.cells(plan("points", "--connections", "7")))
+        .extracting(Cell::connections)
+        .containsOnly(7, 100);
     assertThat(PointsCommand.measuredTime(null, false)).isEqualTo(Duration.ofSeconds(10));
     assertThat(PointsCommand.measuredTime(null, true)).isEqualTo(Duration.ofSeconds(5));
     assertThat(PointsCommand.measuredTime(Duration.ofMillis(1500), true))
@@ -274,10 +343,40 @@ class BenchCommandTest {
   }
 
   @Test
-  void aFleetHasFiftyInstances() {
-    assertThat(whole("--scenario", "fleet").titles())
-        .contains("fleet, async, 100 threads, 100 connections")
-        .hasSize(5);
+  void aFleetHasFiftyInstancesThatAllHaveThreeTurns() {
+    PointsPlan plan = whole("--scenario", "fleet");
+    assertThat(plan.titles()).contains("fleet, async, 100 threads, 100 connections").hasSize(5);
+    assertThat(PlanReader.cells(plan))
+        .allMatch(cell -> new Arrivals(500, false, Duration.ofSeconds(30)).equals(cell.arrivals()));
+    assertThat(PlanReader.cells(whole("--scenario", "fleet", "--clients", "8")))
+        .allMatch(cell -> new Arrivals(500, false, Duration.ofSeconds(25)).equals(cell.arrivals()));
+  }
+
+  @Test
+  void aScenarioHasClientsWithTheDriversPoolAndPipelinedOnes() {
+    PointsPlan plan =
+        plan("scenario", "shard-freeze", "--rate", "250", "--modes", "async,direct-async");
+    assertThat(PlanReader.cells(plan))
+        .extracting(Cell::mode, Cell::connections, Cell::arrivals)
+        .containsExactly(
+            tuple(Mode.ASYNC, 100, new Arrivals(250, false, Duration.ofSeconds(25))),
+            tuple(Mode.DIRECT_ASYNC, 100, new Arrivals(250, false, Duration.ofSeconds(25))),
+            tuple(Mode.DIRECT_ASYNC, 5, new Arrivals(250, false, Duration.ofSeconds(25))));
+    assertThat(PlanReader.cells(plan("scenario", "shard-freeze", "--arrivals", "poisson")))
+        .allMatch(cell -> cell.arrivals().poisson() && cell.arrivals().perSecond() == 300);
+  }
+
+  @Test
+  void zonesAreOfTheClientOrAll() {
+    assertThat(whole("zones", "--topology", "three-zones").titles())
+        .isNotEmpty()
+        .allMatch(title -> title.endsWith(" in zone-a"));
+    assertThat(whole("zones", "--topology=three-zones", "--zones=all").titles())
+        .anyMatch(title -> title.endsWith(" in zone-a"))
+        .anyMatch(title -> title.endsWith(" in zone-b"))
+        .anyMatch(title -> title.endsWith(" in zone-c"));
+    assertThat(PlanReader.cells(whole("zones", "--topology=three-zones")))
+        .allMatch(cell -> new Arrivals(300, false, Duration.ofSeconds(12)).equals(cell.arrivals()));
   }
 
   private ClientPlan clients(@Nullable String podIndex, String... args) {
@@ -319,12 +418,22 @@ class BenchCommandTest {
     for (int threads : List.of(10, 25, 50, 75, 100)) {
       assertThat(plan.titles()).contains("async, " + threads + " threads, 5 connections");
     }
+    List<Cell> cells = PlanReader.cells(plan);
+    assertThat(cells).extracting(Cell::threads).containsOnly(10, 25, 50, 75, 100);
+    assertThat(cells).extracting(Cell::operations).containsOnly(100_000L);
+    assertThat(cells).extracting(Cell::duration).containsOnlyNulls();
+    assertThat(cells).extracting(Cell::error).containsOnly(0.02);
     assertThat(plan.experiment()).startsWith("The experiment of 2014: 100,000 documents");
     assertThat(whole("--threads", "10").experiment()).isNull();
 
     MeasuringCommand own = command("--seed-experiment", "--records", "500", "--operations", "900");
     assertThat(own.workload().records()).isEqualTo(500);
     assertThat(plan(own).titles()).isEqualTo(plan.titles());
+    assertThat(PlanReader.cells(plan(own))).extracting(Cell::operations).containsOnly(900L);
+    assertThat(PlanReader.cells(plan(own)))
+        .as("to the last operation")
+        .extracting(Cell::error)
+        .containsOnlyNulls();
     assertThat(plan(own).experiment()).isNull();
   }
 
@@ -335,6 +444,11 @@ class BenchCommandTest {
     assertThat(load.seed("s")).isNotEqualTo(load.seed("r"));
     load.seed = 7L;
     assertThat(load.seed(null)).isEqualTo(7);
+    String[] first = {"points", "--url=mongodb://a", "--clients=2", "--client=0", "--run=r"};
+    String[] second = {"points", "--url=mongodb://a", "--clients=2", "--client=1", "--run=r"};
+    String[] other = {"points", "--url=mongodb://a", "--clients=2", "--client=1", "--run=s"};
+    assertThat(PlanReader.seed(plan(first))).isEqualTo(PlanReader.seed(plan(second)));
+    assertThat(PlanReader.seed(plan(other))).isNotEqualTo(PlanReader.seed(plan(first)));
   }
 
   @Test
@@ -345,6 +459,16 @@ class BenchCommandTest {
             "targeted-async, 100/s, 5 connections, pipelined",
             "targeted-async, 300/s, 100 connections",
             "targeted-async, 300/s, 5 connections, pipelined");
+    List<Cell> cells = PlanReader.cells(plan("rate", "100,300", "--arrivals", "poisson"));
+    assertThat(cells)
+        .extracting(Cell::arrivals)
+        .containsOnly(
+            new Arrivals(100, true, Duration.ofSeconds(10)),
+            new Arrivals(300, true, Duration.ofSeconds(10)));
+    assertThat(cells).extracting(Cell::warmup).containsOnly(Warmup.UNTIL_STEADY);
+    assertThat(PlanReader.cells(plan("rate", "100", "--quick")))
+        .extracting(Cell::arrivals)
+        .containsOnly(new Arrivals(100, false, Duration.ofSeconds(5)));
   }
 
   @Test

@@ -10,7 +10,10 @@ import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.SampleResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Terminal;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
+@Isolated("reads what is written to System.err")
 class SessionTest {
 
   @TempDir Path folder;
@@ -120,6 +125,24 @@ class SessionTest {
     assertThat(letters.files.get(1)).contains("\"A\"").doesNotContain("\"B\"");
     assertThat(letters.files.get(2)).contains("\"B\"", "\"complete\" : false");
     assertThat(folder.resolve("results.json")).content().contains("\"complete\" : true");
+  }
+
+  /** Each letter is expected to take a second, and takes none. */
+  @Test
+  void theRemainingTimeIsCorrectedByHowLongTheCellsBeforeTook() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(shown, true, StandardCharsets.UTF_8));
+    try {
+      run(new Letters("none", () -> {}));
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(shown.toString(StandardCharsets.UTF_8).lines())
+        .contains(
+            "point 1 of 3: a | 3 s left",
+            "point 2 of 3: b | 0 s left",
+            "point 3 of 3: c | 0 s left");
   }
 
   @Test

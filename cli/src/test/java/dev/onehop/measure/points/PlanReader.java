@@ -1,0 +1,71 @@
+package dev.onehop.measure.points;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what a plan measures, for tests of the commands that make plans. */
+public final class PlanReader {
+
+  private PlanReader() {}
+
+  /**
+   * A cell of a plan. What its kind of load has not is null.
+   *
+   * @param kind the kind of load, as its class is called
+   */
+  public record Cell(
+      String kind,
+      Mode mode,
+      int threads,
+      int connections,
+      Warmup warmup,
+      @Nullable Long operations,
+      @Nullable Duration duration,
+      @Nullable Double error,
+      @Nullable Arrivals arrivals) {
+
+    private static Cell of(PointCell cell) {
+      Load load = cell.load();
+      ClosedLoop loop = load instanceof ClosedLoop its ? its : null;
+      return new Cell(
+          load.getClass().getSimpleName(),
+          cell.mode(),
+          cell.threads(),
+          cell.connections(),
+          load.warmup(),
+          loop == null ? null : loop.operations(),
+          loop == null ? null : loop.duration(),
+          loop == null ? null : loop.error(),
+          arrivals(load));
+    }
+
+    private static @Nullable Arrivals arrivals(Load load) {
+      if (load instanceof FixedRate rate) {
+        return rate.arrivals();
+      }
+      if (load instanceof Fault fault) {
+        return fault.arrivals();
+      }
+      if (load instanceof ZoneTraffic zone) {
+        return zone.arrivals();
+      }
+      return load instanceof Fleet fleet ? fleet.arrivals() : null;
+    }
+  }
+
+  /** All cells, each once, in the order in which they are shown. */
+  public static List<Cell> cells(PointsPlan plan) {
+    return plan.all().stream().map(Cell::of).toList();
+  }
+
+  /** The seed of the order of the points. */
+  public static long seed(PointsPlan plan) {
+    return plan.seed();
+  }
+
+  /** How often each point is measured. */
+  public static int rounds(PointsPlan plan) {
+    return plan.rounds();
+  }
+}
