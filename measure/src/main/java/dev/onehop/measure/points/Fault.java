@@ -1,10 +1,14 @@
 package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.Timeline;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,10 +62,13 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     if (!scenario.ofShard()) {
       arguments.set("mongodb.url", cluster.allRoutersUrl()); // One of them is lost.
     }
-    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments))) {
+    List<Sample<Reading>> samples;
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
+        Sampler<Reading> sampler = clients.sample()) {
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       ProcStat begun = ProcStat.now();
       running.sleepUntil(from);
+      samples = sampler.stop();
       checkBusy(cell, clients, begun);
       scenario.set(cluster, where, true);
       try {
@@ -71,7 +78,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       }
       var unused = running.await(arrivals.duration().minus(to).plus(DRAIN), true);
     }
-    return finding(cell, where, logs, folder);
+    return finding(cell, where, logs, folder, cpu(folder, samples));
   }
 
   /** Latencies of a saturated machine say nothing of a fault. */
@@ -86,7 +93,15 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     }
   }
 
-  private Finding finding(PointCell cell, String where, String logs, Path folder) {
+  /** Processor time per operation before the fault; null if the client has no summary. */
+  private static @Nullable CpuPerOperation cpu(Path folder, List<Sample<Reading>> samples) {
+    return Files.exists(RunSummary.file(folder))
+        ? Reading.cpuPerOperation(samples, RunSummary.of(folder))
+        : null;
+  }
+
+  private Finding finding(
+      PointCell cell, String where, String logs, Path folder, @Nullable CpuPerOperation cpu) {
     int begin = (int) from.toSeconds();
     int end = (int) to.toSeconds();
     ShardLatencies latencies =
@@ -104,16 +119,22 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
           int settled = ShardLatencies.SETTLING_SECONDS;
           entries.add(
               entry(
-                  cell, "before", name, latencies.phase(shards, settled, begin), begin - settled));
+                  cell,
+                  "before",
+                  name,
+                  latencies.phase(shards, settled, begin),
+                  begin - settled,
+                  cpu));
           entries.add(
-              entry(cell, "during", name, latencies.phase(shards, begin, end), end - begin));
+              entry(cell, "during", name, latencies.phase(shards, begin, end), end - begin, null));
           entries.add(
               entry(
                   cell,
                   "after",
                   name,
                   latencies.phase(shards, end, arrivals.seconds()),
-                  arrivals.seconds() - end));
+                  arrivals.seconds() - end,
+                  null));
         });
     Predicate<String> affected = groups.get("affected");
     return new Finding.OfFault(
@@ -126,8 +147,13 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   }
 
   private ScenarioEntry entry(
-      PointCell cell, String phase, String shards, ShardLatencies.Phase figures, int seconds) {
-    return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, null, null);
+      PointCell cell,
+      String phase,
+      String shards,
+      ShardLatencies.Phase figures,
+      int seconds,
+      @Nullable CpuPerOperation cpu) {
+    return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, cpu, null);
   }
 
   /** All clients' lines as results have them. */

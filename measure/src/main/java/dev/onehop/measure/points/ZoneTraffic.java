@@ -1,6 +1,8 @@
 package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.Sampler;
+import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
@@ -84,7 +86,8 @@ record ZoneTraffic(
             .set("insertproportion", 0)
             .set("scanproportion", 0)
             .set("readmodifywriteproportion", 0);
-    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments))) {
+    try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
+        Sampler<Reading> sampler = clients.sample()) {
       // Before it has connected: a JVM takes longer than that to start.
       running.pids().forEach(pid -> cluster.place(pid, cluster.application(zone)));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
@@ -92,8 +95,9 @@ record ZoneTraffic(
       Traffic before = cluster.traffic();
       running.sleepUntil(TO);
       Traffic crossed = cluster.traffic().since(before);
+      List<Sample<Reading>> samples = sampler.stop();
       YcsbOutput output = running.await(arrivals.duration().minus(TO).plus(DRAIN), true);
-      return new Finding.OfZone(line(cell, folder, crossed, output));
+      return new Finding.OfZone(line(cell, folder, crossed, output, samples));
     }
   }
 
@@ -114,7 +118,8 @@ record ZoneTraffic(
         .formatted(String.join(",", cluster.routers()), ClusterUrl.DATABASE, options, zones);
   }
 
-  private Line line(PointCell cell, Path folder, Traffic all, YcsbOutput output) {
+  private Line line(
+      PointCell cell, Path folder, Traffic all, YcsbOutput output, List<Sample<Reading>> samples) {
     ShardLatencies.Phase phase =
         ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
             .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
@@ -133,6 +138,7 @@ record ZoneTraffic(
         output.errors(),
         phase.latency(),
         crossed(all, operations),
+        Reading.cpuPerOperation(samples, RunSummary.of(folder)),
         cell.folder());
   }
 

@@ -4,6 +4,7 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.ZonesResult;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
@@ -28,12 +29,16 @@ final class BenchSheet {
             "Every point's YCSB output and HdrHistogram logs lie under points/");
     notices(sheet, results);
     results.timelines().forEach(each -> new ScenarioSection(each, results).addTo(sheet));
-    results.zones().forEach(each -> new ZonesSection(each).addTo(sheet));
+    results.zones().forEach(each -> new ZonesSection(each, results.machine()).addTo(sheet));
     results.fleets().forEach(each -> new FleetSection(each).addTo(sheet));
     new RateSection(results).addTo(sheet);
     new PointSections(results, folder).addTo(sheet);
     limits(sheet, results);
     return sheet;
+  }
+
+  private static Stream<Load> loads(ZonesResult zones, Results results) {
+    return zones.lines().stream().map(line -> Load.of(line, zones.rate(), results.machine()));
   }
 
   private static void notices(Sheet sheet, Results results) {
@@ -54,9 +59,11 @@ final class BenchSheet {
             ? ""
             : Format.counted(misplaced, "document") + " were on another shard than their owner.");
     boolean saturated =
-        Stream.concat(
+        Stream.of(
                 results.points().stream().map(each -> Load.of(each, results.machine())),
-                results.scenarios().stream().map(each -> Load.of(each, results.machine())))
+                results.scenarios().stream().map(each -> Load.of(each, results.machine())),
+                results.zones().stream().flatMap(zones -> loads(zones, results)))
+            .flatMap(each -> each)
             .anyMatch(Load::isSaturated);
     sheet.notice(saturated ? Load.NOTICE : "");
   }

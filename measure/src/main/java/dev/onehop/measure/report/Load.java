@@ -4,6 +4,7 @@ import dev.onehop.measure.results.CpuPerOperation;
 import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.ScenarioEntry;
+import dev.onehop.measure.results.ZonesResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,9 +28,15 @@ record Load(double busy) {
     return of(point.cpu(), point.throughput(), machine);
   }
 
-  /** Of operations at a rate. */
+  /** Of operations at a rate; those on some of the shards are measured with all others. */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
-    return of(entry.cpu(), entry.figures().perSecond(), machine);
+    boolean all = entry.shards().equals(ScenarioEntry.ALL);
+    return of(entry.cpu(), all ? entry.figures().perSecond() : entry.rate(), machine);
+  }
+
+  /** Of a client whose bytes across zones were counted. */
+  static Load of(ZonesResult.Line line, double perSecond, @Nullable MachineFacts machine) {
+    return of(line.cpu(), perSecond, machine);
   }
 
   private static Load of(

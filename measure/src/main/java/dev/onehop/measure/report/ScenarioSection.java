@@ -2,6 +2,7 @@ package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
 import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.Timeline;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class ScenarioSection {
   private final Timeline scenario;
   private final List<ScenarioEntry> entries;
+  private final @Nullable MachineFacts machine;
   private final String others;
 
   /**
@@ -30,6 +32,7 @@ final class ScenarioSection {
   ScenarioSection(Timeline scenario, Results results) {
     this.scenario = scenario;
     this.entries = results.entries(scenario.scenario());
+    this.machine = results.machine();
     this.others = scenario.shard() == null ? "All operations" : "Operations on the other shards";
   }
 
@@ -131,6 +134,10 @@ final class ScenarioSection {
             scenario.fault());
   }
 
+  private String mark(@Nullable ScenarioEntry before) {
+    return before == null ? "" : Load.of(before, machine).mark();
+  }
+
   private Table table(String caption, String shards, Function<Line, @Nullable Group> group) {
     Function<Line, @Nullable ScenarioEntry> before = line -> entry(line, "before", shards);
     Function<Line, @Nullable ScenarioEntry> during = line -> entry(line, "during", shards);
@@ -139,7 +146,7 @@ final class ScenarioSection {
         caption,
         scenario.lines().stream().filter(line -> group.apply(line) != null).toList(),
         List.of(
-            Column.text("client", line -> line.client().name()),
+            Column.text("client", line -> line.client().name() + mark(before.apply(line))),
             Column.of("conns", Format::whole, line -> line.client().connections()),
             latency("p50 before", before, LatencySummary::p50).means("ms from the intended time"),
             latency("during", during, LatencySummary::p50),

@@ -1,6 +1,7 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.results.Client;
+import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
@@ -9,13 +10,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What crossed zones: sentences and figures. */
 final class ZonesSection {
   private final ZonesResult result;
+  private final @Nullable MachineFacts machine;
 
-  ZonesSection(ZonesResult result) {
+  ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
     this.result = result;
+    this.machine = machine;
   }
 
   void addTo(Sheet sheet) {
@@ -87,7 +91,8 @@ final class ZonesSection {
         caption,
         result.lines().stream().filter(line -> line.reads() == reads).toList(),
         List.of(
-            Column.text("client", Line::mode),
+            Column.text(
+                "client", line -> line.mode() + Load.of(line, result.rate(), machine).mark()),
             Column.text("configured", Line::variant),
             Column.text("zone", Line::zone),
             crossed("crossed B/op", Crossed::ofOperations)

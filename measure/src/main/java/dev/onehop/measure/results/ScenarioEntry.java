@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param seconds how long the phase is
  * @param rounds every round, as they were measured; this one is that of the median p99, but for
  *     errors, which are of all
- * @param cpu processor time per operation; null where nothing is known of it
+ * @param cpu processor time per operation, of a fault before it; null where nothing is known of it
  * @param conditions how it was measured; null where nothing is known of it
  * @param folder where its logs are, relative to the results' folder
  */

@@ -1,6 +1,9 @@
 package dev.onehop.measure.results;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What crossed zones, counted by the links.
@@ -29,6 +32,7 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
    * @param failed operations of the whole run that failed, were not issued or not answered
    * @param latency of its operations, from the intended time, in microseconds
    * @param crossed bytes per operation that crossed zones
+   * @param cpu processor time per operation; null where nothing is known of it
    * @param folder where its logs are, relative to the results' folder
    */
   public record Line(
@@ -41,6 +45,7 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
       long failed,
       LatencySummary latency,
       Crossed crossed,
+      @JsonInclude(Include.NON_NULL) @Nullable CpuPerOperation cpu,
       String folder) {}
 
   /**

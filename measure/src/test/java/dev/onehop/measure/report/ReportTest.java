@@ -68,6 +68,22 @@ class ReportTest {
   }
 
   @Test
+  void clientsOfASaturatedMachineAreMarkedInScenariosAndZones() {
+    Results frozen = SampleResults.frozen(SampleResults.us2014());
+    // 300 operations a second on two processors: 6,000 us each are 90 % of them, 5,000 us 75 %.
+    assertThat(Reports.table(SampleResults.busy(frozen, 6_000)))
+        .contains("saturated: the machine's processors were over 85 % busy")
+        .containsPattern("\nasync, saturated +100 ");
+    assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
+
+    Results zones = SampleResults.zones(SampleResults.us2014());
+    assertThat(Reports.table(SampleResults.busy(zones, 6_000)))
+        .contains("saturated: the machine's processors were over 85 % busy")
+        .containsPattern("async, saturated +defaults");
+    assertThat(Reports.table(zones)).doesNotContain("saturated");
+  }
+
+  @Test
   void zonesAreATableWithWhatCrosses() {
     Results zones = SampleResults.zones(SampleResults.us2014());
     String sentence =

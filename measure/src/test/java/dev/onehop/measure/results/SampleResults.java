@@ -192,6 +192,45 @@ public final class SampleResults {
         List.of());
   }
 
+  /**
+   * {@code sample} with all entries of scenarios at so much processor time per operation, and zones
+   * at as many times their rate.
+   */
+  public static Results busy(Results sample, double micros) {
+    CpuPerOperation cpu = new CpuPerOperation(micros, 0.0, 0.0, 0.0);
+    List<ScenarioEntry> entries =
+        sample.scenarios().stream()
+            .map(
+                entry ->
+                    new ScenarioEntry(
+                        entry.scenario(),
+                        entry.client(),
+                        entry.rate(),
+                        entry.arrivals(),
+                        entry.phase(),
+                        entry.shards(),
+                        entry.figures(),
+                        entry.seconds(),
+                        entry.rounds(),
+                        cpu,
+                        null,
+                        entry.folder()))
+            .toList();
+    List<ZonesResult> zones =
+        sample.zones().stream()
+            .map(each -> new ZonesResult(each.rate() * micros, each.seconds(), each.lines()))
+            .toList();
+    return new Results(
+        sample.envelope(),
+        sample.points(),
+        entries,
+        sample.timelines(),
+        List.of(),
+        zones,
+        List.of(),
+        List.of());
+  }
+
   /** An entry without its error. */
   public static ScenarioEntry withoutErrors(ScenarioEntry entry) {
     return new ScenarioEntry(
@@ -296,6 +335,7 @@ public final class SampleResults {
         0,
         new LatencySummary(2_700, 900, 800, 1_200, 1_500, 2_000, 3_000, 4_000),
         new ZonesResult.Crossed(direct ? 0 : bytes, direct ? bytes : 0, 0, 77),
+        new CpuPerOperation(400.0, 300.0, 250.0, 150.0),
         "points/" + mode);
   }
 
