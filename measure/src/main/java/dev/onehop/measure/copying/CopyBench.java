@@ -12,7 +12,6 @@ import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -57,11 +56,6 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
   @Override
   public List<CopyCell> cells() {
     return plan.cells();
-  }
-
-  @Override
-  public Duration estimate(CopyCell cell, Session session) {
-    return Duration.ZERO;
   }
 
   @Override

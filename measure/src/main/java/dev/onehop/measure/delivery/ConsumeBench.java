@@ -8,10 +8,8 @@ import dev.onehop.measure.results.RunFacts;
 import dev.onehop.resync.Progress;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -32,9 +30,6 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
 
   private final ConsumePlan plan;
   private final boolean oneClock;
-
-  /** How often its estimate a point of the same kind and source has taken. */
-  private final Map<String, Double> experience = new HashMap<>();
 
   // Distinguishes rows of earlier runs, whose documents may still be there.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
@@ -101,18 +96,12 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
 
   @Override
   public Duration estimate(ConsumePlan.Point point, Session session) {
-    double times = experience.getOrDefault(kind(point), 1.0);
-    return Duration.ofMillis((long) (plan.estimate(point).toMillis() * times));
-  }
-
-  private static String kind(ConsumePlan.Point point) {
-    return point.kind() + " " + point.source();
+    return plan.estimate(point);
   }
 
   @Override
   public ConsumePoint measure(ConsumePlan.Point point, Session session)
       throws IOException, InterruptedException {
-    long begun = System.nanoTime();
     ConsumePoint result;
     try (RowCollection collection = new RowCollection(session.cluster().url(), COLLECTION)) {
       PointRun next = new PointRun(plan, point, collection, oneClock, session);
@@ -121,8 +110,6 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
               ? next.drain(backlog)
               : next.live(++run);
     }
-    double took = (System.nanoTime() - begun) / 1e6;
-    experience.put(kind(point), took / plan.estimate(point).toMillis());
     note(point, result, session.progress());
     return result;
   }

@@ -36,7 +36,9 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   List<C> cells();
 
   /** How long a cell is expected to take; zero if that is not known. */
-  Duration estimate(C cell, Session session);
+  default Duration estimate(C cell, Session session) {
+    return Duration.ZERO;
+  }
 
   /**
    * Measures a cell. Ends early if the thread is interrupted.

@@ -140,11 +140,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   }
 
   @Override
-  public Duration estimate(Load load, Session session) {
-    return Duration.ZERO;
-  }
-
-  @Override
   public List<ResyncCell> measure(Load load, Session session) throws InterruptedException {
     BenchSet members = Objects.requireNonNull(set);
     Progress progress = session.progress();
