@@ -19,9 +19,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench}. */
 @Command(
     name = "bench",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
     preprocessor = OldSpellings.class,
     synopsisSubcommandLabel = "[COMMAND]",
     subcommands = {

@@ -8,7 +8,6 @@ import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,8 +16,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench copy}. */
 @Command(
     name = "copy",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Measure how fast, how late and how rightly a cluster is copied to another one.",
     description = {
@@ -40,7 +37,7 @@ import picocli.CommandLine.Option;
       "Exit code: 0 all copies are right, 1 one is not or the run failed, 2 the command line was",
       "wrong, 130 interrupted (finished copies are kept)."
     })
-final class BenchCopyCommand implements Callable<Integer> {
+final class BenchCopyCommand extends Subcommand {
   private static final List<String> KINDS =
       List.of(CopyBenchRun.FULL, CopyBenchRun.INCREMENTAL, CopyBenchRun.LAG);
   private static final double LEAST_SHARE = 0.01;

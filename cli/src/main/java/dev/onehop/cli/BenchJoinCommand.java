@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,8 +16,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench join}, also {@code onehop resync bench}. */
 @Command(
     name = "join",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Measure how long a new member takes, by method, indexes, collections and size.",
     description = {
@@ -38,7 +35,7 @@ import picocli.CommandLine.Option;
       "Exit code: 0 all is proved, equal and there, 1 it is not or the run failed, 2 the command line"
           + " was wrong, 130 interrupted (finished cells are kept)."
     })
-class BenchJoinCommand implements Callable<Integer> {
+class BenchJoinCommand extends Subcommand {
 
   private static final List<Integer> INDEXES = List.of(0, 5);
   private static final List<Integer> QUICK_INDEXES = List.of(0, 4);

@@ -5,15 +5,12 @@ import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.measure.results.CopyBenchRun;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code onehop bench verify}. */
 @Command(
     name = "verify",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Measure how fast two clusters are compared.",
     description = {
@@ -31,7 +28,7 @@ import picocli.CommandLine.Mixin;
       "Exit code: 0 both were found equal each time, 1 they were not or the run failed, 2 the",
       "command line was wrong, 130 interrupted (finished comparisons are kept)."
     })
-final class BenchVerifyCommand implements Callable<Integer> {
+final class BenchVerifyCommand extends Subcommand {
   @Mixin private CopyDataOptions data = new CopyDataOptions();
 
   @Mixin private ResultsOptions results = new ResultsOptions();

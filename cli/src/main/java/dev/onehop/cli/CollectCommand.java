@@ -12,18 +12,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop bench collect}. */
 @Command(
     name = "collect",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Make one run of the results of a bench's clients on many machines.",
     description = {
@@ -40,9 +35,7 @@ import picocli.CommandLine.Spec;
       "  for i in 0 1 2; do kubectl logs job-pod-$i > client-$i.log; done",
       "  onehop bench collect --out run client-*.log"
     })
-final class CollectCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class CollectCommand extends Subcommand {
 
   @Parameters(
       paramLabel = "CLIENT",

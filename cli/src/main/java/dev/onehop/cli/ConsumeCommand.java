@@ -10,19 +10,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop consume}, and {@code onehop bench consume}. */
 @Command(
     name = "consume",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
     header = "Measure how fast, how late and how rightly change events are consumed.",
@@ -55,7 +50,7 @@ import picocli.CommandLine.Spec;
       "2:the command line was wrong",
       "130:interrupted; finished points are kept"
     })
-final class ConsumeCommand implements Callable<Integer> {
+final class ConsumeCommand extends Subcommand {
 
   private static final List<String> KINDS =
       List.of(ConsumePoint.DRAIN, ConsumePoint.LIVE, ConsumePoint.IDLE);
@@ -67,8 +62,6 @@ final class ConsumeCommand implements Callable<Integer> {
   private static final int MOST_ROWS = 100_000_000;
   private static final double IDLE_RATE = 500;
   private static final double MOST_RATE = 1_000_000;
-
-  @Spec private CommandSpec spec;
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
 

@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.Stack;
-import java.util.concurrent.Callable;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,13 +21,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop copy}. */
 @Command(
     name = "copy",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     subcommands = {
       CopyControlCommands.Status.class,
@@ -70,12 +66,10 @@ import picocli.CommandLine.Spec;
       "(--resume goes on)."
     },
     preprocessor = CopyCommand.BenchArguments.class)
-final class CopyCommand implements Callable<Integer> {
+final class CopyCommand extends Subcommand {
 
   private static final Set<CopyPhase> PHASES =
       EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--from",

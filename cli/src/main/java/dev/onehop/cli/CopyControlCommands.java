@@ -6,22 +6,19 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop copy pause}, {@code continue}, {@code finish} and {@code status}. */
 final class CopyControlCommands {
   private CopyControlCommands() {}
 
-  /** Which job. */
-  static final class Options {
+  /** Does something with a job. */
+  private abstract static class OfJob extends Subcommand {
     @Option(
         names = "--to",
         required = true,
@@ -39,12 +36,14 @@ final class CopyControlCommands {
 
     @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
-    /** Does something with the job. */
-    int with(Asking asking) {
+    abstract void ask(CopyControl control) throws InterruptedException;
+
+    @Override
+    public Integer call() {
       try (CopyControl control =
           CopyControl.connect(
               ConnectionOptions.destination(to), connection.client("onehop-copy"), job)) {
-        asking.ask(control);
+        ask(control);
         return 0;
       } catch (InterruptedException e) {
         throw Failure.of(e);
@@ -65,51 +64,28 @@ final class CopyControlCommands {
     }
   }
 
-  /** What is done with a job. */
-  interface Asking {
-    /** Does it. */
-    void ask(CopyControl control) throws InterruptedException;
-  }
-
   /** {@code onehop copy pause}. */
-  @Command(
-      name = "pause",
-      mixinStandardHelpOptions = true,
-      versionProvider = Version.class,
-      header = "Have a copy rest.")
-  static final class Pause implements Callable<Integer> {
-    @Mixin private Options options = new Options();
-
+  @Command(name = "pause", header = "Have a copy rest.")
+  static final class Pause extends OfJob {
     @Override
-    public Integer call() {
-      return options.with(CopyControl::pause);
+    void ask(CopyControl control) throws InterruptedException {
+      control.pause();
     }
   }
 
   /** {@code onehop copy continue}. */
-  @Command(
-      name = "continue",
-      mixinStandardHelpOptions = true,
-      versionProvider = Version.class,
-      header = "Have a copy that rests go on.")
-  static final class Continue implements Callable<Integer> {
-    @Mixin private Options options = new Options();
-
+  @Command(name = "continue", header = "Have a copy that rests go on.")
+  static final class Continue extends OfJob {
     @Override
-    public Integer call() {
-      return options.with(
-          control -> {
-            control.proceed();
-            options.requireProcess(control, "goes on");
-          });
+    void ask(CopyControl control) throws InterruptedException {
+      control.proceed();
+      requireProcess(control, "goes on");
     }
   }
 
   /** {@code onehop copy finish}. */
   @Command(
       name = "finish",
-      mixinStandardHelpOptions = true,
-      versionProvider = Version.class,
       header = "Have a copy end as soon as it has caught up.",
       description = {
         "",
@@ -118,44 +94,28 @@ final class CopyControlCommands {
             + " runs the copy, the exit code is 1.",
         ""
       })
-  static final class Finish implements Callable<Integer> {
-    @Spec private CommandSpec spec;
-    @Mixin private Options options = new Options();
-
+  static final class Finish extends OfJob {
     @Override
-    public Integer call() {
-      return options.with(
-          control -> {
-            control.finish();
-            if (control.status().getBoolean("paused", BsonBoolean.FALSE).getValue()) {
-              PrintWriter err = spec.commandLine().getErr();
-              err.println("onehop: the copy is paused, and finishes after 'copy continue'");
-              err.flush();
-            }
-            options.requireProcess(control, "finishes");
-          });
+    void ask(CopyControl control) throws InterruptedException {
+      control.finish();
+      if (control.status().getBoolean("paused", BsonBoolean.FALSE).getValue()) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("onehop: the copy is paused, and finishes after 'copy continue'");
+        err.flush();
+      }
+      requireProcess(control, "finishes");
     }
   }
 
   /** {@code onehop copy status}. */
-  @Command(
-      name = "status",
-      mixinStandardHelpOptions = true,
-      versionProvider = Version.class,
-      header = "Print how far a copy is, as its job has it.")
-  static final class Status implements Callable<Integer> {
-    @Spec private CommandSpec spec;
-    @Mixin private Options options = new Options();
-
+  @Command(name = "status", header = "Print how far a copy is, as its job has it.")
+  static final class Status extends OfJob {
     @Option(names = "--json", description = "Print it as JSON, in place of text.")
     private boolean json;
 
     @Override
-    public Integer call() {
-      return options.with(control -> print(control.status()));
-    }
-
-    private void print(BsonDocument status) {
+    void ask(CopyControl control) throws InterruptedException {
+      BsonDocument status = control.status();
       PrintWriter out = spec.commandLine().getOut();
       if (json) {
         out.println(status.toJson());

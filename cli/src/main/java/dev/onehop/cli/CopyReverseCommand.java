@@ -2,18 +2,13 @@ package dev.onehop.cli;
 
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.resync.Failure;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop copy reverse}. */
 @Command(
     name = "reverse",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Carry back what has changed since a copy was finished.",
     description = {
@@ -38,9 +33,7 @@ import picocli.CommandLine.Spec;
       "Exit code: 0 done, 1 it can't begin or go on, 2 the command line was wrong, 130 interrupted",
       "(--resume goes on)."
     })
-final class CopyReverseCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
+final class CopyReverseCommand extends Subcommand {
   @Option(
       names = "--from",
       required = true,

@@ -7,19 +7,14 @@ import dev.onehop.resync.Terminal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop doctor}. */
 @Command(
     name = "doctor",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     defaultValueProvider = OwnDefaults.class,
     header = "Check whether operations can be routed on a cluster.",
@@ -40,9 +35,7 @@ import picocli.CommandLine.Spec;
       "Exit code: 0 operations can be routed, 3 they can't, 1 the cluster can't be",
       "examined, 2 the command line was wrong."
     })
-final class DoctorCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
+final class DoctorCommand extends Subcommand {
   @Option(
       names = "--url",
       required = true,

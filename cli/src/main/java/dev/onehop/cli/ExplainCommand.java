@@ -11,23 +11,18 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.json.JsonParseException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop explain}. */
 @Command(
     name = "explain",
-    mixinStandardHelpOptions = true,
     defaultValueProvider = OwnDefaults.class,
-    versionProvider = Version.class,
     header = "Show which shards a filter is routed to, and why.",
     description = {
       "",
@@ -42,12 +37,10 @@ import picocli.CommandLine.Spec;
       "  onehop explain --url mongodb://127.0.0.1:27017 ycsb.usertable '{_id: \"user42\"}'",
       "  onehop explain --url mongodb://host shop.orders '{customer: {$in: [1, 2]}}'"
     })
-final class ExplainCommand implements Callable<Integer> {
+final class ExplainCommand extends Subcommand {
 
   /** More would scroll away what matters. */
   private static final int MAX_CHUNKS = 20;
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--url",

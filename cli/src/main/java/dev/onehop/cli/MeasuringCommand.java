@@ -10,23 +10,20 @@ import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** A command that runs the bench of clients and their loads. */
-abstract class MeasuringCommand implements Callable<Integer> {
+@Command(sortOptions = false)
+abstract class MeasuringCommand extends Subcommand {
 
   /** Documents that are loaded where nothing else is said. */
   static final long DEFAULT_RECORDS = 10_000;
 
   /** Operations per second of scenarios where nothing else is said. */
   static final double DEFAULT_RATE = 300;
-
-  @Spec CommandSpec spec;
 
   @Mixin ClusterOptions where = new ClusterOptions();
 

@@ -4,19 +4,14 @@ import java.util.Objects;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 
 /** The {@code onehop} command. */
 @Command(
     name = "onehop",
     description = "Shard-aware routing for MongoDB: measure it, look into it.",
     synopsisSubcommandLabel = "COMMAND",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     subcommands = {
       BenchCommand.class,
       ConsumeCommand.class,
@@ -44,9 +39,7 @@ import picocli.CommandLine.Spec;
       "  onehop topology up         keep a cluster over three regions running",
       "  onehop COMMAND --help      all options of a command"
     })
-public final class OneHopCommand implements Runnable {
-
-  @Spec private CommandSpec spec;
+public final class OneHopCommand extends Subcommand {
 
   @Option(
       names = "--debug",
@@ -84,12 +77,5 @@ public final class OneHopCommand implements Runnable {
         .setUsageHelpAutoWidth(true);
     HelpLayout.apply(commandLine);
     return commandLine;
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        "no command given; commands: " + String.join(", ", spec.subcommands().keySet()));
   }
 }

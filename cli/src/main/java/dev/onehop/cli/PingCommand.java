@@ -2,18 +2,13 @@ package dev.onehop.cli;
 
 import dev.onehop.measure.points.PingBench;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop bench ping}: the example of a command that measures. */
 @Command(
     name = "ping",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "How long a ping takes through each mongos.",
     footer = {
@@ -22,9 +17,7 @@ import picocli.CommandLine.Spec;
       "  onehop bench ping",
       "  onehop bench ping --url mongodb://mongos1,mongos2/ --rounds 5"
     })
-final class PingCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class PingCommand extends Subcommand {
 
   @Mixin private ClusterOptions where = new ClusterOptions();
 

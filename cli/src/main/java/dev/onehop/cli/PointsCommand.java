@@ -26,9 +26,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench points}. */
 @Command(
     name = "points",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
     header = "Throughput and latency by number of threads, in closed loops.",
     description = {
       "",

@@ -13,20 +13,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop propagate}, and {@code onehop bench propagate}. */
 @Command(
     name = "propagate",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
     header = "Measure how long a write takes to be seen elsewhere.",
@@ -64,7 +59,7 @@ import picocli.CommandLine.Spec;
       "2:the command line was wrong",
       "130:interrupted; finished measurements are kept"
     })
-final class PropagateCommand implements Callable<Integer> {
+final class PropagateCommand extends Subcommand {
 
   private static final int USUAL_TESTS = 5;
   private static final int MOST_TESTS = 10_000;
@@ -82,8 +77,6 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** The launcher says whether both standard input and error are a terminal. */
   private static final String PROMPTS = "onehop.prompts";
-
-  @Spec private CommandSpec spec;
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
 

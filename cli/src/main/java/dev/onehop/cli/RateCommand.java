@@ -19,9 +19,6 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench rate}. */
 @Command(
     name = "rate",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
     header = "Latency at fixed rates.",
     description = {
       "",

@@ -7,18 +7,13 @@ import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop report}. */
 @Command(
     name = "report",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     header = "Draw a run's report and table again from its results, of any command that measures.",
     footer = {
       "",
@@ -27,9 +22,7 @@ import picocli.CommandLine.Spec;
       "",
       "Percentile curves are drawn if the run's HdrHistogram logs still lie beside its results."
     })
-final class ReportCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class ReportCommand extends Subcommand {
 
   @Parameters(paramLabel = "DIR", description = "The run's folder, with results.json in it.")
   private Path folder;

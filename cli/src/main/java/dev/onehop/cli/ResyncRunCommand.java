@@ -19,19 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop resync run}. */
 @Command(
     name = "run",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Give a replica set one or several new members.",
     description = {
@@ -59,14 +54,12 @@ import picocli.CommandLine.Spec;
       "Exit code: 0 each member has caught up, 1 it failed, 2 refused before anything was changed,",
       "130 interrupted. Nothing stays locked."
     })
-final class ResyncRunCommand implements Callable<Integer> {
+final class ResyncRunCommand extends Subcommand {
 
   private static final Pattern HOST = Pattern.compile(".+:[0-9]{1,5}");
   private static final Pattern HOSTS_ONLY =
       Pattern.compile("(mongodb(?:\\+srv)?://[^/?]+)/?(\\?.*)?");
   private static final Duration LONGEST = Duration.ofDays(10);
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--url",

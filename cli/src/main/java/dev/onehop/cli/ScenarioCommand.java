@@ -16,9 +16,6 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench scenario}. */
 @Command(
     name = "scenario",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
     header = "Operations at a fixed rate while something happens to the cluster.",
     description = {
       "",

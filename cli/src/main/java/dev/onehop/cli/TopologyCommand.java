@@ -1,15 +1,10 @@
 package dev.onehop.cli;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop topology}. */
 @Command(
     name = "topology",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     synopsisSubcommandLabel = "up|status|down|form",
     header = "Keep a sharded cluster over far-apart regions running.",
     subcommands = {
@@ -26,14 +21,4 @@ import picocli.CommandLine.Spec;
       "  onehop topology status",
       "  onehop topology down               the one that runs, and what a killed run left"
     })
-final class TopologyCommand implements Runnable {
-
-  @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        "no command given; commands: " + String.join(", ", spec.subcommands().keySet()));
-  }
-}
+final class TopologyCommand extends Subcommand {}

@@ -5,20 +5,15 @@ import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.TestbedException;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop topology down}. */
 @Command(
     name = "down",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     header = "Stop a running topology, and remove what a killed run left behind.",
     description = {
       "",
@@ -26,9 +21,7 @@ import picocli.CommandLine.Spec;
       ""
     },
     footer = {"", "Example:", "  onehop topology down us-2014"})
-final class TopologyDownCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class TopologyDownCommand extends Subcommand {
 
   @ArgGroup private Which which = new Which();
 

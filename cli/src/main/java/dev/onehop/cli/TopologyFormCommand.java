@@ -6,18 +6,13 @@ import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.topology.Topology;
 import dev.onehop.testbed.topology.TopologyException;
 import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop topology form}. */
 @Command(
     name = "form",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Make a sharded cluster of servers that are running already.",
     description = {
@@ -28,9 +23,7 @@ import picocli.CommandLine.Spec;
           + " already stays as it is.",
       ""
     })
-final class TopologyFormCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class TopologyFormCommand extends Subcommand {
 
   @Option(
       names = "--topology",

@@ -3,16 +3,11 @@ package dev.onehop.cli;
 import dev.onehop.testbed.RunningTestbed;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop topology status}. */
 @Command(
     name = "status",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     header = "Show which topologies run, with their processes.",
     footer = {
       "",
@@ -21,9 +16,7 @@ import picocli.CommandLine.Spec;
       "",
       "Exit code: 0 one runs, 1 none does."
     })
-final class TopologyStatusCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec;
+final class TopologyStatusCommand extends Subcommand {
 
   @Override
   public Integer call() {

@@ -14,19 +14,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop topology up}. */
 @Command(
     name = "up",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Start a topology and keep it running until Ctrl-C.",
     description = {
@@ -41,12 +36,10 @@ import picocli.CommandLine.Spec;
       "  onehop topology up --detach --topology my-regions.yaml",
       "  onehop explain --url URL ycsb.usertable '{\"_id\": \"user1\"}'    with the URL it prints"
     })
-final class TopologyUpCommand implements Callable<Integer> {
+final class TopologyUpCommand extends Subcommand {
 
   /** Forming a cluster takes some ten seconds; fetching the servers first takes longer. */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
-
-  @Spec private CommandSpec spec;
 
   @Mixin private ServerOptions servers = new ServerOptions();
 

@@ -23,20 +23,15 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Timer;
 import java.util.TimerTask;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop verify}. */
 @Command(
     name = "verify",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     sortOptions = false,
     header = "Compare two clusters, also while one follows the other.",
     description = {
@@ -61,13 +56,11 @@ import picocli.CommandLine.Spec;
       "Exit code: 0 equal, 3 different, 1 not all could be compared, 2 the command line was wrong,",
       "130 interrupted."
     })
-final class VerifyCommand implements Callable<Integer> {
+final class VerifyCommand extends Subcommand {
 
   static final int DIFFERENT = 3;
   private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
   private static final long REFRESH_MILLIS = 250;
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--from",

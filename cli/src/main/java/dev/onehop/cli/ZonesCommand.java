@@ -15,9 +15,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench zones}. */
 @Command(
     name = "zones",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
     header = "The bytes of each operation that cross availability zones.",
     description = {
       "",
