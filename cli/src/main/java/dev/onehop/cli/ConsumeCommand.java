@@ -56,10 +56,10 @@ final class ConsumeCommand extends Subcommand {
       List.of(ConsumePoint.DRAIN, ConsumePoint.LIVE, ConsumePoint.IDLE);
   private static final List<Integer> DEFAULT_CHANNELS = List.of(1, 4, 8, 32, 64);
   private static final List<Integer> QUICK_CHANNELS = List.of(1, 64);
-  private static final int MOST_CHANNELS = 128;
+  private static final OptionRange CHANNELS = new OptionRange("--channels", 1, 128);
   private static final int DEFAULT_ROWS = 200_000;
   private static final int QUICK_ROWS = 100_000;
-  private static final int MOST_ROWS = 100_000_000;
+  private static final OptionRange ROWS = new OptionRange("--rows", 1_000, 100_000_000);
   private static final double IDLE_RATE = 500;
   private static final double MOST_RATE = 1_000_000;
 
@@ -180,15 +180,12 @@ final class ConsumeCommand extends Subcommand {
     if (processes != 1 && processes != 2) {
       throw Failure.usage("--processes " + processes + ": must be 1 or 2");
     }
-    DeliveryOptions.range("--channels", channels, 1, MOST_CHANNELS);
     List<Integer> usual = options.quick ? QUICK_CHANNELS : DEFAULT_CHANNELS;
     List<Integer> chosenChannels =
-        DeliveryOptions.sorted(
-            channels, usual.stream().filter(count -> count >= processes).toList());
+        CHANNELS.values(channels, usual.stream().filter(count -> count >= processes).toList());
     if (Collections.min(chosenChannels) < processes) {
       throw Failure.usage("--processes 2 needs 2 channels or more, and not --channels 1");
     }
-    DeliveryOptions.range("--rows", rows, 1_000, MOST_ROWS);
     int usualRows = options.quick ? QUICK_ROWS : DEFAULT_ROWS;
     boolean idleAlone = kinds.equals(List.of(ConsumePoint.IDLE));
     return new ConsumePlan(
@@ -199,7 +196,7 @@ final class ConsumeCommand extends Subcommand {
         options.isTotal(),
         rate,
         rate == null ? IDLE_RATE : rate,
-        rows == null ? usualRows : rows,
+        ROWS.value(rows, usualRows),
         options.time(Duration.ofSeconds(idleAlone ? 10 : 5)),
         DeliveryOptions.atMost("--warmup", warmup, Duration.ZERO));
   }

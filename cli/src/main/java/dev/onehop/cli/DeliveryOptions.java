@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.List;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -69,7 +68,7 @@ final class DeliveryOptions {
    */
   void check(ClusterOptions where) {
     where.servers.check();
-    range("--noop", noop, 1, 3_600);
+    new OptionRange("--noop", 1, 3_600).check(noop);
     if (noop != null && where.servers.existing) {
       throw Failure.usage("--noop and --existing exclude each other: the servers run already");
     }
@@ -103,32 +102,5 @@ final class DeliveryOptions {
       throw Failure.usage(option + " must be " + (least.isZero() ? "at most 1h" : "from 1s to 1h"));
     }
     return time;
-  }
-
-  /** The values of a list, each once, in rising order. */
-  static List<Integer> sorted(@Nullable List<Integer> given, List<Integer> usual) {
-    return given == null ? usual : List.copyOf(new TreeSet<>(given));
-  }
-
-  /**
-   * Checks the values of a list.
-   *
-   * @throws Failure if one is out of range
-   */
-  static void range(String option, @Nullable List<Integer> values, int least, int most) {
-    if (values != null) {
-      values.forEach(value -> range(option, value, least, most));
-    }
-  }
-
-  /**
-   * Checks a value.
-   *
-   * @throws Failure if it is out of range
-   */
-  static void range(String option, @Nullable Integer value, int least, int most) {
-    if (value != null && (value < least || value > most)) {
-      throw Failure.usage("%s %d: must be from %d to %d".formatted(option, value, least, most));
-    }
   }
 }

@@ -9,13 +9,24 @@ import org.jspecify.annotations.Nullable;
 record OptionRange(String option, int least, int most) {
 
   /**
-   * Checks a value.
+   * Checks a value; null, which was not given, is in any range.
    *
    * @throws Failure if it is out of range
    */
-  void check(int value) {
-    if (value < least || value > most) {
+  void check(@Nullable Integer value) {
+    if (value != null && (value < least || value > most)) {
       throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
+    }
+  }
+
+  /**
+   * Checks each value of a list; null, which was not given, is in any range.
+   *
+   * @throws Failure if one is out of range
+   */
+  void check(@Nullable List<Integer> values) {
+    if (values != null) {
+      values.forEach(value -> check(value));
     }
   }
 
@@ -29,7 +40,7 @@ record OptionRange(String option, int least, int most) {
   /** The values of an option, sorted, each once, or the usual ones; checked. */
   List<Integer> values(@Nullable List<Integer> given, List<Integer> usual) {
     List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
-    values.forEach(this::check);
+    check(values);
     return values;
   }
 }

@@ -62,16 +62,15 @@ import picocli.CommandLine.Option;
 final class PropagateCommand extends Subcommand {
 
   private static final int USUAL_TESTS = 5;
-  private static final int MOST_TESTS = 10_000;
+  private static final OptionRange TESTS = new OptionRange("--tests", 1, 10_000);
   private static final int USUAL_DOCUMENTS = 1_000;
-  private static final int MOST_DOCUMENTS = 10_000_000;
+  private static final OptionRange DOCUMENTS = new OptionRange("--documents", 1, 10_000_000);
   private static final int USUAL_BATCH = 100;
-  private static final int MOST_BATCH = 100_000;
+  private static final OptionRange BATCH = new OptionRange("--batch", 1, 100_000);
   private static final int USUAL_BYTES = 200;
-  private static final int LEAST_BYTES = 100;
-  private static final int MOST_BYTES = 1 << 20;
-  private static final int MOST_CLIENTS = 1_000;
-  private static final int MOST_PROCESSES = 64;
+  private static final OptionRange BYTES = new OptionRange("--bytes", 100, 1 << 20);
+  private static final OptionRange CLIENTS = new OptionRange("--clients", 1, 1_000);
+  private static final OptionRange PROCESSES = new OptionRange("--processes", 1, 64);
   private static final double MOST_RATE = 100_000;
   private static final Duration MOST_AWAIT = Duration.ofSeconds(60);
 
@@ -199,7 +198,7 @@ final class PropagateCommand extends Subcommand {
             : chosen.stream().map(Measurement::label).toList();
     answer("--measure", options.names);
     if (tests == null) {
-      tests = prompts.number("Number of tests to run", usualTests(), 1, MOST_TESTS);
+      tests = prompts.number("Number of tests to run", usualTests(), 1, TESTS.most());
       answer("--tests", List.of(tests));
     }
     if (documents == null) {
@@ -209,11 +208,11 @@ final class PropagateCommand extends Subcommand {
               "Number of objects to insert per test",
               Math.max(usualDocuments(), least),
               least,
-              MOST_DOCUMENTS);
+              DOCUMENTS.most());
       answer("--documents", documents);
     }
     if (batches == null && chosen.stream().anyMatch(Measurement::isPropagation)) {
-      int most = Math.min(MOST_BATCH, Collections.min(documents));
+      int most = Math.min(BATCH.most(), Collections.min(documents));
       batches =
           prompts.numbers(
               "Number of objects to insert per write", Math.min(usualBatch(), most), 1, most);
@@ -272,12 +271,12 @@ final class PropagateCommand extends Subcommand {
       throw Failure.usage("--await must be above 0 and up to 60s");
     }
     Duration unused = time();
-    DeliveryOptions.range("--tests", tests, 1, MOST_TESTS);
-    DeliveryOptions.range("--documents", documents, 1, MOST_DOCUMENTS);
-    DeliveryOptions.range("--batch", batches, 1, MOST_BATCH);
-    DeliveryOptions.range("--bytes", bytes, LEAST_BYTES, MOST_BYTES);
-    DeliveryOptions.range("--clients", clients, 1, MOST_CLIENTS);
-    DeliveryOptions.range("--processes", options.processes, 1, MOST_PROCESSES);
+    TESTS.check(tests);
+    DOCUMENTS.check(documents);
+    BATCH.check(batches);
+    BYTES.check(bytes);
+    CLIENTS.check(clients);
+    PROCESSES.check(options.processes);
   }
 
   private Duration time() {
@@ -291,24 +290,24 @@ final class PropagateCommand extends Subcommand {
    */
   PropagatePlan plan() {
     check();
-    List<Integer> sizes = DeliveryOptions.sorted(documents, List.of(usualDocuments()));
+    List<Integer> sizes = DOCUMENTS.values(documents, List.of(usualDocuments()));
     int fewest = Collections.min(sizes);
-    List<Integer> writes = DeliveryOptions.sorted(batches, List.of(Math.min(usualBatch(), fewest)));
+    List<Integer> writes = BATCH.values(batches, List.of(Math.min(usualBatch(), fewest)));
     if (Collections.max(writes) > fewest) {
       throw Failure.usage(
           "--batch %d: a test has %d objects".formatted(Collections.max(writes), fewest));
     }
     return new PropagatePlan(
         measurements(),
-        tests == null ? usualTests() : tests,
+        TESTS.value(tests, usualTests()),
         sizes,
         writes,
-        DeliveryOptions.sorted(bytes, List.of(USUAL_BYTES)),
+        BYTES.values(bytes, List.of(USUAL_BYTES)),
         rate,
         await,
         options.isTotal(),
-        DeliveryOptions.sorted(clients, options.quick ? List.of(2) : List.of(1, 4, 8)),
-        options.processes == null ? 2 : options.processes,
+        CLIENTS.values(clients, options.quick ? List.of(2) : List.of(1, 4, 8)),
+        PROCESSES.value(options.processes, 2),
         clientRate,
         time());
   }
