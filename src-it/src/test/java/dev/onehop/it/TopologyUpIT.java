@@ -81,7 +81,7 @@ class TopologyUpIT {
       assertThat(up.out())
           .contains("bin/ycsb load targeted-async -P workloads/workloada -p mongodb.url=" + url)
           .contains("bin/ycsb run targeted-async -P workloads/workloada -p mongodb.url=" + url)
-          .contains("bin/onehop bench --url " + url)
+          .contains("bin/onehop bench scenario shard-freeze --url " + url)
           .contains("topology down up-and-down' stops it");
 
       Path log = Path.of(up.out().replaceFirst("(?s).*\nLog: (.*?)\n.*", "$1"));
