@@ -44,7 +44,7 @@ record ClosedLoop(
   private static final double SERVICE_MILLIS = 0.15;
 
   /** What a small machine can do where no distance limits it. */
-  private static final double LOCAL_PER_SECOND = 10_000;
+  private static final double LOCAL_PER_SECOND = 4_000;
 
   private static final double SAMPLED_PER_SECOND = 50;
   private static final double SAMPLED_PER_POINT = 10_000;
