@@ -136,6 +136,9 @@ class BenchJoinCommand extends Subcommand {
     if (mongod != null && !Files.isExecutable(mongod)) {
       throw Failure.usage("--mongod " + mongod + " is no program");
     }
+    if (data != null && Files.exists(data) && !Files.isDirectory(data)) {
+      throw Failure.usage("--data " + data + " is no folder");
+    }
     if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
       throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
     }

@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.ExistingServers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -24,6 +25,23 @@ final class ExistingOptions {
       defaultValue = "${env:ONEHOP_TLS_CA}",
       description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
   @Nullable Path authority;
+
+  /**
+   * Looks whether there are such files.
+   *
+   * @throws Failure if not
+   */
+  void check() {
+    requireFile("--key-file", keyFile);
+    requireFile("--tls-ca", authority);
+  }
+
+  private static void requireFile(String option, @Nullable Path path) {
+    if (path != null && !Files.isReadable(path)) {
+      throw Failure.usage(
+          option + " " + path + (Files.exists(path) ? " can't be read" : ": no such file"));
+    }
+  }
 
   /**
    * The servers.

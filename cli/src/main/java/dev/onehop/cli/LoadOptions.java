@@ -76,6 +76,9 @@ final class LoadOptions {
    * @throws Failure if there is no such mode, or the topology or cluster is none for it
    */
   List<Mode> modes(List<Mode> usual, ClusterOptions where, @Nullable Topology topology) {
+    if (modes != null && (modes.isEmpty() || names().contains(""))) {
+      throw Failure.usage("--modes has an empty name");
+    }
     List<Mode> chosen = Mode.named(names(), usual);
     for (Mode mode : chosen) {
       if (mode.isPeer() && where.url != null) {

@@ -4,7 +4,11 @@ import java.util.Objects;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 
 /** The {@code onehop} command. */
@@ -70,6 +74,7 @@ public final class OneHopCommand extends Subcommand {
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
+        .setExecutionStrategy(OneHopCommand::execute)
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)
         .setAbbreviatedOptionsAllowed(false)
@@ -77,5 +82,30 @@ public final class OneHopCommand extends Subcommand {
         .setUsageHelpAutoWidth(true);
     HelpLayout.apply(commandLine);
     return commandLine;
+  }
+
+  private static int execute(ParseResult parsed) {
+    refuseMisplaced(parsed);
+    return new RunLast().execute(parsed);
+  }
+
+  /** An option that stands before the command it is meant for would be ignored. */
+  private static void refuseMisplaced(ParseResult parsed) {
+    ParseResult above = parsed;
+    while (above.hasSubcommand() && !above.isUsageHelpRequested()) {
+      ParseResult below = above.subcommand();
+      CommandSpec command = below.commandSpec();
+      above.matchedOptions().stream()
+          .filter(option -> !option.inherited() && option.scopeType() != ScopeType.INHERIT)
+          .findFirst()
+          .ifPresent(
+              option -> {
+                throw new ParameterException(
+                    command.commandLine(),
+                    "%s stands before %s, which does not read it; write it behind"
+                        .formatted(option.longestName(), command.name()));
+              });
+      above = below;
+    }
   }
 }

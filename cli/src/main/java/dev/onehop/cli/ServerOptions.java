@@ -44,6 +44,7 @@ final class ServerOptions {
       throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
     }
     programs.check();
+    existingOptions.check();
   }
 
   /**

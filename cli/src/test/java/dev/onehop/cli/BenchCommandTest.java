@@ -524,6 +524,13 @@ class BenchCommandTest {
         "bench --threads x | Invalid value for option '--threads'",
         "bench --duration soon | 'soon' is not a duration; write 500ms, 10s, 2m or 1h",
         "bench --fcv six | --fcv six: write it as X.Y",
+        "bench --url mongodb://a points | --url stands before points, which does not read it",
+        "bench --matrix points | --matrix stands before points, which does not read it",
+        "bench --quick --out=x scenario fleet | --quick stands before scenario",
+        "bench points --modes , | --modes has an empty name",
+        "bench points --topology single-host --tls-ca /no/such | --tls-ca /no/such: no such file",
+        "bench points --existing --key-file /no/such | --key-file /no/such: no such file",
+        "bench join --data pom.xml | --data pom.xml is no folder",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
         "report /no/such/folder | no folder /no/such/folder"
