@@ -106,7 +106,8 @@ public final class RunningTestbed {
   }
 
   /**
-   * Stops a server where it is, or lets it go on.
+   * Stops a server where it is, or lets it go on. It goes on at the latest when this JVM has ended,
+   * also by {@code kill -9}.
    *
    * @param address of one of its servers
    * @throws TestbedException if there is no such server, or that fails
@@ -117,6 +118,9 @@ public final class RunningTestbed {
             .filter(each -> each.address().equals(address) && each.alive())
             .findFirst()
             .orElseThrow(() -> new TestbedException("no server runs at " + address));
+    if (frozen) {
+      Watchdog.thaw(server.pid());
+    }
     ServerProcess.setFrozen(server.name(), server.pid(), frozen);
   }
 

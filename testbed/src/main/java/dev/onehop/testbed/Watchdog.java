@@ -8,14 +8,15 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends processes when this JVM has ended, also by {@code kill -9}. A shell does that, whose
- * standard input ends with the JVM. Thread-safe.
+ * Ends processes, or lets frozen ones go on, when this JVM has ended, also by {@code kill -9}. A
+ * shell does that, whose standard input ends with the JVM. Thread-safe.
  */
 public final class Watchdog {
 
   /**
-   * Each line has a process id and when that process started, so that a later one with the same id
-   * is left alone. What one has started itself ends with it if it leads a group.
+   * Each line says what to do, and has a process id and when that process started, so that a later
+   * one with the same id is left alone. What one has started itself ends with it if it leads a
+   * group.
    */
   private static final String SCRIPT =
       """
@@ -23,8 +24,10 @@ public final class Watchdog {
       watched=
       while read -r each; do watched="$watched $each"; done
       for each in $watched; do
-        pid=${each%:*}
-        [ "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 20)" = "${each#*:}" ] || continue
+        pid=${each#*:}
+        pid=${pid%:*}
+        [ "$(sed 's/.*) //' "/proc/$pid/stat" | cut -d ' ' -f 20)" = "${each##*:}" ] || continue
+        case $each in thaw:*) kill -CONT "$pid"; continue ;; esac
         kill -9 "-$pid" || kill -9 "$pid"
       done
       """;
@@ -39,8 +42,22 @@ public final class Watchdog {
    *
    * @throws TestbedException if no shell can be started
    */
-  public static synchronized void watch(ProcessHandle process) {
-    OptionalLong started = ProcFs.startTicks(process.pid());
+  public static void watch(ProcessHandle process) {
+    add("end", process.pid());
+  }
+
+  /**
+   * Lets a process that is about to be frozen go on when this JVM ends. No-op for one that has
+   * ended.
+   *
+   * @throws TestbedException if no shell can be started
+   */
+  public static void thaw(long pid) {
+    add("thaw", pid);
+  }
+
+  private static synchronized void add(String what, long pid) {
+    OptionalLong started = ProcFs.startTicks(pid);
     if (started.isEmpty()) {
       return;
     }
@@ -50,7 +67,7 @@ public final class Watchdog {
         open = start();
         lines = open;
       }
-      open.write(process.pid() + ":" + started.getAsLong() + "\n");
+      open.write(what + ":" + pid + ":" + started.getAsLong() + "\n");
       open.flush();
     } catch (IOException e) {
       throw new TestbedException("cannot run sh: " + e.getMessage(), e);
