@@ -155,6 +155,6 @@ class BenchJoinCommand extends Subcommand {
         oplog,
         seed,
         mongod,
-        data);
+        data == null ? null : data.toAbsolutePath().normalize());
   }
 }

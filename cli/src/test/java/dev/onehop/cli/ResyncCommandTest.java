@@ -6,6 +6,7 @@ import dev.onehop.measure.joining.ResyncBenchPlan;
 import dev.onehop.resync.ResyncMethod;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,14 @@ class ResyncCommandTest {
     BenchJoinCommand command =
         line.getSubcommands().get("resync").getSubcommands().get("bench").getCommand();
     return command.plan();
+  }
+
+  /** Of a server with a relative data folder, nobody else knows where it is. */
+  @Test
+  void theFolderOfDataIsAbsolute() {
+    assertThat(plan().folder()).isNull();
+    assertThat(plan("--data", "../x").folder())
+        .isEqualTo(Path.of("../x").toAbsolutePath().normalize());
   }
 
   @Test
