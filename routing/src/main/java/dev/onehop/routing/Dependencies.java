@@ -16,11 +16,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The class path: OneHop's own modules, and the libraries that the application chooses, with the
- * versions of them that OneHop works with.
+ * Checks the class path: the versions of OneHop's own modules, and of the libraries that the
+ * application provides.
  */
 final class Dependencies {
-  /** The artifacts of OneHop that the application may have. */
+  /** The artifacts of OneHop that an application can have on its class path. */
   static final List<String> MODULES =
       Stream.of(
               "core wire shards routing streams copy resync testbed measure cli ycsb-binding",
@@ -52,19 +52,21 @@ final class Dependencies {
   private Dependencies() {}
 
   /**
-   * An artifact that OneHop needs.
+   * A library that OneHop needs.
    *
-   * @param bom gives all artifacts of its family one version
-   * @param type a class of it
-   * @param oldest the oldest version
+   * @param bom the BOM that gives all artifacts of the library's family one version
+   * @param id its artifact id
+   * @param type the name of a class in it
+   * @param oldest the oldest version that OneHop works with
    */
   private record Needed(String bom, String id, String type, String oldest) {}
 
   /**
-   * Checks the class path of this library, which stays the same: once is enough.
+   * Checks the class path of this library. The class path does not change, so the first check is
+   * the only one.
    *
-   * @throws IllegalStateException if a library is absent or too old, or one of them or OneHop
-   *     itself is of two versions; the message names both and the remedy
+   * @throws IllegalStateException if a library is missing or too old, or if a library or OneHop is
+   *     on the class path in two versions; the message names both versions and the remedy
    */
   static void check() {
     if (!checked) {
@@ -74,7 +76,10 @@ final class Dependencies {
     }
   }
 
-  /** Checks that the modules that a loader finds have one version. Folders of classes have none. */
+  /**
+   * Checks that all OneHop modules that a loader finds have the same version. Folders of classes
+   * have no version and are ignored.
+   */
   static void checkModules(ClassLoader loader) {
     SortedMap<String, SortedSet<String>> modules = new TreeMap<>();
     for (String module : MODULES) {

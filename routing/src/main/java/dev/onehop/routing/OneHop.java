@@ -62,8 +62,8 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
- * A router: it sends each operation that a shard key decides to where the owning shard is. Clients
- * of the official drivers work on it, several if need be.
+ * A router below the official drivers. It sends each operation with a shard key to the mongos near
+ * the owning shard, or to the shard itself. Several clients can share one router.
  *
  * <pre>{@code
  * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).build();
@@ -73,34 +73,34 @@ import reactor.core.publisher.Mono;
  *
  * <p>The application chooses its driver: the synchronous one, a reactive one, or both.
  *
- * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. Anything
- * that can't be decided goes to the mongos that the official client would choose, so a wrong or old
- * routing table costs a detour and never a wrong answer. The user needs the right to read {@code
- * config.shards}, {@code config.mongos}, {@code config.databases}, {@code config.collections} and
- * {@code config.chunks}; without it, nothing is routed.
+ * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. An
+ * operation without a single owner goes to the mongos that the official client would choose. A
+ * wrong or old routing table therefore costs a detour and never gives a wrong result. The user
+ * needs the right to read {@code config.shards}, {@code config.mongos}, {@code config.databases},
+ * {@code config.collections} and {@code config.chunks}; without this right nothing is routed.
  *
  * <p>Thread-safe.
  */
 public final class OneHop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(OneHop.class);
 
-  /** What Reactor can wait. */
+  /** The longest timeout that Reactor supports. */
   private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
-  private final MongoClientSettings asked;
+  private final MongoClientSettings given;
 
-  /** Null if clients are the driver's own. */
+  /** Null if clients use the driver's own transport. */
   private final @Nullable RouterClients clients;
 
-  /** The same; null if nothing is routed. */
+  /** The same object as {@link #clients}; null if nothing is routed. */
   private final @Nullable RouterClients router;
 
-  /** Why nothing is routed; null if something is. */
+  /** The reason why nothing is routed; null if operations are routed. */
   private final @Nullable String unrouted;
 
   private OneHop(
-      MongoClientSettings asked, @Nullable RouterClients clients, @Nullable String unrouted) {
-    this.asked = asked;
+      MongoClientSettings given, @Nullable RouterClients clients, @Nullable String unrouted) {
+    this.given = given;
     this.clients = clients;
     this.router = unrouted == null ? clients : null;
     this.unrouted = unrouted;
@@ -108,31 +108,31 @@ public final class OneHop implements AutoCloseable {
 
   /**
    * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
-   * driver. They hold what was set on the builder. The application creates the client and closes
+   * driver. They include the settings of the builder. The application creates the client and closes
    * it, before the router.
    *
    * <p>They name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the router
-   * in this process. Events of commands and connection pools name that one; events of clusters and
-   * servers name the real servers, too.
+   * in this process. Events of commands and connection pools name this server. Events of clusters
+   * and servers name the real servers, too.
    */
   public MongoClientSettings clientSettings() {
-    return clients == null ? asked : clients.reactiveSettings();
+    return clients == null ? given : clients.reactiveSettings();
   }
 
   /**
    * The settings of a synchronous client on this router, for {@code
-   * com.mongodb.client.MongoClients.create}. Its threads do the work themselves: they write to the
-   * shard's socket and read from it. The application creates the client and closes it, before the
-   * router.
+   * com.mongodb.client.MongoClients.create}. The application's threads do the work: they write to
+   * the server's socket and read from it. The application creates the client and closes it, before
+   * the router.
    *
-   * <p>They have an {@code SSLContext} of ours, whose sockets lead to the router within the
-   * process. TLS to the servers is as it was set on the builder.
+   * <p>The settings contain an {@code SSLContext} of the router, whose sockets end in this process.
+   * TLS to the servers is configured on the builder.
    */
   public MongoClientSettings syncClientSettings() {
-    return clients == null ? asked : clients.syncSettings();
+    return clients == null ? given : clients.syncSettings();
   }
 
-  /** What the router knows of its cluster now. Never blocks. */
+  /** The current state of the router: shards, routing tables, missing information. Never blocks. */
   public RouterStatus status() {
     return router == null
         ? new RouterStatus(
@@ -146,14 +146,13 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Waits until operations can be routed: for readiness probes, and before a rolling restart goes
-   * on. Blocks.
+   * Blocks until operations can be routed. For readiness probes, and for rolling restarts.
    *
-   * @param timeout how long to wait at most; not at all if it is zero or less
-   * @param namespaces collections, as {@code database.collection}, whose routing tables are loaded
-   *     first
-   * @return what is known then; {@link RouterStatus#missing} has what is still missing. It returns
-   *     at once if a database does not exist, or the router is closed
+   * @param timeout the longest wait; zero or less does not wait
+   * @param namespaces collections, as {@code database.collection}, whose routing tables have to be
+   *     loaded
+   * @return the status after the wait; {@link RouterStatus#missing} lists the information that is
+   *     still missing. Returns at once if a database does not exist or the router is closed
    * @throws IllegalArgumentException if a namespace is malformed
    */
   public RouterStatus ready(Duration timeout, String... namespaces) {
@@ -177,13 +176,13 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Turns routing of new operations off, or on again. While it is off, each new operation goes to
-   * the nearest mongos of the URI, as with the plain driver; transactions and cursors that are open
-   * stay where they are. Routing is on at first. {@link OneHopProperty#ENABLED} turns it off at the
+   * Turns the routing of new operations off or on. While routing is off, each new operation goes to
+   * the nearest mongos of the URI, as with the plain driver. Open transactions and cursors stay at
+   * their servers. Routing is on by default. {@link OneHopProperty#ENABLED} turns it off at the
    * start.
    *
-   * @throws IllegalStateException if the router cannot do it: nothing is routed, the URI names no
-   *     mongos, or the router is closed
+   * @throws IllegalStateException if nothing is routed, the URI names no mongos, or the router is
+   *     closed
    */
   public void setRouting(boolean on) {
     if (router == null) {
@@ -192,7 +191,7 @@ public final class OneHop implements AutoCloseable {
     router.setRouting(on);
   }
 
-  /** Ends the router. Operations of clients that are still open fail. */
+  /** Closes the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
     if (clients != null) {
@@ -205,9 +204,9 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Starts from a connection string with its usual options. In targeted mode nothing is routed with
-   * {@code directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or Unix domain
-   * sockets: settings and clients are then the driver's own, and the log says so once.
+   * Creates a builder from a connection string with its usual options. In targeted mode nothing is
+   * routed with {@code directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or
+   * Unix domain sockets: clients then use the driver's own transport, and one log line reports it.
    *
    * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
    *     OneHopProperty}
@@ -215,29 +214,29 @@ public final class OneHop implements AutoCloseable {
    */
   public static Builder builder(String uri) {
     PropertySources.Parsed parsed = PropertySources.parse(uri);
-    ConnectionString asked = new ConnectionString(parsed.uri());
+    ConnectionString given = new ConnectionString(parsed.uri());
     return new Builder(
-        MongoClientSettings.builder().applyConnectionString(asked),
-        Boolean.TRUE.equals(asked.isDirectConnection()),
+        MongoClientSettings.builder().applyConnectionString(given),
+        Boolean.TRUE.equals(given.isDirectConnection()),
         parsed.options());
   }
 
   /**
-   * Starts from settings, where an application has them already. The same as {@link
-   * #builder(String)}, but {@code directConnection=true} cannot be told from the address of a
-   * single server: {@link OneHopProperty#ENABLED} turns routing off.
+   * Creates a builder from the driver's settings. The same as {@link #builder(String)}, but {@code
+   * directConnection=true} in settings looks like the address of a single server and does not turn
+   * routing off; {@link OneHopProperty#ENABLED} does.
    */
   public static Builder builder(MongoClientSettings settings) {
     return new Builder(MongoClientSettings.builder(settings), false, Map.of());
   }
 
   /**
-   * Explains where a read would go, before it runs. {@link RoutingObservationContext#servers} has
-   * the servers that an operation went to. Blocks until the cluster is known, for the driver's
-   * server selection timeout at most.
+   * Explains where a read would go, without executing it. (The servers of an executed operation are
+   * in {@link RoutingObservationContext#servers}.) Blocks until the cluster is known, at most for
+   * the driver's server selection timeout.
    *
    * @param namespace {@code database.collection}
-   * @param filter of the read, which has the read preference of the client's settings
+   * @param filter the filter of the read; the read preference is that of the client's settings
    * @throws IllegalArgumentException if the namespace is malformed
    * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time
@@ -247,11 +246,11 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Explains where a write would go, before it runs. Nothing is written, but a document to insert
-   * that has no {@code _id} gets one. Blocks as {@link #explain(String, Bson)} does.
+   * Explains where a write would go, without executing it. A document to insert gets an {@code _id}
+   * if it has none. Blocks as {@link #explain(String, Bson)} does.
    *
    * @param namespace {@code database.collection}
-   * @param write one write of any kind
+   * @param write a write model of any kind
    * @throws IllegalArgumentException if the namespace is malformed
    * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time
@@ -296,7 +295,7 @@ public final class OneHop implements AutoCloseable {
     }
   }
 
-  /** Collects what a router is made of. Not thread-safe. */
+  /** Builds a router. Not thread-safe. */
   public static final class Builder {
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
@@ -317,8 +316,8 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Takes the settings of {@link OneHopProperty} from here, where neither this builder nor the
-     * URI has them. Names without the prefix {@code onehop.} are passed over.
+     * Sets properties of {@link OneHopProperty}. Values of this builder and of the URI have
+     * precedence. Names without the prefix {@code onehop.} are ignored.
      *
      * @throws IllegalArgumentException if a name has the prefix and is unknown
      */
@@ -328,9 +327,9 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Changes the driver's own settings, which hold for every connection: credentials, TLS, pools,
-     * codecs, listeners. The router brings a transport of its own in place of any that is set here,
-     * and refuses one with TLS settings of Netty's.
+     * Changes the driver's own settings, which apply to every connection: credentials, TLS, pools,
+     * codecs, listeners. The router replaces the transport settings by its own. {@link #build}
+     * refuses transport settings with a Netty {@code SslContext}.
      */
     public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
       Objects.requireNonNull(change, "change").accept(settings);
@@ -338,8 +337,8 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Where the meters of {@link RoutingMeters} and {@link PipeliningMeters} are registered; by
-     * default nowhere.
+     * Sets the registry for the meters of {@link RoutingMeters} and {@link PipeliningMeters}.
+     * Without a registry, nothing is measured.
      */
     public Builder meterRegistry(MeterRegistry meterRegistry) {
       this.registry = Objects.requireNonNull(meterRegistry, "meterRegistry");
@@ -347,8 +346,8 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Where operations are observed, for tracing, as {@link RoutingObservationContext} describes.
-     * By default they aren't, and cost nothing for it.
+     * Sets the registry for observations, for tracing; see {@link RoutingObservationContext}. By
+     * default operations are not observed, which costs nothing.
      */
     public Builder observationRegistry(ObservationRegistry observationRegistry) {
       this.observations = Objects.requireNonNull(observationRegistry, "observationRegistry");
@@ -356,12 +355,12 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * How often routing tables and the mongoses beside shards are read again in the background,
-     * give or take a quarter; 10 seconds by default. A range that moved is served over a detour for
-     * that long at the most, as long as the config servers can be read; mostly much shorter, see
-     * {@link #historyInterval}. After a failure the next attempt waits, from a quarter of a second
-     * up to a minute. In direct mode the shards and the cluster's default concerns are read that
-     * often, and a routing table when a shard refuses it as stale.
+     * Sets the interval of background refreshes of routing tables and of the mongoses near shards,
+     * plus or minus a quarter; 10 seconds by default. Operations on a range that moved take a
+     * detour for at most this time while the config servers can be read, and usually for much less,
+     * see {@link #historyInterval}. After a failure the wait before the next attempt grows from a
+     * quarter of a second to a minute. In direct mode this is the interval for shards and the
+     * cluster's default concerns; a routing table is refreshed when a shard refuses it as stale.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -374,10 +373,10 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * How often the end of the cluster's change history is read, give or take a quarter; 2 seconds
-     * by default. A range that moved, and a collection that was dropped, renamed or resharded, is
-     * noticed that soon. Operations that suddenly take much longer than their shard is away have
-     * the same effect at once.
+     * Sets the interval of reads of the latest entries of the cluster's change history, plus or
+     * minus a quarter; 2 seconds by default. This bounds the time until the router notices a range
+     * that moved, or a collection that was dropped, renamed or resharded. Operations that suddenly
+     * take much longer than the round trip to their shard trigger the same read at once.
      *
      * @param interval zero for never
      * @throws IllegalArgumentException if it is negative
@@ -391,8 +390,8 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * The mongoses beside a shard, where their names don't tell or something else is wanted. They
-     * need not be in {@code config.mongos}, but must belong to the cluster.
+     * Sets the mongoses near a shard, where host names do not match or other mongoses are
+     * preferred. They need not be in {@code config.mongos}, but must belong to the cluster.
      *
      * @param shard the shard's id
      * @param addresses {@code host:port} as this application reaches them, at least one
@@ -409,16 +408,16 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * The names under which this application reaches the servers that the cluster's metadata names
-     * otherwise, because of NAT, a private link or Kubernetes. Applied to every mongos and every
-     * shard's member that is discovered, in direct mode also to the config servers; TLS then
-     * verifies the names used here. What the URI names stays as it is. A mongos stands beside a
-     * shard whose member has the same host in the metadata; where no mongos has, one that has the
-     * same host here.
+     * Maps server names of the cluster's metadata to the names under which this application reaches
+     * the servers, because of NAT, a private link or Kubernetes. Applies to every discovered mongos
+     * and shard member, in direct mode also to the config servers; TLS then verifies the mapped
+     * names. Names in the URI are not mapped. A mongos is near a shard if a member of the shard has
+     * the same host in the metadata. If no mongos has, the mapped hosts are compared.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
-     *     host} whatever the port is; what is not named stays as it is
-     * @throws IllegalArgumentException if a name is malformed, or one of a pair alone has a port
+     *     host} for any port; other names stay unchanged
+     * @throws IllegalArgumentException if a name is malformed, or only one name of a pair has a
+     *     port
      */
     public Builder hostMapping(Map<String, String> names) {
       sources.set(Setting.HOST_MAPPING, Optional.of(Setting.mapping(names)));
@@ -426,7 +425,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * The same by a function.
+     * Like {@link #hostMapping(Map)}, with a function.
      *
      * @param names from {@code host:port} to {@code host:port}; called often and by any thread;
      *     MUST give the same name for the same name
@@ -440,18 +439,19 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * The zones that this application prefers, in order: every operation that no shard's owner
-     * decides, and every read that any member may serve, goes to the first of these zones with a
-     * live server, regardless of round trips. If its last server fails, the next zone serves within
-     * 2 seconds, and when one is back, the zone serves again within 10 seconds. Servers of no zone
-     * come last. For all modes, also {@link RoutingMode#NONE}.
+     * Sets the zones that this application prefers, in order. Operations without a single owner and
+     * reads that any member may serve go to the first of these zones with a live server, regardless
+     * of round trips. If the last server of a zone fails, the next zone serves within 2 seconds.
+     * When a server of the zone returns, the zone serves again within 10 seconds. Servers outside
+     * all zones come last. Applies to all modes, also to {@link RoutingMode#NONE}.
      *
      * <p>Such reads are those with {@code secondary}, {@code secondaryPreferred} or {@code
      * nearest}, with or without tags. In targeted mode they go to the zone's mongos, which picks a
      * member by its own round trips; in direct mode to the owner's member in the zone, if it fits
      * the read preference, its tags and the staleness. Reads and writes of primaries go to the
-     * owner as without zones; of several mongoses beside it, those of the first zone are taken.
-     * Where operations go to the nearest mongos, the URI has to name mongoses of each zone.
+     * owner as without zones; of several mongoses near it, those of the first zone serve. The URI
+     * has to name mongoses of each zone, because operations without an owner go to a mongos of the
+     * URI.
      *
      * @param zones each {@code host|host} or {@code name=host|host}, as this application reaches
      *     them, with or without a port; {@code *} in a host stands for any characters
@@ -463,8 +463,9 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Whether round trips are measured where names don't tell which mongos is beside a shard; true
-     * by default. It takes some small reads over every mongos, each once a minute.
+     * Sets whether to measure round trips where host names do not show which mongos is near a
+     * shard; true by default. The measurement takes some small reads over every mongos, each once a
+     * minute.
      */
     public Builder measureRoundTrips(boolean measureRoundTrips) {
       sources.set(Setting.MEASURE_ROUND_TRIPS, measureRoundTrips);
@@ -472,17 +473,18 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Where operations go: {@link RoutingMode#TARGETED} by default.
+     * Sets the target of operations: {@link RoutingMode#TARGETED} by default.
      *
      * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
      * which it reads the routing metadata, a user that exists on every shard under the same name
      * and may read the database {@code config}, and from 8.0 the role {@code
-     * directShardOperations}. What one shard does not own (reads and writes over several shards,
-     * transactions, changes of a shard key, {@code $lookup} and {@code $out}, change streams, DDL)
-     * it hands to a mongos of the URI; if the URI names config servers, such operations fail. The
-     * pool's {@code maxSize} then bounds the connections to each shard's server.
+     * directShardOperations}. Direct mode sends everything that one shard does not own to a mongos
+     * of the URI: reads and writes over several shards, transactions, changes of a shard key,
+     * {@code $lookup} and {@code $out}, change streams, DDL. If the URI names config servers, such
+     * operations fail. The pool's {@code maxSize} then bounds the connections to each shard's
+     * server.
      *
-     * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} are for
+     * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} apply to
      * targeted mode only, also as options of the URI.
      */
     public Builder routing(RoutingMode routingMode) {
@@ -491,9 +493,9 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Keeps many requests in flight on few sockets; see {@link PipeliningSettings} for what that is
-     * good for, and what it costs. Off by default. With {@link RoutingMode#NONE}, that is all that
-     * is done.
+     * Keeps many requests in flight on few sockets; see {@link PipeliningSettings} for benefits and
+     * costs. Off by default. With {@link RoutingMode#NONE} the router pipelines and does nothing
+     * else.
      */
     public Builder pipelining(Consumer<PipeliningSettings.Builder> change) {
       PipeliningSettings.Builder pipelining = PipeliningSettings.builder();
@@ -503,7 +505,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Creates a router for one or more clients, which connects in the background. The caller closes
+     * Creates a router for one or more clients. It connects in the background. The caller closes
      * it.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
@@ -513,32 +515,32 @@ public final class OneHop implements AutoCloseable {
      */
     public OneHop build() {
       Dependencies.check();
-      MongoClientSettings asked = settings.build();
+      MongoClientSettings given = settings.build();
       Setting.ALL.forEach(sources::get);
       if (!sources.get(Setting.ENABLED)) {
-        return disabled(asked);
+        return disabled(given);
       }
       if (mode == RoutingMode.DIRECT) {
-        return new OneHop(asked, direct(asked), null);
+        return new OneHop(given, direct(given), null);
       }
-      String reason = mode == RoutingMode.NONE ? null : passedThrough(asked);
+      String reason = mode == RoutingMode.NONE ? null : passedThrough(given);
       if (mode == RoutingMode.TARGETED && reason == null) {
-        return new OneHop(asked, targeted(asked), null);
+        return new OneHop(given, targeted(given), null);
       }
       if (mode == RoutingMode.NONE || pipeliningSettings != null) {
         if (reason != null) {
           log.warn("nothing is routed: {}", reason);
         }
         return new OneHop(
-            asked, unrouted(asked), reason == null ? "the routing mode is NONE" : reason);
+            given, unrouted(given), reason == null ? "the routing mode is NONE" : reason);
       }
       log.warn("nothing is routed, and clients are the driver's own: {}", reason);
-      return new OneHop(asked, null, reason);
+      return new OneHop(given, null, reason);
     }
 
     /**
-     * Creates a client with a router of its own, which connects in the background and is closed
-     * with the client. The caller closes the client.
+     * Creates a client with a router that only this client uses. The router connects in the
+     * background and is closed with the client. The caller closes the client.
      *
      * @param type {@code com.mongodb.client.MongoClient} for the synchronous driver, {@code
      *     com.mongodb.reactivestreams.client.MongoClient} for the reactive one
@@ -578,20 +580,20 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private OneHop disabled(MongoClientSettings asked) {
+    private OneHop disabled(MongoClientSettings given) {
       String key = OneHopProperty.ENABLED.key() + "=false";
       if (mode == RoutingMode.DIRECT
-          && asked.getClusterSettings().getRequiredReplicaSetName() != null) {
+          && given.getClusterSettings().getRequiredReplicaSetName() != null) {
         throw new IllegalArgumentException(
             key + " needs a URI of mongoses, and replicaSet names config servers");
       }
       log.info("nothing is routed, and clients are the driver's own: {}", key);
-      return new OneHop(asked, null, key);
+      return new OneHop(given, null, key);
     }
 
-    /** Why targeted mode leaves clients as they are; null if it routes. */
-    private @Nullable String passedThrough(MongoClientSettings asked) {
-      ClusterSettings cluster = asked.getClusterSettings();
+    /** The reason why targeted mode does not route; null if it routes. */
+    private @Nullable String passedThrough(MongoClientSettings given) {
+      ClusterSettings cluster = given.getClusterSettings();
       if (directConnection) {
         return "directConnection=true asks for one server only";
       }
@@ -601,21 +603,21 @@ public final class OneHop implements AutoCloseable {
       if (cluster.getRequiredReplicaSetName() != null) {
         return "replicaSet=" + cluster.getRequiredReplicaSetName() + " asks for a replica set";
       }
-      return namesUnixSockets(asked)
+      return namesUnixSockets(given)
           ? "only the driver itself connects to Unix domain sockets"
           : null;
     }
 
-    private RouterClients direct(MongoClientSettings asked) {
-      replaceTransport(asked);
+    private RouterClients direct(MongoClientSettings given) {
+      replaceTransport(given);
       refuseWhatIsForTargetedMode();
-      refuseWhatDirectModeCannot(asked);
+      refuseWhatDirectModeCannot(given);
       if (directConnection) {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
       return DirectMode.create(
-          reach(asked),
+          reach(given),
           Versions.ATTACHED,
           new DirectMode.Options(
               sources.get(Setting.REFRESH_INTERVAL),
@@ -625,7 +627,7 @@ public final class OneHop implements AutoCloseable {
               CommandMeter.direct(registry, observations)));
     }
 
-    private Reach reach(MongoClientSettings asked) {
+    private Reach reach(MongoClientSettings given) {
       WireSettings.Sharing sharing =
           pipeliningSettings == null
               ? null
@@ -634,16 +636,16 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   registry);
-      // Few shared sockets are read by one thread, so that what it reads at once is answered at
-      // once.
+      // One thread reads the few shared sockets, so that replies that it reads together are passed
+      // on together.
       Carrier carrier =
           Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
-      return Reach.of(asked, carrier, () -> EventLoops.shutDown(carrier.group()));
+      return Reach.of(given, carrier, () -> EventLoops.shutDown(carrier.group()));
     }
 
-    private void replaceTransport(MongoClientSettings asked) {
-      TransportSettings transport = asked.getTransportSettings();
+    private void replaceTransport(MongoClientSettings given) {
+      TransportSettings transport = given.getTransportSettings();
       if (transport instanceof NettyTransportSettings netty && netty.getSslContext() != null) {
         throw new IllegalArgumentException(
             modeName()
@@ -673,29 +675,29 @@ public final class OneHop implements AutoCloseable {
               .collect(Collectors.joining(", "));
       if (!useless.isEmpty()) {
         throw new IllegalArgumentException(
-            "direct mode goes to the shards themselves, which tell when a routing table is stale: "
+            "direct mode sends to the shards, which report a stale routing table: "
                 + useless
                 + " can be set in targeted mode only");
       }
     }
 
-    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
-      if (namesUnixSockets(asked)) {
+    private static void refuseWhatDirectModeCannot(MongoClientSettings given) {
+      if (namesUnixSockets(given)) {
         throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
       }
-      if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+      if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
             "direct mode needs the cluster's own servers, not a load balancer before them");
       }
     }
 
-    private RouterClients targeted(MongoClientSettings asked) {
-      replaceTransport(asked);
+    private RouterClients targeted(MongoClientSettings given) {
+      replaceTransport(given);
       Map<String, List<ServerAddressName>> shardRouters =
           new HashMap<>(sources.get(Setting.SHARD_ROUTERS));
       shardRouters.putAll(routers);
       return TargetedMode.create(
-          reach(asked),
+          reach(given),
           new TargetedMode.Options(
               new ClusterWatch.Settings(
                   sources.get(Setting.REFRESH_INTERVAL),
@@ -710,24 +712,24 @@ public final class OneHop implements AutoCloseable {
     }
 
     /** Every command goes where the official client would send it. */
-    private RouterClients unrouted(MongoClientSettings asked) {
-      replaceTransport(asked);
-      if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+    private RouterClients unrouted(MongoClientSettings given) {
+      replaceTransport(given);
+      if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
             "loadBalanced=true cannot be pipelined: behind a load balancer each connection may"
                 + " lead to another mongos, and cursors and transactions stay on theirs");
       }
-      if (namesUnixSockets(asked)) {
+      if (namesUnixSockets(given)) {
         throw new IllegalArgumentException("Unix domain sockets cannot be pipelined");
       }
       return TargetedMode.unrouted(
-          reach(asked),
+          reach(given),
           sources.get(Setting.PREFERRED_ZONES),
           new CommandMeter(registry, observations, modeName()));
     }
 
-    private static boolean namesUnixSockets(MongoClientSettings asked) {
-      return asked.getClusterSettings().getHosts().stream()
+    private static boolean namesUnixSockets(MongoClientSettings given) {
+      return given.getClusterSettings().getHosts().stream()
           .anyMatch(host -> host instanceof UnixServerAddress);
     }
   }

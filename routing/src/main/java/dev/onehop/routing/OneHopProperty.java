@@ -1,17 +1,17 @@
 package dev.onehop.routing;
 
 /**
- * What can be set without code: by an option of the URI ({@code
+ * A setting without code: by an option of the URI ({@code
  * mongodb://host/?onehop.refreshInterval=5s}), by {@link OneHop.Builder#properties} or by a system
- * property, each under {@link #key()}. The first of these that has it counts, in this order: a call
- * of the builder, the URI, the properties, the system property.
+ * property, each under {@link #key()}. The order of precedence is: a call of the builder, the URI,
+ * the properties, the system property.
  *
  * <p>Durations are written {@code 500ms}, {@code 10s}, {@code 2m} or in ISO 8601 ({@code PT10S}).
  */
 public enum OneHopProperty {
   /**
-   * {@code false} leaves clients as the driver makes them, in every mode, to turn everything off
-   * without code; {@code true} by default. The URI MUST name mongoses then.
+   * {@code false} turns OneHop off in every mode: clients use the driver's own transport. {@code
+   * true} by default. With {@code false} the URI MUST name mongoses.
    */
   ENABLED("onehop.enabled"),
   /** {@link OneHop.Builder#refreshInterval}: a duration above zero; 10s by default. */
@@ -33,8 +33,8 @@ public enum OneHopProperty {
   SHARD_ROUTERS("onehop.shardRouters"),
   /**
    * {@link OneHop.Builder#hostMapping}: names in the cluster's metadata and the names to use
-   * instead, as {@code from=to,from=to}. Both are {@code host:port}, or both {@code host}, whatever
-   * the port is. None by default.
+   * instead, as {@code from=to,from=to}. Both are {@code host:port}, or both {@code host}, for any
+   * port. None by default.
    */
   HOST_MAPPING("onehop.hostMapping"),
   /**

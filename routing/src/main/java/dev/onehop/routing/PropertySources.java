@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
 
-/** The values of settings, from wherever they are set. Not thread-safe. */
+/**
+ * The values of settings from all sources: builder, URI, properties, system properties. Not
+ * thread-safe.
+ */
 final class PropertySources {
   static final String PREFIX = "onehop.";
 
@@ -22,19 +25,19 @@ final class PropertySources {
   private final Properties system;
   private Properties properties = new Properties();
 
-  /** A URI and what was among its options. */
+  /** A URI without OneHop's options, and these options. */
   record Parsed(String uri, Map<OneHopProperty, String> options) {}
 
   /**
    * @param uri the options of the URI
-   * @param system the system properties, which may still change
+   * @param system the system properties, read when a value is needed
    */
   PropertySources(Map<OneHopProperty, String> uri, Properties system) {
     this.uri = uri;
     this.system = system;
   }
 
-  /** Takes our own options out of a URI: the driver would warn of them. */
+  /** Separates OneHop's options from a URI, because the driver would warn about them. */
   static Parsed parse(String uri) {
     int question = uri.indexOf('?');
     if (question < 0) {
@@ -59,9 +62,9 @@ final class PropertySources {
   }
 
   /**
-   * Takes a copy of properties.
+   * Stores a copy of properties.
    *
-   * @throws IllegalArgumentException if a name has our prefix and is unknown
+   * @throws IllegalArgumentException if a name has the prefix {@code onehop.} and is unknown
    */
   void properties(Properties given) {
     Properties copy = new Properties();
@@ -73,14 +76,14 @@ final class PropertySources {
     properties = copy;
   }
 
-  /** The builder was called with a value. */
+  /** Stores a value that was set by a call of the builder. */
   <T> void set(Setting<T> setting, T value) {
     called.put(setting.property(), value);
   }
 
   /**
-   * Whether the builder, the URI or the properties have it; system properties are for every client
-   * there is.
+   * Whether the builder, the URI or the properties contain a setting. System properties apply to
+   * all clients of the JVM and therefore do not count.
    */
   boolean isGiven(Setting<?> setting) {
     return called.containsKey(setting.property())
@@ -91,9 +94,9 @@ final class PropertySources {
   /**
    * The value of a setting.
    *
-   * @throws IllegalArgumentException if it has a bad one, which the message names
+   * @throws IllegalArgumentException if the value is invalid; the message names it
    */
-  // Only set puts a value there.
+  // Only {@link #set} writes to the map, so that the type matches.
   @SuppressWarnings("unchecked")
   <T> T get(Setting<T> setting) {
     T value = (T) called.get(setting.property());
@@ -123,7 +126,7 @@ final class PropertySources {
     }
   }
 
-  /** Names in URIs are written in any case. */
+  /** Finds a property by its name; case does not matter. */
   private static OneHopProperty find(String name, String where) {
     return Arrays.stream(OneHopProperty.values())
         .filter(property -> property.key().equalsIgnoreCase(name))

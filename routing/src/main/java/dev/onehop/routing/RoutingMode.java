@@ -1,18 +1,22 @@
 package dev.onehop.routing;
 
-/** Where a router sends an operation that one shard owns. */
+/** The server to which a router sends an operation that one shard owns. */
 public enum RoutingMode {
-  /** To the mongos beside the owning shard. What MongoDB supports, and safe whatever happens. */
+  /**
+   * The mongos near the owning shard. Supported by MongoDB; a stale routing table never causes
+   * wrong results.
+   */
   TARGETED,
   /**
-   * To the owning shard's own mongod, with a versioned command that the shard refuses if its
-   * ownership has changed. Saves the mongos' hop; MongoDB does not support this kind of traffic.
+   * The owning shard's own mongod. The command carries a version, and the shard refuses it if the
+   * ownership has changed. Saves the hop over the mongos; MongoDB does not support this kind of
+   * traffic.
    */
   DIRECT,
   /**
-   * Where the official client would send it: to the nearest mongos, or the member of a replica set
-   * that the read preference chooses. No routing table is read. For clients that want pipelining
-   * alone.
+   * The server that the official client would choose: the nearest mongos, or the member of a
+   * replica set that fits the read preference. No routing table is read. For clients that only need
+   * pipelining.
    */
   NONE
 }

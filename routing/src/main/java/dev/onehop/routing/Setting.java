@@ -17,12 +17,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A setting that a text can hold.
+ * A setting with a text form.
  *
  * @param property its name
- * @param standard its value if it is not set
- * @param expected the texts that are allowed, in words
- * @param parser fails with a {@link RuntimeException} on any other text
+ * @param standard the default value
+ * @param expected the allowed texts, in words, for error messages
+ * @param parser parses the text; throws a {@link RuntimeException} for any other text
  */
 record Setting<T>(
     OneHopProperty property, T standard, String expected, Function<String, T> parser) {
@@ -122,9 +122,9 @@ record Setting<T>(
 
   /**
    * A mapping of names, from {@code host:port} to {@code host:port} and from {@code host} to {@code
-   * host}, of which the former go first.
+   * host}, An entry with a port has precedence.
    *
-   * @throws IllegalArgumentException if a name is none or only one of a pair has a port
+   * @throws IllegalArgumentException if a name is malformed or only one name of a pair has a port
    */
   static UnaryOperator<ServerAddressName> mapping(Map<String, String> names) {
     Map<ServerAddressName, ServerAddressName> servers = new HashMap<>();

@@ -1,7 +1,7 @@
 /**
- * What an application embeds: {@link dev.onehop.routing.OneHop} is a router below the official
- * drivers, which sends each operation to the {@code mongos} beside the shard that owns the data, or
- * to the shard itself.
+ * The entry point for applications: {@link dev.onehop.routing.OneHop} is a router below the
+ * official drivers. It sends each operation to the {@code mongos} near the shard that owns the
+ * data, or to the shard itself.
  */
 @NullMarked
 package dev.onehop.routing;

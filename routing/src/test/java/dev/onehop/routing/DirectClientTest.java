@@ -88,7 +88,7 @@ class DirectClientTest {
       run(client.getDatabase("it").createCollection("new"));
       try (MongoClient withoutMongos = builder("config").client(MongoClient.class)) {
         assertThatThrownBy(() -> run(withoutMongos.getDatabase("it").createCollection("new")))
-            .hasMessageContaining("direct mode hands to a mongos if the URI names one");
+            .hasMessageContaining("direct mode sends to a mongos if the URI names one");
       }
 
       assertThat(

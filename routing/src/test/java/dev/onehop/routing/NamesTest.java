@@ -33,7 +33,7 @@ class NamesTest {
 
   @RegisterExtension
   private final CapturedLog unanswered =
-      new CapturedLog("dev.onehop.shards.command.StartCheck", "shard s0 can't be asked now");
+      new CapturedLog("dev.onehop.shards.command.ClusterCheck", "shard s0 can't be checked");
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0, this::name);
   private final CountDownLatch unblocked = new CountDownLatch(1);

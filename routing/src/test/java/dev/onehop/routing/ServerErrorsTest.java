@@ -325,7 +325,7 @@ class ServerErrorsTest {
       assertThatThrownBy(() -> client.bulkWrite(writes))
           .isInstanceOf(MongoException.class)
           .hasMessageContaining(
-              "the command bulkWrite on admin, which direct mode hands to a mongos if the URI names"
+              "the command bulkWrite on admin, which direct mode sends to a mongos if the URI names"
                   + " one");
     }
     try (MongoClient client = client(Mode.DIRECT, "", "")) {

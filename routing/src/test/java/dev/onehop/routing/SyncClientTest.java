@@ -153,7 +153,7 @@ class SyncClientTest {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       assertThatThrownBy(() -> client.getDatabase("it").createCollection("new"))
           .isInstanceOf(MongoCommandException.class)
-          .hasMessageContaining("direct mode hands to a mongos if the URI names one");
+          .hasMessageContaining("direct mode sends to a mongos if the URI names one");
     }
   }
 

@@ -3,42 +3,51 @@ package dev.onehop.routing.observation;
 import java.util.Locale;
 
 /**
- * What was decided for one operation. Its {@link #tag()} is the value of the {@code decision} tag
- * of the meter {@link RoutingMeters#OPERATIONS}.
+ * The routing decision for one operation. Its {@link #tag()} is the value of the {@code decision}
+ * tag of the meter {@link RoutingMeters#OPERATIONS}.
  */
 public enum RouteDecision {
   /**
-   * One shard owns what the operation touches; it goes to the mongos beside it, in direct mode to
-   * the shard itself.
+   * One shard owns all data that the operation touches. Sent to the mongos near this shard, in
+   * direct mode to the shard itself.
    */
   OWNER,
-  /** One shard owns it, but no usable mongos stands beside that shard: the nearest mongos. */
+  /** One shard owns the data, but no usable mongos is near it. Sent to the nearest mongos. */
   NO_ROUTER_BESIDE,
-  /** One shard owns it, but which mongos is beside that is not known yet: the nearest mongos. */
+  /**
+   * One shard owns the data, but the mongoses near it are not known yet. Sent to the nearest
+   * mongos.
+   */
   NOT_KNOWN_YET,
   /**
-   * More than one shard is concerned, or the filter does not tell: the nearest mongos. In direct
-   * mode a batch of writes that was split by owner.
+   * Several shards own the data, or the filter does not determine the shard. Sent to the nearest
+   * mongos. In direct mode, a batch of writes that was split by owner.
    */
   SEVERAL_SHARDS,
   /**
-   * No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. In
-   * direct mode what neither a shard nor a mongos was asked for.
+   * No routing table is loaded, or the cluster is not sharded. Sent to the nearest mongos. In
+   * direct mode, a command that was sent to no server.
    */
   NO_TABLE,
   /**
-   * A read that any member may serve, where zones are preferred: the mongos of the first preferred
-   * zone that lives. Not in direct mode, where such a read goes to the owner's member in that zone.
+   * A read that any member may serve, with preferred zones. Sent to a mongos of the first preferred
+   * zone with a live one. Not in direct mode, where such a read goes to the owner's member in this
+   * zone.
    */
   PREFERRED_ZONE,
-  /** The operation is not the first of its transaction: the mongos of that one. */
+  /** The operation is not the first of its transaction. Sent to the mongos of the transaction. */
   TRANSACTION,
-  /** More than one shard has to do with it, in direct mode: a mongos of the URI. */
+  /**
+   * Sent to a mongos of the URI, because direct mode does not execute the command itself. Direct
+   * mode only.
+   */
   HANDED_OVER;
 
   private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
-  /** The decision in lower case with dashes, such as {@code no-router-beside}. */
+  /**
+   * The decision in lower case with dashes, such as {@code no-router-beside}; the value of the tag.
+   */
   public String tag() {
     return tag;
   }

@@ -7,19 +7,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an operation would go now, and why. It is decided as the operation itself would be, by the
- * routing table at hand; nothing is sent for it but what reading the first table takes. Immutable.
+ * The target of an operation at this moment, and the reason. The decision is the same as for the
+ * operation itself, by the loaded routing table. It sends nothing to the cluster, except to load a
+ * missing table. Immutable.
  *
  * @param namespace database and collection
- * @param decision what is decided
- * @param shards the shards that can be concerned, in alphabetical order; empty if there is no
- *     routing table
+ * @param decision the routing decision
+ * @param shards the shards that the operation can touch, in alphabetical order; empty if there is
+ *     no routing table
  * @param routers the mongoses that the operation goes to first; empty for the nearest. In direct
- *     mode the primaries of the shards, as far as they are known. Where {@link
- *     dev.onehop.routing.OneHop.Builder#preferredZones} decide, the servers that they lead to now
- * @param reason what decided, in words
- * @param tableAge how long ago the routing table was found to be the newest; null if there is none
- * @param target the chunks that can be touched; null if there is no routing table
+ *     mode the known primaries of the shards. Where {@link
+ *     dev.onehop.routing.OneHop.Builder#preferredZones} decide, the servers of the zone
+ * @param reason the reason of the decision, in words
+ * @param tableAge the time since the routing table was last confirmed as the newest; null if there
+ *     is none
+ * @param target the chunks that the operation can touch; null if there is no routing table
  */
 public record RouteExplanation(
     String namespace,
@@ -34,7 +36,7 @@ public record RouteExplanation(
     routers = List.copyOf(routers);
   }
 
-  /** Of a namespace without a routing table. */
+  /** An explanation for a namespace without a routing table. */
   public static RouteExplanation ofNone(String namespace, String reason) {
     return new RouteExplanation(
         namespace, RouteDecision.NO_TABLE, List.of(), List.of(), reason, null, null);

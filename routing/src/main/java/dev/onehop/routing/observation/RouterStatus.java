@@ -8,18 +8,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a router knows of its cluster at a moment. Immutable.
+ * The state of a router at a moment. Immutable.
  *
  * @param mode {@code targeted} or {@code direct}; {@code none} if nothing is routed
- * @param isRouting whether new operations are routed: false if that was {@linkplain
- *     dev.onehop.routing.OneHop#setRouting turned off}, or there is nothing to route
- * @param clusterId the cluster's id in {@code config.version}; null if it is not known, and in
- *     direct mode
- * @param shards per shard id the servers that its operations go to first: the mongoses beside it,
- *     in direct mode its primary; none if none is known. In order of the ids
- * @param tables per namespace how long ago its routing table was found to be the newest, in order
- *     of the namespaces
- * @param missing what is not known that operations are routed by, in words; empty if all is known
+ * @param isRouting whether new operations are routed: false if routing was {@linkplain
+ *     dev.onehop.routing.OneHop#setRouting turned off}, or nothing is routed
+ * @param clusterId the cluster's id in {@code config.version}; null if it is not known, and always
+ *     null in direct mode
+ * @param shards per shard id the servers that its operations go to first: the mongoses near it, in
+ *     direct mode its primary. The list is empty if none is known. In order of the ids
+ * @param tables per namespace the time since its routing table was last confirmed as the newest, in
+ *     order of the namespaces
+ * @param missing the missing routing information, in words; empty if nothing is missing
  */
 public record RouterStatus(
     String mode,
@@ -28,21 +28,21 @@ public record RouterStatus(
     Map<String, List<ServerAddress>> shards,
     Map<String, Duration> tables,
     List<String> missing) {
-  /** The mode of a router that routes nothing. */
+  /** The mode if nothing is routed. */
   public static final String NONE = "none";
 
   private static final String DIRECT = "direct";
 
-  /** Whether operations can be routed. */
+  /** Whether operations can be routed: no information is missing. */
   public boolean isReady() {
     return missing.isEmpty();
   }
 
   /**
-   * The same for some collections.
+   * This status with the missing tables of some collections.
    *
-   * @param namespaces whose tables are missing if they are not there
-   * @param failures what failed, in words: missing, too, unless nothing else is
+   * @param namespaces collections whose tables count as missing if they are not loaded
+   * @param failures failures in words; added if anything is missing
    */
   public RouterStatus with(List<String> namespaces, List<String> failures) {
     List<String> more = new ArrayList<>(missing);
@@ -56,12 +56,12 @@ public record RouterStatus(
     return new RouterStatus(mode, isRouting, clusterId, shards, tables, more);
   }
 
-  /** How many shards have a server to go to first. */
+  /** The number of shards with a server to go to first. */
   public long reachableShards() {
     return shards.values().stream().filter(servers -> !servers.isEmpty()).count();
   }
 
-  /** One line for people. */
+  /** One line for logs. */
   @Override
   public String toString() {
     return "%s%s: %s%d shards, %s %d of %d, tables of %d collections%s"

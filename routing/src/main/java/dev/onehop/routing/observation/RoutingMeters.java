@@ -1,36 +1,35 @@
 package dev.onehop.routing.observation;
 
 /**
- * The Micrometer meters of a router, by name. They are what the router knows; what the servers saw,
- * only they can tell.
+ * The Micrometer meters of a router, by name. They contain the router's view; only the servers' own
+ * metrics show the servers' view.
  */
 public enum RoutingMeters {
   /**
    * Timer: commands that read or write documents, from their arrival at the router in this process
-   * to its answer, with the retries of the router between; a read ends with its first batch. A
-   * write counts once for each part that goes its own way. In direct mode all commands count. Tags:
+   * to its reply, including the router's retries. A read ends with its first batch. A split write
+   * counts once per part. In direct mode all commands count. Tags:
    *
    * <ul>
    *   <li>{@code operation}: the command, such as {@code update}
    *   <li>{@code mode}: {@code targeted} or {@code direct}
    *   <li>{@code decision}: {@link RouteDecision#tag()}
-   *   <li>{@code shard}: the owner's id, {@code none} where there is not one
-   *   <li>{@code server}: the very server that has answered, as {@code host:port}; {@code none} if
-   *       it was several
+   *   <li>{@code shard}: the owner's id, {@code none} without a single owner
+   *   <li>{@code server}: the server that has answered, as {@code host:port}; {@code none} if
+   *       several have
    *   <li>{@code outcome}: {@code ok}, {@code failed} or {@code cancelled}
    * </ul>
    */
   OPERATIONS("onehop.operations"),
   /**
-   * Counter: commands on one shard that went to another mongos than the ones beside it. Tags:
-   * {@code shard}, {@code reason} ({@code no-router-beside} or {@code router-down}). In direct mode
-   * commands that were handed to a mongos: {@code shard} is {@code none}, {@code reason} is {@code
-   * handed-over}.
+   * Counter: commands on one shard that went to a mongos that is not near it. Tags: {@code shard},
+   * {@code reason} ({@code no-router-beside} or {@code router-down}). In direct mode, commands that
+   * were sent to a mongos: {@code shard} is {@code none}, {@code reason} is {@code handed-over}.
    */
   FALLBACKS("onehop.fallbacks"),
   /**
-   * Counter: how often a shard refused a command of direct mode because the routing table was
-   * stale, so that it was decided again under a newer one. Tag: {@code namespace}.
+   * Counter: refusals of direct mode's commands by a shard because the routing table was stale. The
+   * command is routed again by a newer table. Tag: {@code namespace}.
    */
   STALE_RETRIES("onehop.stale.retries"),
   /**
@@ -41,16 +40,16 @@ public enum RoutingMeters {
   /** Gauge: chunks in a collection's routing table. Tag: {@code namespace}. */
   TABLE_CHUNKS("onehop.table.chunks"),
   /**
-   * Gauge, in seconds: how long ago a collection's routing table was last found to be the newest.
-   * Tag: {@code namespace}.
+   * Gauge, in seconds: the time since a collection's routing table was last confirmed as the
+   * newest. Tag: {@code namespace}.
    */
   TABLE_AGE("onehop.table.age"),
-  /** Gauge: shards that have a mongos beside them; not in direct mode. */
+  /** Gauge: shards with a mongos near them; not in direct mode. */
   SHARDS_WITH_ROUTER("onehop.affinity.shards"),
   /**
    * Gauge: mongoses that a shard's operations go to first. Tags: {@code shard}, {@code source}
-   * ({@code mapped}, {@code same-host}, {@code measured}, {@code shortest-way} or {@code none}:
-   * what they were chosen by).
+   * ({@code mapped}, {@code same-host}, {@code measured}, {@code shortest-way} or {@code none}: the
+   * reason of the choice).
    */
   SHARD_ROUTERS("onehop.affinity.routers");
 

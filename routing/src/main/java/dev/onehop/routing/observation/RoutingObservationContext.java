@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an observation of an operation knows of its route. The observation is named {@code
+ * The context of an operation's observation, with its route. The observation is named {@code
  * onehop.operation}; its key values are {@code operation}, {@code decision}, {@code shard}, {@code
  * mode}, {@code server} and, of high cardinality, {@code namespace}.
  *
@@ -21,7 +21,7 @@ public final class RoutingObservationContext extends Observation.Context {
   private volatile @Nullable String shard;
   private final List<ServerAddress> servers = new CopyOnWriteArrayList<>();
 
-  /** For the router itself. */
+  /** Called by the router. */
   public RoutingObservationContext(
       String namespace, String operation, RouteDecision decision, @Nullable String shard) {
     this.namespace = namespace;
@@ -40,31 +40,31 @@ public final class RoutingObservationContext extends Observation.Context {
     return operation;
   }
 
-  /** What was decided; known when the command has ended. */
+  /** The routing decision; known when the command has ended. */
   public RouteDecision decision() {
     return decision;
   }
 
-  /** The shard that owns what the operation touches; empty if there is not one. */
+  /** The shard that owns all data that the operation touches; empty if there is no single owner. */
   public Optional<String> shard() {
     return Optional.ofNullable(shard);
   }
 
   /**
-   * The servers that the command was sent to, in order: the last one has answered. More than one
-   * after a retry of the router, or of a command that has parts. Known when the command has ended.
+   * The servers that the command was sent to, in order; the last one has answered. More than one
+   * after a retry of the router, or for a split command. Known when the command has ended.
    */
   public List<ServerAddress> servers() {
     return List.copyOf(servers);
   }
 
-  /** For the router itself: the decision fell later than the observation began. */
+  /** Called by the router when the decision is known, after the observation has started. */
   public void decided(RouteDecision later, @Nullable String owner) {
     decision = later;
     shard = owner;
   }
 
-  /** For the router itself: a command was sent. */
+  /** Called by the router when a command was sent. */
   public void sentTo(ServerAddress server) {
     servers.add(server);
   }

@@ -1,4 +1,4 @@
-/** What a router tells of its decisions: meters, observations and explanations. */
+/** Information on routing decisions: meters, observations and explanations. */
 @NullMarked
 package dev.onehop.routing.observation;
 

@@ -2,24 +2,24 @@ package dev.onehop.routing.transport;
 
 import dev.onehop.wire.connection.SharingMeters;
 
-/** The Micrometer meters of pipelining, by name. All bear the tag {@code server}. */
+/** The Micrometer meters of pipelining, by name. All have the tag {@code server}. */
 public enum PipeliningMeters {
   /**
-   * Gauge: open sockets. Tag {@code use}: {@code shared} (by short requests), {@code own} (of one
-   * request at a time, idle ones and those that are being opened included).
+   * Gauge: open sockets. Tag {@code use}: {@code shared} (by short requests) or {@code own} (for
+   * one request at a time, including idle sockets and those being opened).
    */
   SOCKETS(SharingMeters.SOCKETS),
   /** Gauge: unanswered requests of one shared socket. Tag {@code socket}: its number from 0. */
   IN_FLIGHT(SharingMeters.IN_FLIGHT),
-  /** Timer: how long requests waited for a shared socket that could take them. */
+  /** Timer: the wait of requests for a free slot on a shared socket. */
   QUEUE_WAIT(SharingMeters.QUEUE_WAIT),
-  /** Counter: requests. Tag {@code use}: {@code shared}, {@code own}. */
+  /** Counter: requests. Tag {@code use}: {@code shared} or {@code own}. */
   REQUESTS(SharingMeters.REQUESTS),
-  /** Counter: replies that came when their operation was cancelled. */
+  /** Counter: replies that arrived after their operation was cancelled. */
   LATE_REPLIES(SharingMeters.LATE_REPLIES),
-  /** Counter: times that a shared socket was passed over because its oldest request was slow. */
+  /** Counter: times that a shared socket was not used because its oldest request was slow. */
   SLOW_HEADS(SharingMeters.SLOW_HEADS),
-  /** Counter: sockets that broke, or were given up. */
+  /** Counter: sockets that broke or were abandoned. */
   FAILURES(SharingMeters.FAILURES);
 
   private final String meterName;

@@ -1,29 +1,29 @@
 package dev.onehop.routing.transport;
 
 /**
- * How many requests share how few sockets: short requests of all of a client's operations go over a
- * few sockets per server. With n threads and a round trip of R, throughput is then n/R, not
- * sockets/R. Immutable.
+ * The settings of pipelining: short requests of all of a client's operations share a few sockets
+ * per server. With n threads and a round trip of R, throughput is then n/R, not sockets/R.
+ * Immutable.
  *
- * <p>A server works through the requests of one socket one after the other, so a slow one holds up
- * those behind it. What may be slow therefore gets a socket of its own: aggregations and change
+ * <p>A server executes the requests of one socket one after another, so a slow request delays those
+ * behind it. A request that may be slow therefore gets a separate socket: aggregations and change
  * streams, cursors without a limit and their getMore, commits and aborts, writes to many documents,
  * writes that wait for members by number or tag, large messages, a {@code maxTimeMS} above 10
- * seconds, unacknowledged writes, and what is not known to be short. Other writes may wait for
- * their write concern, the cluster's default included, and for locks: they share sockets among
- * themselves, and no read comes behind one. A socket whose oldest request is unusually slow gets no
- * further ones until it answers; when all are, what has waited for a second gets a socket of its
- * own. The drivers' specification forbids pipelining for this head-of-line blocking: use it where
- * round trips dominate.
+ * seconds, unacknowledged writes, and commands that are not known to be short. Other writes may
+ * wait for their write concern, the cluster's default included, and for locks: they share sockets
+ * with each other, and no read is sent behind one. A socket whose oldest request is unusually slow
+ * receives no further requests until the reply. If all sockets are slow, a request that has waited
+ * for a second gets a separate socket. Because of this head-of-line blocking the drivers'
+ * specification forbids pipelining: use it where round trips dominate.
  *
- * <p>When a socket breaks, the requests on it fail with a network error; as on any broken
- * connection, whether they were carried out is not known. An operation that is cancelled or times
- * out disturbs no other. Every kind of credential, TLS, compression and proxies work as without
- * pipelining. Not for load balancers ({@code loadBalanced=true}). Synchronous clients, whose
- * threads read their answers themselves, do not share.
+ * <p>When a socket breaks, the requests on it fail with a network error. As with any broken
+ * connection, it is unknown whether they were executed. An operation that is cancelled or times out
+ * does not affect others. Every kind of credential, TLS, compression and proxies work as without
+ * pipelining. Not for load balancers ({@code loadBalanced=true}). Synchronous clients do not share
+ * sockets, because their threads read the replies themselves.
  *
- * <p>The numbers are per server and per client. The sockets of single requests come on top, as many
- * as {@code maxPoolSize} allows, and those for monitoring.
+ * <p>The numbers are per server and per client. Separate sockets, up to {@code maxPoolSize}, and
+ * sockets for monitoring are additional.
  */
 public final class PipeliningSettings {
   private final int socketsPerServer;
@@ -36,27 +36,27 @@ public final class PipeliningSettings {
     this.maxSharedBytes = builder.maxSharedBytes;
   }
 
-  /** Starts from the defaults. */
+  /** Creates a builder with the defaults. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** Sockets that short requests share. */
+  /** The number of sockets that short requests share. */
   public int socketsPerServer() {
     return socketsPerServer;
   }
 
-  /** How many requests may be unanswered on one shared socket. */
+  /** The most unanswered requests on one shared socket. */
   public int maxInFlightPerSocket() {
     return maxInFlightPerSocket;
   }
 
-  /** Size in bytes of the largest request that still shares. */
+  /** The size in bytes of the largest request that uses a shared socket. */
   public int maxSharedBytes() {
     return maxSharedBytes;
   }
 
-  /** Collects settings. Not thread-safe. */
+  /** Builds settings. Not thread-safe. */
   public static final class Builder {
     private int socketsPerServer = 4;
     private int maxInFlightPerSocket = 64;
@@ -65,10 +65,10 @@ public final class PipeliningSettings {
     private Builder() {}
 
     /**
-     * Sockets per server that short requests share: 4 by default. A server works through one
-     * socket's requests one after the other, so this is how many it runs side by side. Where reads
-     * and writes mix, one socket at the least is left to the reads; with a single socket, each
-     * write has one of its own.
+     * Sockets per server that short requests share: 4 by default. A server executes one socket's
+     * requests one after another, so this is the number of requests that run in parallel. With
+     * reads and writes, at least one socket is reserved for reads; with a single socket, each write
+     * gets a separate one.
      *
      * @throws IllegalArgumentException if it is not within 1 and 10,000
      */
@@ -78,8 +78,8 @@ public final class PipeliningSettings {
     }
 
     /**
-     * Unanswered requests per shared socket: 64 by default. What comes beyond that waits, {@code
-     * waitQueueTimeoutMS} at most.
+     * Unanswered requests per shared socket: 64 by default. Further requests wait, at most {@code
+     * waitQueueTimeoutMS}.
      *
      * @throws IllegalArgumentException if it is not within 1 and 10,000
      */
@@ -89,8 +89,8 @@ public final class PipeliningSettings {
     }
 
     /**
-     * A larger request gets a socket of its own, so that none waits while it is sent: 256 KiB by
-     * default.
+     * The size in bytes of the largest request on a shared socket: 256 KiB by default. A larger
+     * request gets a separate socket, so that no other request waits while it is sent.
      *
      * @throws IllegalArgumentException if it is not within 1 KiB and 48,000,000
      */
@@ -99,7 +99,7 @@ public final class PipeliningSettings {
       return this;
     }
 
-    /** The settings. */
+    /** Creates the settings. */
     public PipeliningSettings build() {
       return new PipeliningSettings(this);
     }

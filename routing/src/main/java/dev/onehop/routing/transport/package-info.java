@@ -1,4 +1,4 @@
-/** Pipelining: many requests in flight on few sockets. What can be set, and what is measured. */
+/** Pipelining: many requests in flight on few sockets. Its settings and meters. */
 @NullMarked
 package dev.onehop.routing.transport;
 

@@ -7,29 +7,29 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Which mongoses stand beside which shard. An immutable snapshot.
+ * The mongoses near each shard. An immutable snapshot.
  *
  * @param routers all live mongoses, in order of their names
  * @param shards per shard id the mongoses that its operations go to first
  */
 public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shards) {
 
-  /** Nothing known yet. */
+  /** The affinity before the first read. */
   public static final Affinity EMPTY = new Affinity(List.of(), Map.of());
 
   private static final Beside UNKNOWN = new Beside(List.of(), Source.NONE);
 
-  /** What a shard's mongoses were chosen by. */
+  /** The reason why these mongoses were chosen for a shard. */
   public enum Source {
-    /** The application said so. */
+    /** The application has mapped them to the shard. */
     MAPPED,
     /** They run on the host of the shard's primary. */
     SAME_HOST,
-    /** By measured round trips they are as good as beside it. */
+    /** By measured round trips, they are as close as mongoses near the shard. */
     MEASURED,
-    /** None is beside it; by measured round trips the way over these is the shortest. */
+    /** No mongos is near the shard; by measured round trips, the way over these is the shortest. */
     SHORTEST_WAY,
-    /** There are none. */
+    /** There is no mongos. */
     NONE
   }
 
@@ -43,7 +43,7 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
       routers = List.copyOf(routers);
     }
 
-    /** Whether they stand beside the shard, not just on the shortest way to it. */
+    /** Whether the mongoses are near the shard, not merely on the shortest way to it. */
     public boolean isBeside() {
       return source != Source.NONE && source != Source.SHORTEST_WAY;
     }
@@ -54,17 +54,17 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
     shards = Map.copyOf(shards);
   }
 
-  /** What is known of a shard; nothing if the shard is unknown. */
+  /** The mongoses of a shard; without any if the shard is unknown. */
   public Beside ofShard(String shard) {
     return shards.getOrDefault(shard, UNKNOWN);
   }
 
-  /** The mongoses that a shard's operations go to first; empty if there is none. */
+  /** The mongoses that a shard's operations go to first; empty if none is known. */
   public List<ServerAddressName> besideShard(String shard) {
     return ofShard(shard).routers();
   }
 
-  /** The ids of the shards that have mongoses to go to first. */
+  /** The ids of the shards with at least one mongos. */
   public SortedSet<String> shardsWithRouter() {
     SortedSet<String> found = new TreeSet<>();
     shards.forEach(

@@ -17,38 +17,39 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * Chooses the mongoses of each shard, by the first of these that tells:
+ * Chooses the mongoses of each shard. The first of these rules with a result decides:
  *
  * <ol>
- *   <li>what the application said;
+ *   <li>the mongoses that the application maps to the shard;
  *   <li>the mongoses on the host of the shard's primary; on the host of any member as long as the
- *       primary is not known. The cluster's own names are compared; where none match, those that
- *       the application uses, which may be one name for all;
- *   <li>measured round trips: of the mongoses over which the way from here to the shard is the
- *       shortest, those nearest to the shard. The waiting is then done on this side of the mongos.
+ *       primary is not known. The names in the metadata are compared first. If none match, the
+ *       mapped names are compared, which may be one name for all servers;
+ *   <li>measured round trips: among the mongoses with the shortest way from this client to the
+ *       shard, those nearest to the shard, so that most of the latency is on the client's side of
+ *       the mongos.
  * </ol>
  *
  * <p>Pure and thread-safe.
  */
 public final class AffinityRules {
-  /** Ways that differ by less are equally long: jitter is of that size. */
+  /** Differences below this are treated as jitter: such ways are equally long. */
   private static final Duration NOISE = Duration.ofMillis(2);
 
   private static final double RELATIVE_NOISE = 0.1;
 
-  /** A mongos no farther from a shard than this is as good as beside it. */
+  /** A mongos within this distance of a shard counts as near it. */
   private static final Duration BESIDE = Duration.ofMillis(5);
 
   /**
-   * More mongoses per shard would only mean more monitored servers: with this bound, their number
-   * over all shards grows with the number of shards.
+   * The most mongoses per shard that are chosen by measurement. More would only add monitored
+   * servers; with this bound their number grows with the number of shards.
    */
   private static final int MOST_MEASURED = 3;
 
   private final Map<String, List<ServerAddressName>> mapped;
 
   /**
-   * @param mapped per shard id its mongoses, by the application's word
+   * @param mapped by shard id, the mongoses that the application maps to the shard
    */
   public AffinityRules(Map<String, List<ServerAddressName>> mapped) {
     this.mapped = new HashMap<>(mapped);
@@ -57,10 +58,10 @@ public final class AffinityRules {
   /**
    * Applies the rules.
    *
-   * @param primaries the primaries that are known, by shard id, under the cluster's own names
-   * @param distances what was measured, by shard id and mongos
-   * @param usable leaves out mongoses that must not be used
-   * @param previous what was chosen before; it stays where measurements make no clear difference
+   * @param primaries the known primaries by shard id, under their names in the metadata
+   * @param distances the measured distances, by shard id and mongos
+   * @param usable returns false for a mongos that must not be used
+   * @param previous the previous choice; it is kept where measurements show no clear difference
    */
   public Affinity apply(
       ClusterMembers members,
@@ -89,7 +90,7 @@ public final class AffinityRules {
     return new Affinity(routers, shards);
   }
 
-  /** The shards whose mongoses depend on which of several members is the primary. */
+  /** The shards whose choice of mongoses depends on which of several members is the primary. */
   public Set<String> undecidedByMembers(ClusterMembers members) {
     Set<String> undecided = new HashSet<>();
     members
@@ -110,10 +111,10 @@ public final class AffinityRules {
       List<ServerAddressName> servers,
       ClusterMembers members,
       Predicate<ServerAddressName> usable) {
-    List<ServerAddressName> told =
+    List<ServerAddressName> given =
         mapped.getOrDefault(shard, List.of()).stream().filter(usable).toList();
-    if (!told.isEmpty()) {
-      return new Beside(told, Source.MAPPED);
+    if (!given.isEmpty()) {
+      return new Beside(given, Source.MAPPED);
     }
     List<ServerAddressName> matching = used(members, onHostsOf(servers, members), usable);
     return matching.isEmpty()

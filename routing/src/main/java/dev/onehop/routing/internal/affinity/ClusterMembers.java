@@ -18,7 +18,7 @@ import org.bson.BsonDocument;
  *
  * @param routers the live mongoses, in order of their names
  * @param shards per shard id the members of its replica set
- * @param mapping from these names to those by which the application reaches the servers
+ * @param mapping from these names to the names under which the application reaches the servers
  */
 public record ClusterMembers(
     List<ServerAddressName> routers,
@@ -30,8 +30,8 @@ public record ClusterMembers(
       new ClusterMembers(List.of(), Map.of(), UnaryOperator.identity());
 
   /**
-   * How much older than the newest ping an entry may be and still count as a live mongos: three of
-   * the ten-second intervals in which a mongos writes it.
+   * A mongos counts as live if its entry is at most this much older than the newest ping: three of
+   * the ten-second intervals in which a mongos updates the entry.
    */
   public static final Duration LIVE = Duration.ofSeconds(30);
 
@@ -41,9 +41,9 @@ public record ClusterMembers(
   }
 
   /**
-   * Reads the two collections.
+   * Parses the entries of the two collections.
    *
-   * @param mapping from the names in the metadata to those that the application uses
+   * @param mapping from the names in the metadata to the names that the application uses
    */
   public static ClusterMembers of(
       List<BsonDocument> shardEntries,
@@ -58,7 +58,10 @@ public record ClusterMembers(
     return new ClusterMembers(live(mongosEntries), shards, mapping);
   }
 
-  /** Ages are counted from the newest ping, not by this machine's clock, which may be off. */
+  /**
+   * The live mongoses. Ages are relative to the newest ping, because this machine's clock may be
+   * wrong.
+   */
   private static List<ServerAddressName> live(List<BsonDocument> mongoses) {
     Instant newest = Instant.MIN;
     for (BsonDocument mongos : mongoses) {

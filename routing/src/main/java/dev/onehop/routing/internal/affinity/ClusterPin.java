@@ -26,39 +26,40 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Holds a client to one cluster, by the id that {@code config.version} gives it. A wrong name in a
- * URI or a mapping, or an address that was given to somebody else, can lead to a mongos of another
- * cluster, which would answer every operation, from other data.
+ * Restricts a client to one cluster, identified by the cluster id in {@code config.version}. A
+ * wrong name in a URI or a mapping, or an address that was reassigned, can lead to a mongos of
+ * another cluster, which would execute every operation on other data.
  *
- * <p>The cluster is that of the first seed of the URI that says so. A mongos is asked before its
- * first use, and again when another process answers at its address; one that won't tell (no right
- * to read {@code config}, no config server up) is used.
+ * <p>The cluster is that of the first seed of the URI that returns its id. The id of a mongos is
+ * read before its first use, and again when another process listens at its address. A mongos that
+ * does not return its id (no right to read {@code config}, no config server up) is used.
  *
  * <p>Thread-safe.
  */
 public final class ClusterPin {
   private static final Logger log = LoggerFactory.getLogger(ClusterPin.class);
 
-  /** How long a seed that does not answer holds up the others. */
+  /** How long a seed that does not answer delays the decision. */
   private static final Duration ALL_SEEDS = Duration.ofSeconds(2);
 
   private final @Nullable Function<ServerAddressName, Mono<Identity>> identify;
   private final List<ServerAddress> seeds;
   private final Map<ServerAddress, Known> known = new ConcurrentHashMap<>();
-  private final Map<ServerAddress, Mono<Void>> asking = new ConcurrentHashMap<>();
-  // Seeds that were down when they were asked: not waited for, and asked again once they are up.
+  private final Map<ServerAddress, Mono<Void>> queries = new ConcurrentHashMap<>();
+  // Seeds that were down when they were queried. They are not waited for, and are queried again
+  // once they are up.
   private final Set<ServerAddress> unreachable = ConcurrentHashMap.newKeySet();
   private final Map<ServerAddress, String> failures = new ConcurrentHashMap<>();
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
   private volatile boolean waitedForSeeds;
 
-  private record Known(Identity identity, boolean told, boolean refused) {}
+  private record Known(Identity identity, boolean hasId, boolean refused) {}
 
   /**
-   * @param identify asks a mongos
-   * @param seeds the URI's servers, of which the first that tells decides; empty if a DNS record
-   *     lists them, then whichever tells first
+   * @param identify reads the identity of a mongos
+   * @param seeds the servers of the URI; the first of them with a known cluster id decides. Empty
+   *     if a DNS record lists the servers: then the first reply decides
    */
   public ClusterPin(
       Function<ServerAddressName, Mono<Identity>> identify, List<ServerAddress> seeds) {
@@ -71,19 +72,19 @@ public final class ClusterPin {
     this.seeds = List.of();
   }
 
-  /** Allows every server, and asks none. */
+  /** A pin that allows every server and sends no queries. */
   public static ClusterPin none() {
     return new ClusterPin();
   }
 
-  /** The cluster's id, null as long as no mongos told it. */
+  /** The cluster's id; null until a mongos has returned it. */
   public @Nullable ObjectId clusterId() {
     return clusterId;
   }
 
   /**
-   * Whether operations may go to a server. Where that isn't known yet, the mongos is asked in the
-   * background, and not used before it has answered.
+   * Whether operations may go to a server. If the cluster of a mongos is not known yet, it is
+   * queried in the background and is not used before the reply.
    */
   public boolean allows(ServerDescription server) {
     if (identify == null || server.getType() != ServerType.SHARD_ROUTER) {
@@ -92,12 +93,12 @@ public final class ClusterPin {
     ServerAddress address = server.getAddress();
     Known entry = known.get(address);
     if (entry == null || !isSameProcess(entry, server)) {
-      // Elsewhere: this runs on the way of an operation.
-      var unused = ask(address).subscribeOn(Schedulers.parallel()).subscribe();
-      // The only seed there is defines the cluster.
+      // On another thread, because this method is on the path of an operation.
+      var unused = queryInOrder(address).subscribeOn(Schedulers.parallel()).subscribe();
+      // A single seed defines the cluster.
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
-    return !entry.refused() && (pinned || !entry.told());
+    return !entry.refused() && (pinned || !entry.hasId());
   }
 
   /** Whether a mongos is known to belong to another cluster. */
@@ -106,15 +107,18 @@ public final class ClusterPin {
     return entry != null && entry.refused();
   }
 
-  /** Why a mongos could not be reached when it was asked; null if it could, or was not asked. */
+  /**
+   * The reason why a mongos could not be reached at its last query; null if it could, or was not
+   * queried.
+   */
   @Nullable String failure(ServerAddressName router) {
     return failures.get(SingleServer.address(router));
   }
 
   /**
-   * Asks the mongoses that did not tell yet.
+   * Queries the mongoses whose cluster id is not known yet.
    *
-   * @return completes when all have answered or failed to
+   * @return completes when all queries have succeeded or failed
    */
   public Mono<Void> check(List<ServerAddressName> routers) {
     return Flux.fromIterable(routers)
@@ -122,21 +126,22 @@ public final class ClusterPin {
         .filter(
             address -> {
               Known entry = known.get(address);
-              return entry == null || !entry.told();
+              return entry == null || !entry.hasId();
             })
-        .flatMap(this::ask)
+        .flatMap(this::queryInOrder)
         .then();
   }
 
-  private Mono<Void> ask(ServerAddress address) {
+  private Mono<Void> queryInOrder(ServerAddress address) {
     return Mono.defer(
         () -> {
           if (pinned || !seeds.contains(address)) {
-            return question(address);
+            return query(address);
           }
-          // All seeds are heard before one is used, so that their order decides, not their speed.
+          // All seeds are queried before one is used, so that the order of the seeds decides and
+          // not their speed.
           return Flux.fromIterable(seeds)
-              .flatMap(this::question)
+              .flatMap(this::query)
               .then()
               .timeout(ALL_SEEDS, Mono.fromRunnable(this::waitNoLonger));
         });
@@ -147,8 +152,8 @@ public final class ClusterPin {
     pin();
   }
 
-  private Mono<Void> question(ServerAddress address) {
-    return asking.computeIfAbsent(
+  private Mono<Void> query(ServerAddress address) {
+    return queries.computeIfAbsent(
         address,
         name ->
             Mono.defer(
@@ -158,13 +163,13 @@ public final class ClusterPin {
                     })
                 .doOnNext(
                     identity -> {
-                      log.debug("{} says {}", name, identity);
+                      log.debug("{} returned {}", name, identity);
                       failures.remove(name);
-                      heard(name, identity);
+                      received(name, identity);
                     })
                 .doOnError(
                     failure -> {
-                      log.debug("{} does not tell its cluster: {}", name, failure.toString());
+                      log.debug("{} returned no cluster id: {}", name, failure.toString());
                       if (failure instanceof UnreachableException) {
                         unreachable.add(name);
                         failures.put(name, Servers.rootMessage(failure));
@@ -177,12 +182,12 @@ public final class ClusterPin {
                       pin();
                     })
                 .onErrorComplete()
-                .doFinally(signal -> asking.remove(name))
+                .doFinally(signal -> queries.remove(name))
                 .then()
                 .cache());
   }
 
-  private void heard(ServerAddress address, Identity identity) {
+  private void received(ServerAddress address, Identity identity) {
     ObjectId expected = clusterId;
     boolean foreign =
         expected != null && identity.clusterId() != null && !identity.clusterId().equals(expected);
@@ -197,22 +202,22 @@ public final class ClusterPin {
     }
   }
 
-  /** Decides, once all seeds are heard or have had their time. */
+  /** Chooses the cluster, once all seeds have replied or their time is over. */
   private synchronized void pin() {
-    boolean heardAll =
+    boolean allReplied =
         seeds.stream().allMatch(seed -> known.containsKey(seed) || unreachable.contains(seed));
-    if (pinned || !(waitedForSeeds || heardAll)) {
+    if (pinned || !(waitedForSeeds || allReplied)) {
       return;
     }
-    Map<ServerAddress, Known> told = new LinkedHashMap<>();
+    Map<ServerAddress, Known> named = new LinkedHashMap<>();
     for (ServerAddress seed : seeds) {
       Known entry = known.get(seed);
       if (entry != null && entry.identity().clusterId() != null) {
-        told.put(seed, entry);
+        named.put(seed, entry);
       }
     }
-    if (!told.isEmpty()) {
-      pinTo(Objects.requireNonNull(told.values().iterator().next().identity().clusterId()));
+    if (!named.isEmpty()) {
+      pinTo(Objects.requireNonNull(named.values().iterator().next().identity().clusterId()));
     }
   }
 
@@ -222,8 +227,8 @@ public final class ClusterPin {
     }
     log.debug("the cluster is {}", cluster);
     clusterId = cluster;
-    // Those that told before there was something to compare with.
-    Map.copyOf(known).forEach((server, entry) -> heard(server, entry.identity()));
+    // Checks the servers that returned their cluster id before the pin was set.
+    Map.copyOf(known).forEach((server, entry) -> received(server, entry.identity()));
     pinned = true;
   }
 
@@ -236,9 +241,12 @@ public final class ClusterPin {
         expected);
   }
 
-  /** Before 4.4 a mongos doesn't name its process: once asked is enough then. */
+  /**
+   * Whether a description is of the process that was queried. A mongos before 4.4 has no process
+   * id: one query is enough then.
+   */
   private static boolean isSameProcess(Known entry, ServerDescription server) {
     ObjectId now = RouterProbe.process(server);
-    return !entry.told() || now == null || now.equals(entry.identity().processId());
+    return !entry.hasId() || now == null || now.equals(entry.identity().processId());
   }
 }

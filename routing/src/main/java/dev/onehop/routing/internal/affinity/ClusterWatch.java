@@ -32,22 +32,22 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Keeps what is known of the cluster fresh, in the background: reads shards, mongoses and the
- * routing tables in use again from time to time, and between that the end of the change history;
- * follows primaries; measures round trips where names don't tell which mongos is beside a shard.
- * What can't be read stays as it was.
+ * Keeps the information on the cluster current, in the background. It refreshes shards, mongoses
+ * and the routing tables in use at an interval, reads the latest entries of the change history in
+ * between, follows primaries, and measures round trips where host names do not show which mongos is
+ * near a shard. If a read fails, the previous information stays.
  */
 public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
 
-  /** Measurements are taken again after that time. */
+  /** The time until measurements are repeated. */
   private static final Duration MEASURED_FOR = Duration.ofMinutes(1);
 
-  /** A collection that is not used is forgotten after this many rounds. */
+  /** The number of refreshes after which the table of an unused collection is dropped. */
   private static final int ROUNDS_UNUSED = 30;
 
-  /** So many mongoses are measured at once. */
+  /** The number of mongoses that are measured in parallel. */
   private static final int PROBES = 4;
 
   private final ConfigReader config;
@@ -62,11 +62,14 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private final ChangeHistory history;
   private final Mono<Void> ready;
   private final Disposable.Composite watching = Disposables.composite();
-  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger requested = new AtomicInteger();
   private final AtomicBoolean measuring = new AtomicBoolean();
   private final AtomicInteger rounds = new AtomicInteger();
 
-  /** By shard id, when its measurement began; a shard without any read is measured later. */
+  /**
+   * By shard id, the start of the last measurement. A shard without a suitable read is not in the
+   * map and is measured later.
+   */
   private final Map<String, Long> measuredNanos = new ConcurrentHashMap<>();
 
   private final Map<String, Map<ServerAddressName, Distance>> distances = new ConcurrentHashMap<>();
@@ -75,13 +78,13 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private volatile ClusterMembers members = ClusterMembers.NONE;
 
   /**
-   * What the application says of it.
+   * The settings that the application can change.
    *
-   * @param refreshInterval how often routing tables and mongoses are read again
-   * @param historyInterval how often the change history is looked at for moves; zero for never
-   * @param measureRoundTrips whether round trips decide where names don't
+   * @param refreshInterval the interval of refreshes of routing tables and mongoses
+   * @param historyInterval the interval of reads of the change history; zero for never
+   * @param measureRoundTrips whether round trips decide where host names do not match
    * @param routers per shard id the mongoses that the application maps to it
-   * @param hostMapping from the names in the metadata to those that the application uses
+   * @param hostMapping from the names in the metadata to the names that the application uses
    */
   public record Settings(
       Duration refreshInterval,
@@ -95,11 +98,11 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   }
 
   /**
-   * Begins.
+   * Starts to watch.
    *
    * @param config reads the metadata
-   * @param tables told of every refresh of a routing table
-   * @param listener gets each affinity that is read
+   * @param tables called after every refresh of a routing table
+   * @param listener receives each new affinity
    */
   public ClusterWatch(
       ConfigReader config,
@@ -134,17 +137,17 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     }
   }
 
-  /** Makes what follows the primaries. */
+  /** Creates the object that follows the primaries. */
   public interface PrimaryWatchFactory {
     /**
-     * Begins without any shard.
+     * Creates a watch without shards.
      *
      * @param changed called when a primary moved
      */
     PrimaryWatch create(Runnable changed);
   }
 
-  /** Completes when the affinity was read for the first time, or could not be. */
+  /** Completes after the first read of the affinity, whether it succeeded or failed. */
   public Mono<Void> affinityReady() {
     return ready;
   }
@@ -154,7 +157,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     return catalog;
   }
 
-  /** The shards of a new table may be ones whose distances could not be measured so far. */
+  /** Measures if the new table has a shard that could not be measured before. */
   @Override
   public void refreshed(
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
@@ -202,21 +205,21 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   }
 
   private void readAffinityNow() {
-    // A burst of changes needs one more reading, not one for each.
-    if (asked.getAndIncrement() == 0) {
+    // One more read covers all changes that arrive during a read.
+    if (requested.getAndIncrement() == 0) {
       Mono.defer(
               () -> {
-                asked.set(1);
+                requested.set(1);
                 return readAffinity();
               })
-          .repeat(() -> !watching.isDisposed() && !asked.compareAndSet(1, 0))
+          .repeat(() -> !watching.isDisposed() && !requested.compareAndSet(1, 0))
           .subscribe();
     }
   }
 
   private Mono<Void> readAffinity() {
     return Mono.zip(config.find("shards", ALL), config.find("mongos", ALL))
-        // The listener makes clients, which the event loops should not have to do.
+        // The listener creates clients, which must not happen on an event loop.
         .publishOn(Schedulers.boundedElastic())
         .map(read -> ClusterMembers.of(read.getT1(), read.getT2(), settings.hostMapping()))
         .flatMap(
@@ -236,7 +239,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
         .then();
   }
 
-  /** Mongoses are asked for their cluster before they are used. */
+  /** Checks the cluster of the mongoses before they are used, then chooses again. */
   private Mono<Affinity> checked(Affinity chosen) {
     Set<ServerAddressName> used = new HashSet<>();
     chosen.shards().values().forEach(beside -> used.addAll(beside.routers()));
@@ -257,7 +260,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     listener.accept(next);
   }
 
-  /** Once of each mongos. */
+  /** Logs the mongoses that cannot be reached, each once. */
   private void sayUnreachable(Affinity next) {
     Map<String, String> failures = new TreeMap<>();
     for (Beside beside : next.shards().values()) {
@@ -276,7 +279,10 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     }
   }
 
-  /** Measures for the shards that have no mongos by name, if something of theirs is in use. */
+  /**
+   * Measures for the shards without a mongos on a matching host, if a routing table in use has a
+   * read for the shard.
+   */
   private void measureInBackground() {
     if (!settings.measureRoundTrips() || !measuring.compareAndSet(false, true)) {
       return;

@@ -3,25 +3,25 @@ package dev.onehop.routing.internal.affinity;
 import java.time.Duration;
 
 /**
- * How far a shard is by way of a mongos, from this client.
+ * The distance from this client to a shard over a mongos.
  *
  * @param toRouter the round trip to the mongos
- * @param toShard the rest of the way: from there to the shard's primary and back, never negative
+ * @param toShard the round trip from the mongos to the shard's primary, never negative
  */
 public record Distance(Duration toRouter, Duration toShard) {
 
   /**
-   * From two measured round trips.
+   * Calculates the distance from two measured round trips.
    *
-   * @param toRouter of a command that the mongos answers by itself
-   * @param whole of one that it sends on to the shard
+   * @param toRouter the round trip of a command that the mongos executes itself
+   * @param whole the round trip of a command that the mongos sends to the shard
    */
   public static Distance of(Duration toRouter, Duration whole) {
     Duration rest = whole.minus(toRouter);
     return new Distance(toRouter, rest.isNegative() ? Duration.ZERO : rest);
   }
 
-  /** The whole way. */
+  /** The round trip from this client to the shard. */
   public Duration whole() {
     return toRouter.plus(toShard);
   }

@@ -22,9 +22,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Follows which member of a shard is its primary, by asking one member at a time: the driver's
- * monitor hears of an election within moments. That takes two sockets per watched shard. Where the
- * members can't be reached from here, the primary stays unknown.
+ * Follows the primary of each shard by monitoring one member at a time: the driver's monitor
+ * reports an election within moments. It takes two sockets per watched shard. If no member can be
+ * reached, the primary stays unknown.
  *
  * <p>Thread-safe.
  */
@@ -36,26 +36,24 @@ public final class PrimaryWatch implements AutoCloseable {
   private final ServerWatches watches;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
 
-  /** By shard id its members, of which the first is asked. */
+  /** By shard id its members; the first one is monitored. */
   private volatile Map<String, List<ServerAddress>> shards = Map.of();
 
   /**
-   * @param connections of the client that watches
-   * @param changed called on another thread after a primary moved
+   * @param connections the connections of the client that watches
+   * @param changed called on another thread after a primary has changed
    */
   public PrimaryWatch(MongoClientSettings settings, Connections connections, Runnable changed) {
     this.changed = changed;
     this.watches = ServerWatches.of(settings, connections, this::look);
   }
 
-  /**
-   * The primaries that are known, by shard id, under the names by which members know each other.
-   */
+  /** The known primaries by shard id, under the names that members use for each other. */
   public Map<String, ServerAddressName> primaries() {
     return Map.copyOf(primaries);
   }
 
-  /** Watches these shards from now on, by their members, and no others. */
+  /** Watches these shards, given by their members, and stops watching all others. */
   public synchronized void watch(Map<String, List<ServerAddressName>> wanted) {
     Map<String, List<ServerAddress>> next = new HashMap<>();
     wanted.forEach(
@@ -97,7 +95,7 @@ public final class PrimaryWatch implements AutoCloseable {
               changed.run();
             }
           } else if (now != null && !now.isOk() && now.getException() != null) {
-            // Another member knows better.
+            // Another member may have newer information.
             Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
                 .subscribe(later -> tryNext(shard, members));
           }

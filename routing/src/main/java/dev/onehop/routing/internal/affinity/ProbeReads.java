@@ -15,17 +15,20 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
 /**
- * Finds reads that one shard alone answers, by the routing tables at hand: equality on a whole
- * shard key, or anything in an unsharded collection of the database whose primary shard it is. A
- * shard without such a read owns nothing that is in use.
+ * Finds a read for each shard that only this shard answers, from the loaded routing tables:
+ * equality on the whole shard key, or any read of an unsharded collection on its primary shard. A
+ * shard without such a read owns no data of the collections in use.
  */
 final class ProbeReads {
-  /** Tries per collection to hit a shard: with hashed keys there is no other way. */
+  /**
+   * Attempts per collection to find a value that belongs to a shard. Hashed keys allow no other
+   * method.
+   */
   private static final int TRIES = 200;
 
   private ProbeReads() {}
 
-  /** A read for each of the shards for which there is one. */
+  /** Returns a read for each shard that has one. */
   static Map<String, ShardRead> find(Iterable<RoutingTable> tables, Set<String> shards) {
     Map<String, ShardRead> reads = new HashMap<>();
     for (RoutingTable table : tables) {

@@ -27,8 +27,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Its
- * connections are its own, and closed when nothing more is asked.
+ * Queries a single mongos: its cluster id, and the distance of shards over it. The probe uses
+ * separate connections, which are closed after a second without a query.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,10 @@ public final class RouterProbe implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final Duration LONGEST = TIMEOUT.multipliedBy(2);
 
-  /** So many that on a busy machine, too, one of them comes close to what the network takes. */
+  /**
+   * The number of round trips per measurement. On a busy machine, too, one of seven is close to the
+   * time on the network.
+   */
   private static final int ROUNDS = 7;
 
   private static final Duration IDLE = Duration.ofSeconds(1);
@@ -44,21 +47,21 @@ public final class RouterProbe implements AutoCloseable {
   private final WirePool pool;
 
   /**
-   * What a mongos says of itself.
+   * The identity of a mongos.
    *
-   * @param clusterId of its cluster; null if it won't tell
-   * @param processId of its process; null before 4.4
+   * @param clusterId the id of its cluster; null if the mongos does not return it
+   * @param processId the id of its process; null before 4.4
    */
   public record Identity(@Nullable ObjectId clusterId, @Nullable ObjectId processId) {}
 
   /**
-   * A read that one shard alone answers.
+   * A read that only one shard answers.
    *
-   * @param filter equality on the whole shard key, best on a key that no document has
+   * @param filter equality on the whole shard key, preferably with a key that no document has
    */
   public record ShardRead(String database, String collection, BsonDocument filter) {}
 
-  /** A mongos that could not be reached; it was not waited for. */
+  /** A connection to the mongos could not be opened. */
   static final class UnreachableException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -68,8 +71,8 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * @param group event loops of the connections; stays the caller's
-   * @param wire how the application's connections are made
+   * @param group event loops of the connections; the caller shuts them down
+   * @param wire the settings of the application's connections
    */
   public RouterProbe(EventLoopGroup group, WireSettings wire) {
     this.pool =
@@ -86,8 +89,8 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * Which cluster and process is behind that name; an error if it does not answer, at once if it
-   * can't be reached.
+   * Reads the cluster and the process of the mongos at an address. Fails if it does not answer, at
+   * once if it cannot be reached.
    */
   public Mono<Identity> identify(ServerAddressName router) {
     return run(router, "admin", new BsonDocument("isMaster", new BsonInt32(1)))
@@ -106,10 +109,10 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * Measures the ways to shards over a mongos: the shortest of seven round trips each.
+   * Measures the distances of shards over a mongos. Each is the shortest of seven round trips.
    *
-   * @param reads by shard id
-   * @return by shard id; shards whose read was refused are missing
+   * @param reads a read per shard id
+   * @return the distances by shard id, without the shards whose read failed
    */
   public Mono<Map<String, Distance>> measure(
       ServerAddressName router, Map<String, ShardRead> reads) {
@@ -154,7 +157,10 @@ public final class RouterProbe implements AutoCloseable {
         .append("maxTimeMS", new BsonInt64(TIMEOUT.toMillis()));
   }
 
-  /** The first time opens the connection, or finds code that was never run. */
+  /**
+   * The shortest of several round trips. The first one is not counted: it may open a connection or
+   * run code that is not compiled yet.
+   */
   private static Mono<Duration> shortest(Supplier<Mono<BsonDocument>> question) {
     return Mono.defer(question)
         .then(
@@ -169,7 +175,7 @@ public final class RouterProbe implements AutoCloseable {
                 .reduce((a, b) -> a.compareTo(b) < 0 ? a : b));
   }
 
-  /** Ends the questions that were not answered yet. */
+  /** Closes the connections; open queries fail. */
   @Override
   public void close() {
     pool.close();
@@ -190,7 +196,7 @@ public final class RouterProbe implements AutoCloseable {
         : null;
   }
 
-  /** The process that a server's description is of; null before 4.4. */
+  /** The process id in a server's description; null before 4.4. */
   static @Nullable ObjectId process(ServerDescription server) {
     TopologyVersion version = server.getTopologyVersion();
     return version == null ? null : version.getProcessId();

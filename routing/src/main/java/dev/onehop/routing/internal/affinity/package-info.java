@@ -1,4 +1,4 @@
-/** Which mongos stands beside which shard. */
+/** Finds the mongoses near each shard. */
 @NullMarked
 package dev.onehop.routing.internal.affinity;
 

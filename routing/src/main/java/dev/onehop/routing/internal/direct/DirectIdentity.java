@@ -8,9 +8,12 @@ import java.util.Objects;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
-/** The virtual mongos of direct mode; speaks as the oldest of the cluster's servers does. */
+/**
+ * The identity of direct mode's virtual mongos. It announces the version of the cluster's oldest
+ * server.
+ */
 final class DirectIdentity implements RouterIdentity {
-  // The oldest server that direct mode knows, until the cluster was asked.
+  // The oldest supported server; announced until the cluster has replied.
   private static final ClusterFacts UNKNOWN = new ClusterFacts(false, "4.4.0", 9);
 
   private final long startedNanos = System.nanoTime();

@@ -18,17 +18,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the clients of direct mode. */
+/** Creates the clients of direct mode. */
 public final class DirectMode {
   private DirectMode() {}
 
   /**
-   * Direct mode's own settings, beside those of the driver.
+   * Direct mode's own settings, in addition to those of the driver.
    *
-   * @param refreshInterval how often the shards and the default concerns are read again
-   * @param hostMapping from the cluster's names to those that the application uses; null if these
-   *     are the same
-   * @param zones that the application prefers
+   * @param refreshInterval the interval of refreshes of the shards and the default concerns
+   * @param hostMapping from the names in the metadata to the names that the application uses; null
+   *     if they are the same
+   * @param zones the zones that the application prefers
    * @param tables measures routing tables
    * @param commands measures commands
    */
@@ -40,10 +40,12 @@ public final class DirectMode {
       CommandMeter commands) {}
 
   /**
-   * Connects in the background, like the official client.
+   * Creates a router that connects in the background, like the official client.
    *
-   * @param reach of the cluster's mongoses or config servers, which are the seeds
-   * @param versions what commands carry; without versions only to show what they are good for
+   * @param reach the settings and connections of the cluster; its seeds are mongoses or config
+   *     servers
+   * @param versions adds versions to commands; without versions only for tests that show their
+   *     purpose
    * @param options direct mode's own settings
    */
   public static RouterClients create(Reach reach, Versions versions, Options options) {
@@ -65,7 +67,8 @@ public final class DirectMode {
         new RouterClients.Face(
             new DirectIdentity(router),
             false,
-            // More than that for real servers, whose failure to be found is to be told.
+            // Longer than the timeout for real servers, so that their error reaches the
+            // application.
             virtual ->
                 virtual.applyToClusterSettings(
                     cluster ->
@@ -75,7 +78,7 @@ public final class DirectMode {
   }
 
   private static long selectionTimeoutMillis(MongoClientSettings settings) {
-    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
-    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
+    long millis = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    return millis < 0 ? millis : millis + 2 * VirtualMongos.START_TIMEOUT.toMillis();
   }
 }

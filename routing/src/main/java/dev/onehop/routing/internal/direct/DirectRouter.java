@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The router of one application: one shard, one hop. What concerns one shard alone goes straight to
- * it, and everything else to a mongos.
+ * The router of direct mode: one shard, one hop. It sends a command that one shard owns to this
+ * shard, and every other command to a mongos.
  *
  * <p>Thread-safe.
  */
@@ -43,9 +43,9 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   private volatile boolean routing = true;
 
   /**
-   * A router for a cluster.
+   * Creates a router for a cluster.
    *
-   * @param cluster taken over
+   * @param cluster the cluster; closed with the router
    */
   public DirectRouter(ClusterState cluster) {
     super(cluster);
@@ -154,7 +154,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
             });
   }
 
-  /** The one that a command for several shards would be handed to now. */
+  /** Chooses the mongos that would execute a command for several shards now. */
   private Mono<Choice> mongos(Target target) {
     ServerSet mongoses = cluster.seeds().servers();
     return mongoses
@@ -203,8 +203,8 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   /**
-   * One whose table does not come soon is a mongos' meanwhile. What no mongos can do waits for a
-   * table that takes its time, as one of many chunks does.
+   * Handles a command whose table is not loaded soon. A mongos executes it until then. Without a
+   * mongos it waits for the table, which takes time if it has many chunks.
    */
   private Mono<BsonDocument> withoutTable(OpMsg command, String namespace) {
     return fallback

@@ -18,8 +18,8 @@ import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
 /**
- * Hands to a mongos what direct mode does not do itself, if there is one. A transaction stays with
- * the mongos where it began, a cursor with the one that opened it.
+ * Sends commands that direct mode does not execute itself to a mongos, if there is one. A
+ * transaction stays with the mongos where it began, a cursor with the mongos that opened it.
  *
  * <p>Thread-safe.
  */
@@ -41,7 +41,7 @@ final class MongosFallback {
     return clusterCheck.hasMongos();
   }
 
-  /** Has a mongos execute a command while the config servers don't say where it belongs. */
+  /** Sends a command to a mongos while the config servers do not return its routing table. */
   Mono<BsonDocument> sendUnplaced(OpMsg command) {
     ClusterFacts facts = clusterCheck.known();
     return facts != null && facts.hasMongos()
@@ -50,9 +50,9 @@ final class MongosFallback {
   }
 
   /**
-   * Has a mongos execute a command.
+   * Sends a command to a mongos.
    *
-   * @param what names the command in the error if there is no mongos
+   * @param what describes the command, for the error if there is no mongos
    */
   Mono<BsonDocument> send(OpMsg command, String what) {
     return isPossible()
@@ -62,7 +62,7 @@ final class MongosFallback {
   private CommandFailure refusal(String what) {
     return CommandFailure.notSupported(
         what
-            + ", which direct mode hands to a mongos if the URI names one (this one names config"
+            + ", which direct mode sends to a mongos if the URI names one (this one names config"
             + " servers),");
   }
 
@@ -87,7 +87,10 @@ final class MongosFallback {
                 .doOnError(IOException.class, e -> transactions.unpin(command)));
   }
 
-  /** It begins there also if the client gives its first statement up before the answer. */
+  /**
+   * Pins the transaction before the reply: it has begun at the mongos even if the client cancels
+   * its first statement.
+   */
   private OpMsg pinned(OpMsg command, boolean part, ServerSet.Server mongos) {
     if (part) {
       transactions.pin(command, mongos.name());
@@ -95,7 +98,10 @@ final class MongosFallback {
     return command;
   }
 
-  /** A mongos that is going away: its answer to a commit has the client try that again. */
+  /**
+   * Whether a mongos that shuts down has replied to the end of a transaction. The driver then sends
+   * the end again.
+   */
   private static boolean isToEndElsewhere(OpMsg command, Answer answer) {
     return TransactionCommands.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());
   }

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads and writes at the one shard that owns all that they touch. What several shards own, and
- * what a shard says that it can't do alone, is handed to a mongos.
+ * Executes reads and writes at the one shard that owns everything they touch. A command that
+ * several shards own goes to a mongos, and so does one that the shard refuses because it cannot
+ * execute it alone.
  *
  * <p>Thread-safe.
  */
@@ -71,7 +72,7 @@ final class OneShardCommands {
                             : Mono.just(WriteResult.atShard(shard, reply)));
   }
 
-  /** The one shard that owns all that a command touches; null if there is none. */
+  /** The one shard that owns everything that a command touches; null if there is none. */
   private static @Nullable String owner(OpMsg command, RoutingTable table) {
     try {
       Target target = ReadTargets.of(table, command.commandName(), command.body());
@@ -81,15 +82,16 @@ final class OneShardCommands {
     }
   }
 
-  /** Has a mongos execute a command. */
+  /** Sends a command to a mongos. */
   Mono<BsonDocument> handOver(OpMsg command, String what) {
     return fallback.send(command, what);
   }
 
   /**
-   * The table to decide by once more, after one by which no single shard owns what a command
-   * touches: no shard would refuse it if it were too old. A mongos knows better, so that the table
-   * is read again in the background. Without a mongos it is read before the command is refused.
+   * Returns the table for a second decision, after one by which no single shard owns a command.
+   * Such a command reaches no shard that could refuse a stale table. With a mongos the command goes
+   * to it, and the table is refreshed in the background. Without a mongos the table is refreshed
+   * before the command is refused.
    */
   Mono<RoutingTable> doubted(RoutingTable table) {
     return fallback

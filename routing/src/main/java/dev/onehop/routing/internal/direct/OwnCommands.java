@@ -14,8 +14,8 @@ import org.bson.BsonType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which commands direct mode executes itself if one shard owns what they touch. Those that can't be
- * read are others': a mongos says what is wrong with them.
+ * Decides which commands direct mode executes itself if one shard owns everything they touch.
+ * Malformed commands go to a mongos, which returns the error.
  */
 final class OwnCommands {
   private static final Set<String> READS =
@@ -26,7 +26,9 @@ final class OwnCommands {
 
   private OwnCommands() {}
 
-  /** Whether it reads on from cursors, or ends them: the server that has one is known here. */
+  /**
+   * Whether a command reads from open cursors or closes them. The server of a cursor is known here.
+   */
   static boolean isOnOwnCursors(OpMsg command) {
     return switch (command.commandName()) {
       case "getMore" -> command.body().isInt64("getMore");
@@ -39,7 +41,10 @@ final class OwnCommands {
     return WRITES.contains(command.commandName());
   }
 
-  /** What a command is that only a mongos executes; null if one shard may. */
+  /**
+   * The reason why only a mongos executes a command, as a noun for messages; null if one shard may
+   * execute it.
+   */
   static @Nullable String whyNot(OpMsg command) {
     String name = command.commandName();
     BsonDocument body = command.body();
@@ -52,7 +57,7 @@ final class OwnCommands {
     if (!READS.contains(name) && !isWrite(command)) {
       return "the command " + name;
     }
-    // The table may be newer than the snapshot, which then needs the owners of that time.
+    // A snapshot read may need the owners at an earlier time, and the table may be newer.
     if (SNAPSHOT.equals(CommandFields.document(body, "readConcern").get("level"))) {
       return "read concern snapshot";
     }

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A write command each of whose statements one shard owns. Once that is not so, be it after some of
- * it was carried out, a mongos carries out what is left: under the same session, number and ids of
- * statements, so that shards know what they have done.
+ * A write command that is split by the owners of its statements. If a statement has no single
+ * owner, a mongos executes the statements that are left. They keep session, transaction number and
+ * statement ids, so that shards recognise statements that they have executed.
  */
 final class OwnersBatch extends WriteBatch {
   private final OneShardCommands commands;
@@ -34,7 +34,10 @@ final class OwnersBatch extends WriteBatch {
     return handOver(pending(), "a write to several shards");
   }
 
-  /** The mongos may be sent what is done already: the shard has it in the session's history. */
+  /**
+   * Sends the statements to a mongos. They may include executed ones, which the shard finds in the
+   * session's history.
+   */
   @Override
   protected Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {

@@ -1,6 +1,6 @@
 /**
- * Direct mode: {@link dev.onehop.routing.internal.direct.DirectRouter} sends commands to the
- * shards.
+ * Direct mode: {@link dev.onehop.routing.internal.direct.DirectRouter} sends commands straight to
+ * the shards.
  */
 @NullMarked
 package dev.onehop.routing.internal.direct;

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Measures in a Micrometer registry which mongoses stand beside which shards.
+ * Publishes the mongoses near each shard in a Micrometer registry.
  *
  * <p>Thread-safe.
  */
@@ -26,7 +26,7 @@ public final class AffinityMetrics {
         MultiGauge.builder(RoutingMeters.SHARD_ROUTERS.meterName()).register(registry);
   }
 
-  /** So it is as of now. */
+  /** Updates the gauges. */
   public void accept(Affinity affinity) {
     shardsWithRouter.set(
         (int) affinity.shards().values().stream().filter(Affinity.Beside::isBeside).count());

@@ -19,24 +19,24 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the commands of a virtual mongos, and has them observed where observations are asked
- * for.
+ * Measures the commands of a virtual mongos, and reports observations if an observation registry is
+ * set.
  *
  * <p>Thread-safe.
  */
 public final class CommandMeter implements RequestMeter {
-  /** The tag's value where there is no shard or no server. */
+  /** The value of a tag without a shard or a server. */
   private static final String NONE = "none";
 
   private final MeterRegistry registry;
   private final CommandObservations observations;
   private final String mode;
-  // Looking a meter up by its tags costs more than routing does.
+  // A cache, because a lookup of a meter by its tags costs more than routing.
   private final Map<Key, Timer> timers = new ConcurrentHashMap<>();
   private final Counter handedOver;
 
   /**
-   * Measures what a mode routes that hands nothing over.
+   * Creates a meter for a mode without a fallback to a mongos.
    *
    * @param mode the value of the tag {@code mode}
    */
@@ -53,7 +53,7 @@ public final class CommandMeter implements RequestMeter {
     this.handedOver = handedOver;
   }
 
-  /** Measures what direct mode routes. */
+  /** Creates a meter for direct mode. */
   public static CommandMeter direct(MeterRegistry registry, ObservationRegistry observations) {
     return new CommandMeter(
         registry, observations, "direct", fallbacks(registry, NONE, "handed-over"));
@@ -70,7 +70,7 @@ public final class CommandMeter implements RequestMeter {
     return registry.counter(RoutingMeters.FALLBACKS.meterName(), "shard", shard, "reason", reason);
   }
 
-  /** Has commands observed. */
+  /** The observations of commands. */
   public CommandObservations observations() {
     return observations;
   }

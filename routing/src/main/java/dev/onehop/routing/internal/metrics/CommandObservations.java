@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 
 /**
- * Observes the commands of a virtual mongos for tracing. A command's parent is the observation in
- * the subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
- * event, which bears the number of the request that arrives a moment later.
+ * Reports observations of a virtual mongos' commands, for tracing. The parent of a command is the
+ * observation in the subscriber's Reactor context or of the calling thread. The driver's command
+ * event carries it here, with the number of the request that arrives a moment later.
  *
  * <p>Thread-safe.
  */
@@ -48,25 +48,31 @@ public final class CommandObservations implements CommandListener {
     return !registry.isNoop();
   }
 
-  /** Lets a synchronous client's commands tell whose they are. */
-  public void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+  /**
+   * Adds a context provider and a listener to the settings of a synchronous client, which record
+   * the parents of its commands.
+   */
+  public void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider own) {
     if (areOn()) {
       SynchronousContextProvider known =
           () ->
               with(
-                  asked instanceof SynchronousContextProvider given ? given.getContext() : null,
+                  own instanceof SynchronousContextProvider given ? given.getContext() : null,
                   registry.getCurrentObservation());
       settings.contextProvider(known).addCommandListener(this);
     }
   }
 
-  /** Lets a reactive client's commands tell whose they are. */
-  public void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+  /**
+   * Adds a context provider and a listener to the settings of a reactive client, which record the
+   * parents of its commands.
+   */
+  public void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider own) {
     if (areOn()) {
       ReactiveContextProvider known =
           subscriber ->
               with(
-                  asked instanceof ReactiveContextProvider given
+                  own instanceof ReactiveContextProvider given
                       ? given.getContext(subscriber)
                       : null,
                   subscriber instanceof CoreSubscriber<?> core
@@ -76,9 +82,9 @@ public final class CommandObservations implements CommandListener {
     }
   }
 
-  /** The application's context, or one of ours, with the parent of the command. */
-  private static RequestContext with(@Nullable RequestContext asked, @Nullable Object parent) {
-    RequestContext context = asked == null ? new MapRequestContext() : asked;
+  /** The application's request context, or a new one, with the parent of the command. */
+  private static RequestContext with(@Nullable RequestContext given, @Nullable Object parent) {
+    RequestContext context = given == null ? new MapRequestContext() : given;
     if (parent instanceof Observation) {
       context.put(PARENT, parent);
     }

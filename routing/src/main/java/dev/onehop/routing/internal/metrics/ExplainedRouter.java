@@ -14,49 +14,51 @@ import reactor.core.publisher.Mono;
 
 /** A router whose decisions can be explained. */
 public interface ExplainedRouter extends CommandRouter {
-  /** What is known of the cluster. */
+  /** The current state of the router. */
   RouterStatus status();
 
-  /** Completes when what operations are routed by was read for the first time, or could not be. */
+  /** Completes after the first read of the routing information, whether it succeeded or failed. */
   Mono<Void> known();
 
-  /** The same, and fails with the reason if a shard refuses this application. */
+  /** Like {@link #known()}, but fails with the reason if a shard refuses this application. */
   default Mono<Void> usable() {
     return known();
   }
 
   /**
-   * Whether new operations are routed, as they are at first. Otherwise they go to a mongos of the
-   * URI; cursors and transactions stay where they are.
+   * Whether new operations are routed; true by default. Otherwise they go to a mongos of the URI.
+   * Cursors and transactions stay at their servers.
    */
   boolean isRouting();
 
-  /** Has new operations routed, or not. */
+  /** Turns the routing of new operations on or off. */
   void setRouting(boolean on);
 
   /**
-   * A collection's routing table, as the next command would be routed by; an {@code
+   * A collection's routing table, as for the next command; fails with an {@code
    * UnknownNamespaceException} if there is none.
    */
   Mono<RoutingTable> table(String namespace);
 
-  /** How long ago a collection's table was found to be the newest; empty if there is none. */
+  /**
+   * The time since a collection's table was last confirmed as the newest; empty if there is none.
+   */
   Optional<Duration> tableAge(String namespace);
 
   /**
-   * Where an operation goes.
+   * The target of an operation.
    *
-   * @param decision what is decided
-   * @param servers it may go to; empty for the nearest
-   * @param reason why these
+   * @param decision the routing decision
+   * @param servers the servers that it may go to; empty for the nearest
+   * @param reason the reason, in words
    */
   record Choice(RouteDecision decision, List<ServerAddressName> servers, String reason) {}
 
   /**
-   * Where an operation goes now.
+   * Decides the target of an operation at this moment.
    *
-   * @param target what it touches
-   * @param readPreference as in {@code $readPreference}
+   * @param target the shards and chunks that the operation touches
+   * @param readPreference in the format of {@code $readPreference}
    */
   Mono<Choice> choice(Target target, BsonDocument readPreference);
 }

@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** A request context for applications that bring none. Thread-safe. */
+/** A request context for applications without one. Thread-safe. */
 final class MapRequestContext implements RequestContext {
   private final Map<Object, Object> values = new ConcurrentHashMap<>();
 
   @Override
-  // The driver's signature; the caller knows what it has put there.
+  // The signature is the driver's; the caller knows the type of the value.
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals", "NullAway"})
   public <T> T get(Object key) {
     return (T) values.get(key);

@@ -5,12 +5,12 @@ import dev.onehop.wire.ServerAddressName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a command goes, or a part of it.
+ * The route of a command or of a part of it.
  *
- * @param decision why
- * @param shard the one that owns what the command touches; null if it is none or several
+ * @param decision the routing decision
+ * @param shard the shard that owns everything the command touches; null if none or several do
  * @param server the mongos
- * @param routerDown whether it stands in for one beside the shard
+ * @param routerDown whether this mongos replaces a near one that is down
  */
 public record Route(
     RouteDecision decision, @Nullable String shard, ServerAddressName server, boolean routerDown) {

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
 /**
- * Where one command went, with what was decided for it.
+ * The servers that one command was sent to, and the routing decision.
  *
  * <p>Thread-safe; complete when the command has ended.
  */
 public class RouteTrace implements CommandTrace {
-  // Nearly always there is one.
+  // The only server of almost all commands; a list would be garbage.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
   private @Nullable String shard;
@@ -26,12 +26,12 @@ public class RouteTrace implements CommandTrace {
 
   RouteTrace() {}
 
-  /** The trace of the command that runs in a context; an unused one if there is none. */
+  /** The trace of the command that runs in a context; a new one if there is none. */
   public static RouteTrace in(ContextView context) {
     return of(CommandTrace.in(context));
   }
 
-  /** A trace as a route trace; an unused one if it is of another kind. */
+  /** Casts a trace to a route trace; returns a new one if it has another type. */
   public static RouteTrace of(CommandTrace trace) {
     return trace instanceof RouteTrace route ? route : new RouteTrace();
   }
@@ -55,7 +55,7 @@ public class RouteTrace implements CommandTrace {
     decision = RouteDecision.HANDED_OVER;
   }
 
-  /** It goes to a mongos. */
+  /** Records that the command goes to a mongos. */
   public synchronized void targeted(Route route) {
     add(route.server());
     decision = route.decision();
@@ -63,7 +63,7 @@ public class RouteTrace implements CommandTrace {
     routerDown = route.routerDown();
   }
 
-  /** A part of it goes to a mongos. */
+  /** Records that a part of the command goes to a mongos. */
   public synchronized void targetedPart(Route part) {
     add(part.server());
     if (parts == null) {
@@ -95,12 +95,12 @@ public class RouteTrace implements CommandTrace {
     decision = RouteDecision.NO_TABLE;
   }
 
-  /** The parts that it was split into; empty if it was not. */
+  /** The parts of a split command; empty if it was not split. */
   synchronized List<Route> parts() {
     return parts == null ? List.of() : List.copyOf(parts);
   }
 
-  /** Whether another mongos stood in for those of its shard. */
+  /** Whether another mongos replaced one near the shard. */
   synchronized boolean isRouterDown() {
     return routerDown;
   }
@@ -109,19 +109,19 @@ public class RouteTrace implements CommandTrace {
     return decision;
   }
 
-  /** The one shard that it went to; null if it was none or several. */
+  /** The one shard that the command went to; null if it was none or several. */
   synchronized @Nullable String shard() {
     return shard;
   }
 
-  /** The server that has answered; null if it was none or several at once. */
+  /** The server that has answered; null if it was none or several in parallel. */
   synchronized @Nullable ServerAddressName server() {
     return decision == RouteDecision.SEVERAL_SHARDS || first == null
         ? null
         : others == null ? first : others.get(others.size() - 1);
   }
 
-  /** The servers that it was sent to, in order. */
+  /** The servers that the command was sent to, in order. */
   synchronized List<ServerAddressName> servers() {
     List<ServerAddressName> servers = new ArrayList<>();
     if (first != null) {
@@ -133,7 +133,7 @@ public class RouteTrace implements CommandTrace {
     return servers;
   }
 
-  /** How often a shard refused it, because the table was stale. */
+  /** The number of times that a shard refused the command because the table was stale. */
   synchronized int staleRetries() {
     return staleRetries;
   }

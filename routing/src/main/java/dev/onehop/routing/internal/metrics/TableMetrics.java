@@ -18,8 +18,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures refreshes of routing tables, their size and their age, in a Micrometer registry. The
- * meters of a collection that is forgotten are removed.
+ * Measures refreshes of routing tables, their size and their age, in a Micrometer registry. When a
+ * collection's table is dropped, its meters are removed.
  *
  * <p>Thread-safe.
  */

@@ -1,4 +1,4 @@
-/** Meters that both modes have. */
+/** The meters of both modes. */
 @NullMarked
 package dev.onehop.routing.internal.metrics;
 

@@ -33,16 +33,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the requests of one blocking connection on the thread that waits for the answers: it
- * decides, writes to the server's socket and reads from it. What takes more than that is done
- * elsewhere, while the thread waits.
+ * Serves the requests of one blocking connection on the thread that reads the reply. The thread
+ * decides the route, writes to the server's socket and reads from it. Other work is done elsewhere
+ * while the thread waits.
  *
- * <p>A request is begun when its answer is read, for only then it is known how long the client
- * waits. Thread-safe: one thread has its turn, the others wait or leave it a task.
+ * <p>A request starts when its reply is read, because only then the client's timeout is known.
+ * Thread-safe: one thread has the turn, the others wait or leave it a task.
  */
 final class BlockingRequests
     implements RequestLoop.Turns, RequestLoop.Replies, ForwardedCommand.Carrier {
-  /** Arrays, as plain sockets need them; the garbage collector has what is not released. */
+  /**
+   * Heap buffers, because plain sockets need arrays. The garbage collector frees buffers that are
+   * not released.
+   */
   static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
 
   private static final int MAX_REQUEST_BYTES = 64_000_000;
@@ -57,7 +60,7 @@ final class BlockingRequests
   private final Cancellation abort = new Cancellation();
   private final ReentrantLock turn = new ReentrantLock();
   private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-  // Touched by the thread that has its turn.
+  // Used by the thread that has the turn.
   private final Queue<ByteBuf> unserved = new ArrayDeque<>(1);
   private final Queue<ByteBuf> replies = new ArrayDeque<>(1);
   private @Nullable ByteBuf written;
@@ -69,7 +72,7 @@ final class BlockingRequests
   private volatile boolean closed;
   private volatile boolean clientClosed;
 
-  /** A request that this thread carries. */
+  /** A request that this thread sends. */
   private static final class UnderWay {
     private final ServerAddressName server;
     private final ByteBuf message;
@@ -84,7 +87,7 @@ final class BlockingRequests
   }
 
   /**
-   * @param whenClosed called once
+   * @param whenClosed called once, when this is closed
    */
   BlockingRequests(
       CommandRouter router,
@@ -98,7 +101,10 @@ final class BlockingRequests
     requests.opened();
   }
 
-  /** Takes bytes of requests. One that wants no answer is begun now, once those before are done. */
+  /**
+   * Receives bytes of requests. An unacknowledged request starts as soon as the earlier requests
+   * are done.
+   */
   void write(byte[] bytes, int offset, int length) throws IOException {
     turn.lock();
     try {
@@ -150,11 +156,11 @@ final class BlockingRequests
   }
 
   /**
-   * Gives bytes of the answer, after whatever has to be done for it.
+   * Returns bytes of a reply, after the work that the reply needs.
    *
-   * @param timeoutMillis how long to wait, 0 for any time
-   * @return how many, at least 1
-   * @throws SocketTimeoutException as sockets do: it may be called again
+   * @param timeoutMillis the longest wait in milliseconds, 0 for no limit
+   * @return the number of bytes, at least 1
+   * @throws SocketTimeoutException after the timeout; like a socket, it can be read again
    */
   int read(byte[] bytes, int offset, int length, int timeoutMillis) throws IOException {
     turn.lock();
@@ -196,7 +202,7 @@ final class BlockingRequests
     return taken;
   }
 
-  /** Does one step of what is under way. */
+  /** Does one step of the current request. */
   private void goOn(TimeLimit limit) throws IOException {
     if (underWay != null) {
       carry(underWay, limit);
@@ -248,7 +254,7 @@ final class BlockingRequests
       return;
     }
     if (e instanceof IOException && Thread.currentThread().isInterrupted()) {
-      // Of a virtual thread, the socket is closed by that, as a plain one of the driver's is.
+      // The interrupt has closed a virtual thread's socket; the driver's plain sockets close, too.
       close();
       InterruptedIOException interrupted = new InterruptedIOException("interrupted");
       interrupted.initCause(e);
@@ -267,7 +273,7 @@ final class BlockingRequests
     request.outcome.failed(e);
   }
 
-  /** Waits for a task, null if there is none in time. */
+  /** Waits for a task; returns null after the time limit. */
   private @Nullable Runnable await(TimeLimit limit) throws IOException {
     boolean interrupted = false;
     try {
@@ -281,7 +287,7 @@ final class BlockingRequests
             close();
             throw new SocketException("Closed by interrupt");
           }
-          // The read of a plain socket goes on.
+          // A read of a plain socket continues after an interrupt.
         }
       }
     } finally {
@@ -334,7 +340,7 @@ final class BlockingRequests
 
   @Override
   public void idle() {
-    // Requests are added one at a time.
+    // Nothing to do: requests are added one at a time.
   }
 
   @Override
@@ -348,14 +354,17 @@ final class BlockingRequests
     broken = new IOException(why.getMessage(), why);
   }
 
-  /** The application's client is closed: what is under way fails, and all that comes later. */
+  /**
+   * Called when the application's client is closed: the current request fails, and so do later
+   * ones.
+   */
   void clientClosed() {
     clientClosed = true;
     abort.abort();
     run(requests::clientClosed);
   }
 
-  /** Ends what is under way. */
+  /** Closes the connection; the current request fails. */
   void close() {
     if (closed) {
       return;
@@ -366,7 +375,7 @@ final class BlockingRequests
     afterTurn();
   }
 
-  /** Runs what came during another thread's turn, unless a thread has it now. */
+  /** Runs the tasks that arrived during another thread's turn, unless a thread has the turn now. */
   private void afterTurn() {
     while ((!tasks.isEmpty() || isToEnd()) && !turn.isHeldByCurrentThread() && turn.tryLock()) {
       try {

@@ -42,7 +42,7 @@ import reactor.core.publisher.Mono;
 
 /** Explains routes, for {@link dev.onehop.routing.OneHop}. */
 public final class Explanations {
-  /** Any update: its operators don't matter. */
+  /** A placeholder for any update: the operators do not change the route. */
   private static final BsonDocument OPERATORS = new BsonDocument("$set", new BsonDocument());
 
   private final ExplainedRouter router;
@@ -57,7 +57,7 @@ public final class Explanations {
             settings.getCodecRegistry(), settings.getUuidRepresentation());
   }
 
-  /** Where a read with this filter and the settings' read preference would go. */
+  /** Explains a read with this filter and the read preference of the settings. */
   public Mono<RouteExplanation> read(String namespace, Bson filter) {
     return explain(
         namespace,
@@ -65,7 +65,7 @@ public final class Explanations {
         settings.getReadPreference());
   }
 
-  /** Where a write would go. A document to insert gets its {@code _id}, as the driver gives it. */
+  /** Explains a write. A document to insert gets its {@code _id}, as the driver adds it. */
   public Mono<RouteExplanation> write(String namespace, WriteModel<?> model) {
     return explain(namespace, table -> target(table, model), ReadPreference.primary());
   }
@@ -95,7 +95,7 @@ public final class Explanations {
     if (model instanceof DeleteManyModel<?> delete) {
       return delete(table, delete.getFilter(), 0, delete.getOptions());
     }
-    // A kind of model that a later driver brought.
+    // A kind of model that is newer than this code.
     return Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
   }
 

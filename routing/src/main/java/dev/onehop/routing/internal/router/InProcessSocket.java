@@ -17,12 +17,12 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket without a network below: what is written are requests to a router in this process, what
- * is read are its answers. Options of the network are taken and have no effect.
+ * A socket without a network: bytes that are written are requests to a router in this process,
+ * bytes that are read are its replies. Network options are accepted and have no effect.
  *
  * <p>Thread-safe, as sockets are.
  */
-// What a lock would protect is volatile.
+// Volatile fields replace the lock of the superclass.
 @SuppressWarnings("UnsynchronizedOverridesSynchronized")
 final class InProcessSocket extends SSLSocket {
   private static final String[] NONE = new String[0];
@@ -82,7 +82,7 @@ final class InProcessSocket extends SSLSocket {
     return new SocketException("Socket closed");
   }
 
-  /** What is open, connected and not shut down. */
+  /** Returns the requests of an open, connected socket that is not shut down. */
   private BlockingRequests usable(boolean shutDown) throws SocketException {
     BlockingRequests connected = requests;
     if (closed) {
@@ -150,7 +150,7 @@ final class InProcessSocket extends SSLSocket {
     return out;
   }
 
-  /** As of a plain socket: what was written before is still answered. */
+  /** As on a plain socket, requests that were written before are still answered. */
   @Override
   public void shutdownOutput() throws IOException {
     var unused = usable(outputShutdown);
@@ -190,7 +190,7 @@ final class InProcessSocket extends SSLSocket {
 
   @Override
   public void bind(@Nullable SocketAddress address) {
-    // There is nothing to bind.
+    // Nothing to do.
   }
 
   @Override

@@ -33,12 +33,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A mongos in this process, as the synchronous driver's sockets see it: they end in a {@link
- * CommandRouter}. The blocking twin of {@link VirtualMongos}.
+ * A mongos in this process for synchronous clients: the driver's sockets end in a {@link
+ * CommandRouter}. The blocking counterpart of {@link VirtualMongos}.
  *
- * <p>The driver's settings let an application bring an {@link SSLContext}, and the sockets that the
- * driver uses are those of the context's factory. Of these it uses what {@link Socket} has, and
- * nothing is encrypted.
+ * <p>The driver creates its sockets by the factory of the {@link SSLContext} in its settings. It
+ * uses only the methods of {@link Socket}, and nothing is encrypted.
  *
  * <p>Thread-safe.
  */
@@ -51,7 +50,7 @@ final class InProcessSockets implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param pool of the sockets to the servers; stays the router's
+   * @param pool the sockets to the servers; the router closes it
    */
   InProcessSockets(
       CommandRouter router, LocalCommands local, CommandMeter meter, BlockingPool pool) {
@@ -61,16 +60,16 @@ final class InProcessSockets implements AutoCloseable {
     this.pool = pool;
   }
 
-  /** A context whose sockets lead here. */
+  /** A context whose sockets lead to the router. */
   SSLContext context() {
     return new InProcessContext(new Factory());
   }
 
   /**
-   * Opens the way to the router, when that has found the cluster to be usable, or what is wrong
-   * with it is to be told by the commands.
+   * Connects to the router once the cluster is usable. If the cluster is unusable or slow to
+   * answer, it connects, too, and the commands return the error.
    *
-   * @param timeoutMillis 0 for any time
+   * @param timeoutMillis 0 for no limit
    */
   BlockingRequests connect(int timeoutMillis) throws IOException {
     awaitStart(timeoutMillis);
@@ -113,7 +112,7 @@ final class InProcessSockets implements AutoCloseable {
     }
   }
 
-  /** Fails what is under way. */
+  /** Closes all connections; their current requests fail. */
   @Override
   public void close() {
     closed = true;
@@ -150,7 +149,7 @@ final class InProcessSockets implements AutoCloseable {
 
     @Override
     public Socket createSocket(Socket below, String host, int port, boolean autoClose) {
-      throw new UnsupportedOperationException("nothing lies below a socket in process");
+      throw new UnsupportedOperationException("a socket in process has no socket below");
     }
 
     private Socket connected(InetSocketAddress address) throws IOException {

@@ -31,8 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
- * ones on {@link InProcessSockets}.
+ * A router with its official clients: reactive ones on {@link VirtualMongos}, synchronous ones on
+ * {@link InProcessSockets}.
  *
  * <p>Thread-safe.
  */
@@ -41,18 +41,21 @@ public final class RouterClients implements AutoCloseable {
 
   private static final int MAX_CONNECTING = 64;
 
-  /** How often it is looked for what is missing. */
+  /** The interval between checks for missing information. */
   private static final Duration LOOK = Duration.ofMillis(50);
 
-  /** How long is waited at most before what failed is tried again. */
+  /** The longest wait between two attempts. */
   private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(1);
 
   /**
-   * How soon the driver notices that no server is left, or one is back: it asks in this process.
+   * How soon the driver notices that the last server is gone or that one is back. The heartbeat
+   * stays in this process.
    */
   private static final int HEARTBEAT_MILLIS = 500;
 
-  /** How soon it uses the virtual mongos again after a connection to a real server broke. */
+  /**
+   * How soon the driver uses the virtual mongos again after a connection to a real server broke.
+   */
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
   private final Reach reach;
@@ -65,7 +68,7 @@ public final class RouterClients implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
-   * @param router stands behind the virtual mongos; closed with this
+   * @param router executes the commands of the virtual mongos; closed with this
    * @param meter measures commands
    */
   public RouterClients(ExplainedRouter router, Reach reach, Face face, CommandMeter meter) {
@@ -80,7 +83,7 @@ public final class RouterClients implements AutoCloseable {
     this.reporting = StatusLog.start(router);
   }
 
-  /** What is known of the cluster. */
+  /** The current state of the router. */
   public RouterStatus status() {
     RouterStatus status = router.status();
     return closed.get()
@@ -90,10 +93,10 @@ public final class RouterClients implements AutoCloseable {
   }
 
   /**
-   * Completes when what operations are routed by is known, with tables of some collections. Fails
+   * Completes when operations can be routed and the tables of these collections are loaded. Fails
    * if a database does not exist.
    *
-   * @param failed gets what fails, also if it is tried again
+   * @param failed receives each failure, also if another attempt follows
    */
   public Mono<Void> ready(List<String> namespaces, Consumer<Throwable> failed) {
     return Mono.defer(
@@ -118,30 +121,34 @@ public final class RouterClients implements AutoCloseable {
     }
   }
 
-  /** A database that does not exist has no other failure as its cause. */
+  /**
+   * Whether another attempt may succeed. The error for a database that does not exist has no cause.
+   */
   private static boolean mayPass(Throwable failure) {
     return !(failure instanceof UnknownNamespaceException) || failure.getCause() != null;
   }
 
-  /** Whether new operations are routed. */
+  /** Turns the routing of new operations on or off. */
   public void setRouting(boolean on) {
     checkOpen();
     router.setRouting(on);
   }
 
   /**
-   * How a virtual mongos looks to the driver.
+   * The appearance of a virtual mongos to the driver.
    *
-   * @param identity whose address appears in errors and events
-   * @param handshakeOnly whether it answers no more than the handshake by itself
-   * @param change what is different in the driver's settings
+   * @param identity the identity; its address appears in errors and events
+   * @param handshakeOnly whether it answers only the handshake itself
+   * @param change changes the driver's settings
    */
   public record Face(
       RouterIdentity identity,
       boolean handshakeOnly,
       Consumer<MongoClientSettings.Builder> change) {}
 
-  /** The settings of reactive clients, whose threads decide and write themselves. */
+  /**
+   * The settings of reactive clients. The calling threads choose the route and write to the socket.
+   */
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(reach.asked()))
@@ -151,7 +158,7 @@ public final class RouterClients implements AutoCloseable {
     return builder.build();
   }
 
-  /** The settings of synchronous clients, whose threads do the work themselves. */
+  /** The settings of synchronous clients. The calling threads do all the work. */
   public MongoClientSettings syncSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(reach.asked()))
@@ -162,15 +169,15 @@ public final class RouterClients implements AutoCloseable {
     return builder.build();
   }
 
-  /** Explains where operations go. */
+  /** Explanations of routes. */
   public Explanations explanations() {
     checkOpen();
     return new Explanations(router, reach.asked());
   }
 
-  /** These settings for a client that closes the router when it is closed. */
+  /** Changes settings so that the router closes with the client. */
   public MongoClientSettings closing(MongoClientSettings settings) {
-    // With client-side encryption, the driver makes further clients from the settings.
+    // With client-side encryption, the driver creates further clients from the same settings.
     AtomicInteger open = new AtomicInteger();
     return MongoClientSettings.builder(settings)
         .applyToClusterSettings(
@@ -192,7 +199,7 @@ public final class RouterClients implements AutoCloseable {
         .build();
   }
 
-  /** Clients that are still open fail from now on. */
+  /** Closes the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
@@ -204,7 +211,7 @@ public final class RouterClients implements AutoCloseable {
     }
   }
 
-  /** The application's settings for a client that needs no credentials and no TLS. */
+  /** The application's settings without credentials and TLS. */
   private MongoClientSettings.Builder virtual(MongoClientSettings settings) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
@@ -229,7 +236,7 @@ public final class RouterClients implements AutoCloseable {
         .applyToConnectionPoolSettings(
             pool ->
                 pool.applySettings(settings.getConnectionPoolSettings())
-                    // What is bounded are the connections to the shards.
+                    // The pools to the shards have the limits; this one has none.
                     .minSize(0)
                     .maxSize(0)
                     .maxConnecting(MAX_CONNECTING))

@@ -22,15 +22,16 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A mongos in this process, as the official driver's connections see it: they end in a {@link
- * CommandRouter}. So everything above, from sessions to error types, is the driver's own.
+ * A mongos in this process for reactive clients: the driver's connections end in a {@link
+ * CommandRouter}. Everything above the connections, from sessions to error types, is the driver's
+ * own code.
  *
- * <p>The driver makes its channels by class, without arguments, but lets us say on which event
- * loops they live; by these they find what they lead to.
+ * <p>The driver creates its channels by class, without arguments, but on event loops of our choice.
+ * A channel finds its router by its event loops.
  */
 public final class VirtualMongos extends InProcessChannel {
   private static final Map<EventLoopGroup, Behind> BEHIND = new ConcurrentHashMap<>();
-  // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
+  // Shorter than the driver's connect timeout, so that commands return the actual error.
   public static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   private @Nullable Set<VirtualMongos> siblings;
@@ -40,18 +41,18 @@ public final class VirtualMongos extends InProcessChannel {
   private record Behind(
       CommandRouter router, LocalCommands local, CommandMeter meter, Set<VirtualMongos> channels) {}
 
-  /** For the driver, which makes its channels by reflection of its own. */
+  /** Called by the driver, which creates its channels by reflection. */
   public VirtualMongos() {}
 
-  /** Lets the channels on these event loops lead to a router. */
+  /** Connects the channels on these event loops to a router. */
   static void put(
       EventLoopGroup group, CommandRouter router, LocalCommands local, CommandMeter meter) {
     BEHIND.put(group, new Behind(router, local, meter, ConcurrentHashMap.newKeySet()));
   }
 
   /**
-   * Nothing is behind these event loops any more. What is under way on their channels fails: the
-   * loops end, and would leave it unanswered.
+   * Disconnects these event loops from their router. The current requests on their channels fail,
+   * because the loops end and would leave them unanswered.
    */
   static void remove(EventLoopGroup group) {
     Behind behind = BEHIND.remove(group);
@@ -70,7 +71,7 @@ public final class VirtualMongos extends InProcessChannel {
     }
   }
 
-  /** For tests: how many clients there are. */
+  /** For tests: the number of open routers. */
   static int clients() {
     return BEHIND.size();
   }
@@ -84,7 +85,7 @@ public final class VirtualMongos extends InProcessChannel {
   protected void connect(InetSocketAddress address) {
     Behind behind = BEHIND.get(eventLoop().parent());
     if (behind == null) {
-      throw new IllegalStateException("nothing is behind these event loops");
+      throw new IllegalStateException("no router uses these event loops");
     }
     RequestLoop loop =
         new RequestLoop(
@@ -99,7 +100,7 @@ public final class VirtualMongos extends InProcessChannel {
     siblings = behind.channels();
     siblings.add(this);
     if (!behind.equals(BEHIND.get(eventLoop().parent()))) {
-      throw new IllegalStateException("nothing is behind these event loops");
+      throw new IllegalStateException("no router uses these event loops");
     }
     starting =
         behind
@@ -139,7 +140,7 @@ public final class VirtualMongos extends InProcessChannel {
 
     @Override
     public void idle() {
-      // The driver sends one request at a time.
+      // Nothing to do: the driver sends one request at a time.
     }
 
     @Override

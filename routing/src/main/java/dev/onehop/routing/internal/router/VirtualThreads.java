@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
-/** What Java 17 does not know of threads yet. */
+/** Methods of threads that Java 17 lacks. */
 final class VirtualThreads {
   private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
 
@@ -20,7 +20,10 @@ final class VirtualThreads {
     }
   }
 
-  /** Whether this thread is a virtual one, whose interruption closes the socket that it reads. */
+  /**
+   * Whether the current thread is virtual. An interrupt closes the socket that a virtual thread
+   * reads.
+   */
   static boolean isCurrent() {
     try {
       return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());

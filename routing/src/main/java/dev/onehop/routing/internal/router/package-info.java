@@ -1,5 +1,5 @@
 /**
- * A router as its clients see it: requests come one at a time and end in a {@link
+ * The side of a router that clients see: requests arrive one at a time and end in a {@link
  * dev.onehop.shards.request.CommandRouter}.
  */
 @NullMarked

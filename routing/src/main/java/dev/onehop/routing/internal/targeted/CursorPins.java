@@ -10,10 +10,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mongos that each open cursor is at, by the id that the driver has for it: the mongos' own, or
- * another one where a cursor of a second mongos has the same. A cursor is forgotten when it ends,
- * or when it was not used for longer than any server keeps one: ten minutes, or half an hour, the
- * life of a session, if it was opened without a time-out.
+ * The mongos of each open cursor, by the cursor id that the driver uses. This is the mongos' id, or
+ * another one if a cursor of a second mongos has the same. A cursor is removed when it ends, or
+ * after a time without use that is longer than any server keeps it: ten minutes, or half an hour,
+ * the life of a session, for a cursor without a timeout.
  *
  * <p>Thread-safe.
  */
@@ -27,7 +27,7 @@ final class CursorPins {
   private final LongSupplier nanoTime;
   private final AtomicLong nextSweepNanos;
 
-  /** Where a cursor is. */
+  /** The location of a cursor. */
   static final class Pin {
     private final ServerAddressName server;
     private final long id;
@@ -45,7 +45,7 @@ final class CursorPins {
       return server;
     }
 
-    /** Its id at that server. */
+    /** The cursor's id at its server. */
     long id() {
       return id;
     }
@@ -59,48 +59,51 @@ final class CursorPins {
     this(System::nanoTime);
   }
 
-  /** For tests, with a clock of their own. */
+  /** For tests, with a fake clock. */
   CursorPins(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
     this.nextSweepNanos = new AtomicLong(nanoTime.getAsLong() + BETWEEN_SWEEPS.toNanos());
   }
 
   /**
-   * A mongos has opened a cursor.
+   * Adds a cursor that a mongos has opened.
    *
-   * @param id as the mongos says
-   * @return the id for the driver: the same unless another cursor has it
+   * @param id the mongos' id of the cursor
+   * @return the id for the driver: the same, unless another cursor has it
    */
   long add(ServerAddressName server, long id, boolean changeStream) {
     long now = nanoTime.getAsLong();
     sweep(now);
     Pin pin = new Pin(server, id, changeStream, now);
-    long told = id;
-    while (told == 0 || open.putIfAbsent(told, pin) != null) {
-      told = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    long driverId = id;
+    while (driverId == 0 || open.putIfAbsent(driverId, pin) != null) {
+      driverId = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     }
-    return told;
+    return driverId;
   }
 
-  /** Where a cursor is that is used now; null if it is not known. */
-  @Nullable Pin use(long told) {
-    Pin pin = open.get(told);
+  /** Returns the location of a cursor and marks it as used; null if it is unknown. */
+  @Nullable Pin use(long driverId) {
+    Pin pin = open.get(driverId);
     if (pin != null) {
       pin.usedNanos = nanoTime.getAsLong();
     }
     return pin;
   }
 
-  /** Forgets a cursor that has ended; null if it was not known. */
-  @Nullable Pin remove(long told) {
-    return open.remove(told);
+  /** Removes a cursor that has ended; returns null if it was unknown. */
+  @Nullable Pin remove(long driverId) {
+    return open.remove(driverId);
   }
 
   int size() {
     return open.size();
   }
 
-  /** Only once in a while, and only when there are new ones: it looks at all of them. */
+  /**
+   * Removes expired cursors. It inspects all cursors, so it runs at most once a minute and only
+   * when cursors are added.
+   */
   private void sweep(long now) {
     long next = nextSweepNanos.get();
     if (now - next >= 0 && nextSweepNanos.compareAndSet(next, now + BETWEEN_SWEEPS.toNanos())) {

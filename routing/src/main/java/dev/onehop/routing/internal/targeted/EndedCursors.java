@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Ends cursors that may be at several mongoses.
+ * Closes cursors that may be at several mongoses.
  *
  * <p>Thread-safe.
  */
@@ -32,20 +32,20 @@ final class EndedCursors {
     this.cursors = cursors;
   }
 
-  /** Ends the cursors that a command names, each where it is. */
+  /** Sends a killCursors command to each mongos of its cursors. */
   Mono<BsonDocument> kill(OpMsg command) {
     BsonArray unknown = new BsonArray();
-    Map<ServerAddressName, Map<BsonValue, BsonValue>> told = new LinkedHashMap<>();
+    Map<ServerAddressName, Map<BsonValue, BsonValue>> sent = new LinkedHashMap<>();
     for (BsonValue id : command.body().getArray("cursors")) {
       CursorPins.Pin pin = id.isInt64() ? cursors.remove(id.asInt64().getValue()) : null;
       if (pin == null) {
         unknown.add(id);
       } else {
-        told.computeIfAbsent(pin.server(), server -> new LinkedHashMap<>())
+        sent.computeIfAbsent(pin.server(), server -> new LinkedHashMap<>())
             .put(new BsonInt64(pin.id()), id);
       }
     }
-    return Flux.fromIterable(told.entrySet())
+    return Flux.fromIterable(sent.entrySet())
         .flatMap(each -> kill(command, each.getKey(), each.getValue()))
         .collectList()
         .map(
@@ -55,13 +55,13 @@ final class EndedCursors {
             });
   }
 
-  /** The answer of one mongos, with the ids that the driver knows. */
+  /** The reply of one mongos, with the driver's cursor ids. */
   private Mono<BsonDocument> kill(
-      OpMsg command, ServerAddressName server, Map<BsonValue, BsonValue> told) {
+      OpMsg command, ServerAddressName server, Map<BsonValue, BsonValue> ids) {
     BsonDocument body =
         command
             .bodyWithout(Set.of("cursors"))
-            .append("cursors", new BsonArray(List.copyOf(told.keySet())));
+            .append("cursors", new BsonArray(List.copyOf(ids.keySet())));
     return pool.send(server, command.withSequences(List.of()).withBody(body))
         .map(
             reply -> {
@@ -75,17 +75,17 @@ final class EndedCursors {
                               value.isArray() && field.startsWith("cursors")
                                   ? new BsonArray(
                                       value.asArray().stream()
-                                          .map(id -> told.getOrDefault(id, id))
+                                          .map(id -> ids.getOrDefault(id, id))
                                           .toList())
                                   : value));
               return renamed;
             })
-        // The cursor is gone with its mongos, or ends by itself.
+        // A cursor ends with its mongos, or by its timeout.
         .onErrorResume(
             IOException.class,
             gone ->
                 Mono.just(
-                    new BsonDocument("cursorsUnknown", new BsonArray(List.copyOf(told.values())))
+                    new BsonDocument("cursorsUnknown", new BsonArray(List.copyOf(ids.values())))
                         .append("ok", new BsonDouble(1))));
   }
 

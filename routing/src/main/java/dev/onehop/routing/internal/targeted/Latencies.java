@@ -4,25 +4,26 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Notices operations that take much longer than their shard is away: several in a row of time mean
- * that the mongos beside the shard had to send them on, so that the routing table is stale. What is
- * merely slow raises the same suspicion; its user MUST limit how often it follows it.
+ * Detects operations that take much longer than the round trip to their shard. Several within a
+ * second mean that the mongos near the shard had to send them to another shard, so that the routing
+ * table is stale. Slow operations raise the same suspicion, so the caller MUST limit the refreshes
+ * that follow.
  *
  * <p>Thread-safe. Races between threads only blur the estimate.
  */
 final class Latencies {
-  /** Slower than twice the usual and ten milliseconds is far. */
+  /** An operation is suspicious if it takes longer than twice the usual latency and this margin. */
   private static final long MARGIN_NANOS = 10_000_000;
 
-  /** So many far ones within a second raise a suspicion. */
+  /** The number of suspicious operations within a second that raises a suspicion. */
   private static final int SUSPICIOUS = 4;
 
   private static final long WINDOW_NANOS = 1_000_000_000;
 
-  /** The usual latency follows slower operations by a thousandth of the difference. */
+  /** The usual latency moves towards slower operations by a 1024th of the difference. */
   private static final int DRIFT = 10;
 
-  /** By shard and operation; in two steps, as a key of both would be garbage. */
+  /** By shard, then by operation; a combined key would create garbage per operation. */
   private final Map<String, Map<String, Usual>> byShard = new ConcurrentHashMap<>();
 
   private static final class Usual {
@@ -32,9 +33,9 @@ final class Latencies {
   }
 
   /**
-   * An operation ended well.
+   * Records the latency of a successful operation.
    *
-   * @return whether there is reason to suspect the routing table
+   * @return whether the routing table is suspected to be stale
    */
   boolean isSuspicious(String operation, String shard, long nanos, long nowNanos) {
     Map<String, Usual> byOperation = byShard.get(shard);

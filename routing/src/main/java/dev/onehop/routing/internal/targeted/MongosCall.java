@@ -17,8 +17,7 @@ import org.bson.BsonSerializationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One command at one mongos, and what its outcome means for cursors, transactions and the standing
- * of the mongos.
+ * One command at one mongos. Its outcome updates cursors, transactions and the state of the mongos.
  */
 final class MongosCall implements Exchange.Outcome {
   private final TargetedRouter router;
@@ -29,27 +28,27 @@ final class MongosCall implements Exchange.Outcome {
   private final long startNanos = System.nanoTime();
   private final Answer answer;
 
-  /** Takes what became of a command: by one call, on an event loop. */
+  /** Receives the outcome of a command: one call, on an event loop. */
   interface Answer {
     /**
-     * It was carried out, or refused.
+     * The command was executed or refused.
      *
-     * @param message the whole answer, under the command's id; the caller releases it; null if none
-     *     was asked for
-     * @param ok whether it was carried out
+     * @param message the whole reply, under the command's request id; the caller releases it; null
+     *     for an unacknowledged command
+     * @param ok whether it was executed
      */
     void replied(@Nullable ByteBuf message, boolean ok);
 
-    /** It was certainly not sent. */
+    /** The command was certainly not sent. */
     void unsent(Throwable why);
 
-    /** Whether it was carried out is not known. */
+    /** It is unknown whether the command was executed. */
     void failed(Throwable cause);
   }
 
   /**
-   * @param session of a transaction
-   * @param cursor of a getMore
+   * @param session the session of a transaction; else null
+   * @param cursor the cursor of a getMore; else null
    */
   MongosCall(
       TargetedRouter router,
@@ -77,13 +76,13 @@ final class MongosCall implements Exchange.Outcome {
         | IndexOutOfBoundsException e) {
       failed(
           new ProtocolException(
-              route.server() + " gave an answer that is no BSON: " + e.getMessage()));
+              route.server() + " returned a reply that is not valid BSON: " + e.getMessage()));
       return;
     }
     answer.replied(message, ok);
   }
 
-  /** Whether the command was carried out. */
+  /** Processes a reply. Returns whether the command was executed. */
   private boolean take(ByteBuf message) {
     ReplyHead head = ReplyHead.read(message);
     message.setIntLE(message.readerIndex() + 8, command.requestId());
@@ -93,10 +92,10 @@ final class MongosCall implements Exchange.Outcome {
         message.setLongLE(idAt, command.cursorId());
       }
     } else if (idAt >= 0) {
-      // The cursor's id is always an int64.
-      long told =
+      // The cursor's id is always an int64, so it can be replaced in place.
+      long id =
           router.cursors().add(route.server(), message.getLongLE(idAt), command.isChangeStream());
-      message.setLongLE(idAt, told);
+      message.setLongLE(idAt, id);
     }
     if (head.isOk() && cursor != null && idAt < 0) {
       router.cursors().remove(command.cursorId());
@@ -117,7 +116,7 @@ final class MongosCall implements Exchange.Outcome {
     if (ErrorCodes.isNotPrimary(code)) {
       router.mongoses().failed(route.server(), startNanos);
       if (command.endsTransaction()) {
-        // Another mongos can end it, by the recovery token.
+        // Another mongos can end the transaction, by the recovery token.
         router.unpin(session, command);
       }
     }
@@ -135,7 +134,8 @@ final class MongosCall implements Exchange.Outcome {
   @Override
   public void unsent(Throwable cause) {
     if (NotSentException.isLocal(cause) || cause instanceof ServerRefusedException) {
-      // There is no more room for it at another mongos, which knows the user no better.
+      // Another mongos would not help: this client is out of room, or every mongos refuses the
+      // user.
       failed(cause);
       return;
     }

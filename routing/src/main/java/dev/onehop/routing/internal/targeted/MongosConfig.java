@@ -11,8 +11,8 @@ import org.bson.BsonDocument;
 import reactor.core.publisher.Flux;
 
 /**
- * Reads the cluster's metadata over the nearest mongos; a {@link NotShardedException} where there
- * is none.
+ * Reads the cluster's metadata over the nearest mongos. Fails with a {@link NotShardedException} if
+ * the servers are no mongoses.
  */
 final class MongosConfig implements ConfigReader {
   private final Mongoses mongoses;
@@ -24,7 +24,10 @@ final class MongosConfig implements ConfigReader {
     this.config = new ConfigServer(new ReplicaSet(mongoses, pool, clock), clock);
   }
 
-  /** Until the first answer it is not known what is there; all have a database config. */
+  /**
+   * Waits for the first reply: before it the type of the servers is unknown, and any server has a
+   * database config.
+   */
   @Override
   public Flux<List<BsonDocument>> batches(BsonDocument find) {
     return Flux.defer(

@@ -35,38 +35,40 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
- * Chooses the mongos for a command: one beside a shard, or the nearest. Those that the URI names
- * are watched together, and every further one that stands beside a shard by itself.
+ * Chooses the mongos for a command: one near a shard, or the nearest. The mongoses of the URI are
+ * watched as one cluster, every further mongos near a shard separately.
  *
  * <p>Thread-safe.
  */
 final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
-  /** As many are watched where there are so many, so that there is something to fall back on. */
+  /** At least this many mongoses are watched, if there are so many, for fallback. */
   private static final int LEAST = 3;
 
-  /** A mongos that has not answered yet may be in another region. */
+  /** The assumed round trip to a mongos that has not answered yet: it may be in another region. */
   private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
 
   private final ClusterPin pin;
   private final AtomicInteger servingZone = new AtomicInteger();
-  // The driver's first round trips include what a new connection takes.
+  // The shortest read of ours. The driver's first round trips include the opening of a connection.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
   private volatile Known known = new Known(Affinity.EMPTY, Map.of());
 
   /**
-   * @param beside per shard id its mongoses
+   * @param affinity the mongoses near each shard
+   * @param beside per shard id the addresses of its mongoses
    */
   private record Known(Affinity affinity, Map<String, List<ServerAddress>> beside) {}
 
   /**
-   * Begins to watch.
+   * Starts to watch.
    *
-   * @param settings of the clients that watch
-   * @param pin says which mongoses are of this cluster
-   * @param zones that the application prefers
-   * @param connections to the mongoses, which are reset when one is lost; stay the caller's
+   * @param settings the settings of the watching clients
+   * @param pin checks that a mongos belongs to this cluster
+   * @param zones the zones that the application prefers
+   * @param connections the connections to the mongoses, which are reset when a mongos is lost; the
+   *     caller closes them
    */
   Mongoses(
       MongoClientSettings settings, ClusterPin pin, PreferredZones zones, Connections connections) {
@@ -74,9 +76,9 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * The same with other watchers.
+   * Starts to watch with other watchers, for tests.
    *
-   * @param nanoTime a clock
+   * @param nanoTime the clock
    */
   Mongoses(
       MongoClientSettings settings,
@@ -88,7 +90,7 @@ final class Mongoses extends Servers {
     this.pin = pin;
   }
 
-  /** Follows a new affinity: watches the mongoses beside the shards. */
+  /** Applies a new affinity: watches the mongoses near the shards. */
   void update(Affinity next) {
     Map<String, List<ServerAddress>> beside = new HashMap<>();
     Set<ServerAddress> seeds = seedNames();
@@ -109,18 +111,18 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * The mongoses beside a shard that may be used now.
+   * The usable mongoses near a shard.
    *
-   * @return null if that can't be told yet
+   * @return null if they are not known yet
    */
   @Nullable List<ServerDescription> usableBeside(String shard) {
     return usableOf(known.beside.getOrDefault(shard, List.of()));
   }
 
   /**
-   * Where a command of one shard goes.
+   * Chooses the route of a command of one shard.
    *
-   * @return null if that has to be waited for
+   * @return null if no mongos is usable yet
    */
   @Nullable Route toShard(String shard) {
     List<ServerDescription> usable = usableBeside(shard);
@@ -140,10 +142,10 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * The nearest mongos.
+   * Chooses the nearest mongos.
    *
-   * @param readPreference where there is a replica set in its place, null for its primary
-   * @return null if none is up
+   * @param readPreference used if the URI leads to a replica set; null for its primary
+   * @return null if no mongos is up
    */
   @Nullable ServerAddressName nearest(@Nullable BsonDocument readPreference) {
     ServerDescription chosen = chosen(readPreference);
@@ -158,7 +160,7 @@ final class Mongoses extends Servers {
           "{} serves, {} {}",
           zones().name(zone),
           zones().name(Math.min(zone, before)),
-          zone > before ? "has no server that lives" : "is back");
+          zone > before ? "has no live server" : "is back");
     }
   }
 
@@ -166,17 +168,17 @@ final class Mongoses extends Servers {
     return !zones().isEmpty();
   }
 
-  /** Whether a server is up, as its monitors say. */
+  /** Whether the monitors report a server as up. */
   boolean isUp(ServerAddressName server) {
     return all().stream().anyMatch(each -> each.isOk() && name(each).equals(server));
   }
 
-  /** The mongoses that a shard's commands go to as long as one of them is up. */
+  /** The mongoses that a shard's commands go to while one of them is up. */
   List<ServerAddressName> besideShard(String shard) {
     return known.affinity.besideShard(shard);
   }
 
-  /** What is decided for an operation of one shard. */
+  /** The routing decision for an operation of one shard. */
   RouteDecision decision(String shard) {
     Affinity affinity = known.affinity;
     return affinity.ofShard(shard).isBeside()
@@ -186,28 +188,28 @@ final class Mongoses extends Servers {
             : RouteDecision.NO_ROUTER_BESIDE;
   }
 
-  /** Which mongoses stand beside which shard. */
+  /** The mongoses near each shard. */
   Affinity affinity() {
     return known.affinity;
   }
 
-  /** The cluster's id; null if no mongos has told it. */
+  /** The cluster's id; null until a mongos has returned it. */
   @Nullable ObjectId clusterId() {
     return pin.clusterId();
   }
 
-  /** How far the mongos of a shard is, if its route leads there. */
+  /** The round trip to the mongos of a route, in nanoseconds. */
   long roundTripNanos(Route route) {
     List<ServerDescription> beside = route.shard() == null ? null : usableBeside(route.shard());
     return beside == null || beside.isEmpty() ? nearestRoundTripNanos() : roundTripNanos(beside);
   }
 
-  /** How far the nearest mongos is. */
+  /** The round trip to the nearest mongos, in nanoseconds. */
   long nearestRoundTripNanos() {
     return Math.min(roundTripNanos(seeds().getServerDescriptions()), quickestRead.get());
   }
 
-  /** Takes note of how long a read of ours over the nearest mongos took. */
+  /** Records the duration of a read over the nearest mongos. */
   void noteRead(long nanos) {
     quickestRead.accumulateAndGet(nanos, Math::min);
   }
@@ -221,10 +223,11 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Waits for the way of a command. If no mongos is left, what the driver sends again by itself
-   * fails as on a broken connection: the driver then waits for a server, and says so if none comes.
+   * Waits for the route of a command. If all mongoses are lost, a command that the driver retries
+   * fails like one on a broken connection. The driver then waits for a server and reports an error
+   * if none is found.
    *
-   * @param driverRetries whether it does
+   * @param driverRetries whether the driver retries the command
    */
   <T> Mono<T> awaited(Supplier<@Nullable T> choice, boolean driverRetries) {
     return driverRetries
@@ -244,8 +247,8 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Checks servers soon if none can be reached, as the driver does while an operation waits for
-   * one.
+   * Checks all servers soon if none can be reached, as the driver does while an operation waits for
+   * a server.
    */
   @Override
   protected void check() {
@@ -261,14 +264,14 @@ final class Mongoses extends Servers {
     return outage != null ? new IOException(outage) : noneInTime("mongos");
   }
 
-  /** Why there is no server to send anything to; null if there is one. */
+  /** The reason why no server can be reached; null if one can. */
   @Nullable String outage() {
     return all().stream().anyMatch(each -> each.isOk() && isTrusted(each))
         ? null
         : "no mongos can be reached: " + listed(": ");
   }
 
-  /** Completes when a server is up, or all of those that the URI names have failed. */
+  /** Completes when a server is up, or all servers of the URI have failed. */
   Mono<Void> heard() {
     return awaited(() -> (outage() == null || haveAllFailed()) ? Boolean.TRUE : null).then();
   }
@@ -279,7 +282,7 @@ final class Mongoses extends Servers {
         || (!seeds.isEmpty() && seeds.stream().allMatch(Servers::hasFailed));
   }
 
-  /** The lowest wire version that any mongos speaks that is up; 0 if none is. */
+  /** The lowest of the maximum wire versions of all mongoses that are up; 0 if none is. */
   int maxWireVersion() {
     return all().stream()
         .filter(ServerDescription::isOk)
@@ -288,12 +291,12 @@ final class Mongoses extends Servers {
         .orElse(0);
   }
 
-  /** What the URI leads to. */
+  /** The type of the servers that the URI names. */
   ClusterType type() {
     return seeds().getType();
   }
 
-  /** The member of a replica set that the URI names alone; null if there is none. */
+  /** The member of a replica set, if the URI names just one; else null. */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();
     return cluster.getType() == ClusterType.REPLICA_SET

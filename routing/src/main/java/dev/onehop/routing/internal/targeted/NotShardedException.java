@@ -2,7 +2,7 @@ package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.connection.ClusterType;
 
-/** The URI leads to no mongos, or to one only, so there is nothing to route by. */
+/** The URI leads to a server that is not a mongos, so operations cannot be routed. */
 public final class NotShardedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

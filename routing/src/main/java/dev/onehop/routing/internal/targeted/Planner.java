@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides the way of each command, by what is at hand: the routing table, the mongoses, and where
- * cursors and transactions are.
+ * Chooses the route of each command by the loaded routing table, the mongoses, and the locations of
+ * cursors and transactions.
  *
  * <p>Thread-safe.
  */
@@ -52,7 +52,7 @@ final class Planner {
     this.transactions = transactions;
   }
 
-  /** Whether operations that begin nothing are routed; otherwise they go to the nearest mongos. */
+  /** Whether new operations are routed; otherwise they go to the nearest mongos. */
   boolean isRouting() {
     return routing && catalog != null;
   }
@@ -62,9 +62,9 @@ final class Planner {
   }
 
   /**
-   * The way of a command by the table at hand.
+   * Chooses the route of a command by the loaded table.
    *
-   * @return null if a mongos has to be waited for
+   * @return null if no mongos is usable yet
    */
   @Nullable RoutePlan plan(TargetedCommand command) {
     if (command.isGetMore() && command.cursorId() != 0) {
@@ -99,9 +99,9 @@ final class Planner {
   }
 
   /**
-   * Where a part goes whose mongos could not be reached.
+   * Chooses the route of a part whose mongos could not be reached.
    *
-   * @return null if a mongos has to be waited for
+   * @return null if no mongos is usable yet
    */
   @Nullable Route again(Route route) {
     return route.shard() == null
@@ -131,13 +131,16 @@ final class Planner {
     return route == null ? null : RoutePlan.of(route);
   }
 
-  /** The one shard of a target; null if there are several, or a mongos is to say what is wrong. */
+  /**
+   * The single shard of a target; null if there are several, or if the command is invalid, so that
+   * a mongos returns the error.
+   */
   private static @Nullable String shard(Supplier<Target> targeting) {
     try {
       Target target = targeting.get();
       return target.isSingleShard() ? target.shard() : null;
     } catch (RuntimeException e) {
-      log.debug("no decision, so a mongos is to say what is wrong", e);
+      log.debug("no decision: a mongos executes the command and returns the error", e);
       return null;
     }
   }
@@ -190,9 +193,9 @@ final class Planner {
   }
 
   /**
-   * Whether parts of a write, one after the other, take hardly longer than the nearest mongos takes
-   * for the whole. That has a way to each shard, too, but one that may be much shorter: no shorter
-   * than the difference between the shard's distance and its own.
+   * Whether the parts of a write, one after another, take hardly longer than the whole write over
+   * the nearest mongos. The nearest mongos also sends to each shard; this way is at least the
+   * difference between the distances of the shard and of the mongos.
    */
   private boolean paysToSplit(List<SplitWrite.Part> parts) {
     double nearest = mongoses.nearestRoundTripNanos();

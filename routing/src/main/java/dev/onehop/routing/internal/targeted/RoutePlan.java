@@ -5,17 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a command.
+ * The route of a command.
  *
- * @param route null if it is split
- * @param parts of a command that is split; else empty
+ * @param route null if the command is split
+ * @param parts the parts of a split command; else empty
  */
 record RoutePlan(@Nullable Route route, List<SplitWrite.Part> parts) {
   static RoutePlan of(Route route) {
     return new RoutePlan(route, List.of());
   }
 
-  /** Whether a routing table decides a command's way. */
+  /** Whether a routing table decides a command's route. */
   static boolean needsTable(TargetedCommand command) {
     return command.isOperation() && (!command.isInTransaction() || command.startsTransaction());
   }

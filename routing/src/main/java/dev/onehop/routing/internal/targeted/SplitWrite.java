@@ -21,9 +21,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * An insert, update or delete of many statements, split by where they belong: unordered, a command
- * per route, side by side; ordered, runs of statements of one route, one after the other up to the
- * first error. The answer is put together as one mongos would give it.
+ * An insert, update or delete of many statements, split by route. Unordered: one command per route,
+ * in parallel. Ordered: runs of consecutive statements with the same route, one after another up to
+ * the first error. The replies are merged into one, as a single mongos would return it.
  */
 final class SplitWrite {
   private final OpMsg command;
@@ -31,11 +31,14 @@ final class SplitWrite {
   private final boolean ordered;
   private final List<Part> parts;
 
-  /** Statements that go the same way, by their indexes in the whole. */
+  /** Statements with the same route, by their indexes in the whole. */
   record Part(Route route, List<Integer> indexes) {}
 
   /**
-   * @param lost why the connection broke, so that it is not known what was carried out; else null
+   * The reply to a part.
+   *
+   * @param lost the error of a broken connection, after which it is unknown which statements were
+   *     executed; else null
    */
   private record Answered(Part part, BsonDocument reply, @Nullable IOException lost) {}
 
@@ -47,9 +50,9 @@ final class SplitWrite {
   }
 
   /**
-   * The parts of a command, in the order in which they run if it is ordered.
+   * Groups statements into parts, in the order of execution if the command is ordered.
    *
-   * @param routes of the statements
+   * @param routes the routes of the statements
    */
   static List<Part> parts(List<Route> routes, boolean ordered) {
     Map<Route, Part> byRoute = new LinkedHashMap<>();
@@ -68,11 +71,10 @@ final class SplitWrite {
   }
 
   /**
-   * Runs all parts. If the connection of one breaks, that is the outcome of all: the driver may
-   * send the whole again, and the mongoses know by its statements' numbers what they have carried
-   * out.
+   * Runs all parts. If the connection of one part breaks, the whole command fails with this error:
+   * the driver may send it again, and the mongoses recognise executed statements by their numbers.
    *
-   * @param failed an answer for a part that failed without one
+   * @param failed converts the failure of a part into a reply
    * @param run sends a part
    */
   Mono<BsonDocument> run(Function<Throwable, BsonDocument> failed, PartRunner run) {
@@ -106,12 +108,15 @@ final class SplitWrite {
                     .orElseGet(() -> Mono.just(whole(all))));
   }
 
-  /** Sends one part. */
+  /** Sends one part of a write. */
   interface PartRunner {
     Mono<BsonDocument> run(Route route, OpMsg part);
   }
 
-  /** A write concern error alone ends no bulk: its statements are carried out. */
+  /**
+   * Whether a reply ends an ordered write. A write concern error alone does not: the statements
+   * were executed.
+   */
   private static boolean endsOrdered(Answered answered) {
     return !ErrorCodes.ok(answered.reply()) || answered.reply().containsKey("writeErrors");
   }
@@ -120,7 +125,8 @@ final class SplitWrite {
     WriteResult result = new WriteResult(command, statements.size());
     for (Answered each : answers) {
       for (int stale : result.add(each.reply(), each.part().indexes())) {
-        // For a shard this means to decide again; a mongos has done that, to no avail.
+        // A stale error. A shard's would cause another decision; this mongos has retried already,
+        // so it is final.
         result.addError(stale, CommandFailure.of(result.lastRefusal()));
       }
     }

@@ -15,11 +15,11 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What routing wants to know of a command, and what it changes in its message. Valid as long as the
- * message is.
+ * A command with the fields that routing needs, and the changes that routing makes in its message.
+ * Valid as long as the message is.
  */
 final class TargetedCommand extends CommandHead {
-  /** The commands that a shard key can decide. */
+  /** The commands whose route a shard key can decide. */
   static final Set<String> OPERATIONS =
       Set.of(
           "find",
@@ -55,10 +55,10 @@ final class TargetedCommand extends CommandHead {
   /**
    * Reads a message.
    *
-   * @return null if it is no OP_MSG, or one with flags or an order of sections that drivers don't
+   * @return null if it is not an OP_MSG, or has flags or an order of sections that drivers do not
    *     send
-   * @throws MalformedDocumentException if it is no BSON
-   * @throws IndexOutOfBoundsException likewise
+   * @throws MalformedDocumentException if it is invalid BSON
+   * @throws IndexOutOfBoundsException if it is invalid BSON
    */
   static @Nullable TargetedCommand of(ByteBuf frame) {
     TargetedCommand command = read(frame, TargetedCommand::new);
@@ -76,44 +76,46 @@ final class TargetedCommand extends CommandHead {
     return firstStage().equals("$changeStream");
   }
 
-  /** Has the server answer once, as a mongos may that is asked for a stream of answers. */
+  /**
+   * Clears the flag exhaustAllowed, so that the server sends one reply. A mongos is free to do so.
+   */
   void forbidExhaust() {
     if (allowsExhaust()) {
       frame().setIntLE(frame().readerIndex() + FLAGS_AT, flags() & ~EXHAUST_ALLOWED);
     }
   }
 
-  /** The message to be sent, on the same bytes; the receiver releases it. */
+  /** The message to send, on the same bytes; the receiver releases it. */
   ByteBuf message() {
     return frame().retainedDuplicate();
   }
 
-  /** Whether its statements may be sent as several commands. */
+  /** Whether the statements may be sent as several commands. */
   boolean isSplittable() {
-    // To name statements of a retryable write is not part of the stable API.
+    // The stable API does not include statement ids of retryable writes.
     return expectsReply() && !isExplain() && !(isStrict() && isNumbered());
   }
 
-  /** The driver's id of the message. */
+  /** The request id that the driver has set. */
   int requestId() {
     return requestId;
   }
 
-  /** The cursor that is to go on, by the driver's id; 0 if it is no getMore. */
+  /** The cursor of a getMore, by the driver's id; 0 for any other command. */
   long cursorId() {
     return cursorId;
   }
 
   /**
-   * Has the message name a cursor by another id.
+   * Replaces the cursor id in the message.
    *
-   * @param id as its mongos knows it
+   * @param id the mongos' id of the cursor
    */
   void setCursorId(long id) {
     frame().setLongLE(cursorIdAt(), id);
   }
 
-  /** Makes the message again what it was before an attempt to send it. */
+  /** Restores the driver's request id and cursor id after an attempt to send the message. */
   void restore() {
     frame().setIntLE(frame().readerIndex() + 4, requestId);
     if (cursorId != 0) {
@@ -121,7 +123,7 @@ final class TargetedCommand extends CommandHead {
     }
   }
 
-  /** Whether a shard key can decide where it goes. */
+  /** Whether a shard key can decide the route. */
   boolean isOperation() {
     return OPERATIONS.contains(operation())
         && !collection().isEmpty()
@@ -137,12 +139,12 @@ final class TargetedCommand extends CommandHead {
     return name().equals("commitTransaction") || name().equals("abortTransaction");
   }
 
-  /** Whether a server knows by its number whether it has carried it out. */
+  /** Whether a server recognises a repetition of the command by its transaction number. */
   boolean isRetryableWrite() {
     return isNumbered() && (!isInTransaction() || endsTransaction());
   }
 
-  /** Whether the driver, as it is by default, sends it again after a connection broke. */
+  /** Whether the driver, by default, sends the command again after a broken connection. */
   boolean isRetriedByDriver() {
     return isRetryableWrite() || (READS.contains(name()) && !isInTransaction());
   }
@@ -151,12 +153,12 @@ final class TargetedCommand extends CommandHead {
     return new BsonInt64(number());
   }
 
-  /** Where one statement of it belongs under a table. */
+  /** The target of one of its statements. */
   Target target(RoutingTable table, RawBsonDocument statement) {
     return WriteTargets.of(table, operation(), statement);
   }
 
-  /** Where it belongs under a table if it is no list of statements. */
+  /** The target of a command that is no list of statements. */
   Target target(RoutingTable table) {
     TargetingOptions options =
         hasCollationOrVariables()

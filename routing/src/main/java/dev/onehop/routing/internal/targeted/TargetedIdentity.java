@@ -10,7 +10,9 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
-/** The virtual mongos of targeted mode; speaks as the oldest of the mongoses does. */
+/**
+ * The identity of targeted mode's virtual mongos. It announces the lowest version of the mongoses.
+ */
 final class TargetedIdentity implements RouterIdentity {
   private static final ServerAddressName ADVERTISED =
       new ServerAddressName("onehop-targeted", 27017);
@@ -31,7 +33,10 @@ final class TargetedIdentity implements RouterIdentity {
     return mongoses.maxWireVersion();
   }
 
-  /** One member of a replica set stands for itself, so that the driver treats it as one. */
+  /**
+   * If the URI names a single member of a replica set, the role is that of this member, so that the
+   * driver treats it as one.
+   */
   @Override
   public BsonDocument role() {
     ServerDescription member = mongoses.onlyMember();

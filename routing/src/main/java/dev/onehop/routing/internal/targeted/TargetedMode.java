@@ -22,16 +22,17 @@ import java.util.List;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 
-/** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
+/** Creates the clients of targeted mode, on a {@link TargetedRouter}. */
 public final class TargetedMode {
   private TargetedMode() {}
 
   /**
-   * What is asked of targeted mode beside the driver's own settings.
+   * Targeted mode's own settings, in addition to those of the driver.
    *
-   * @param watching how the cluster is watched
+   * @param watching the settings of the cluster watch
+   * @param zones the zones that the application prefers
    * @param tables measures routing tables
-   * @param affinity gets each affinity that is read
+   * @param affinity receives each new affinity
    * @param commands measures commands
    */
   public record Options(
@@ -42,9 +43,9 @@ public final class TargetedMode {
       CommandMeter commands) {}
 
   /**
-   * Connects in the background, like the official client.
+   * Creates a router that connects in the background, like the official client.
    *
-   * @param reach of the mongoses, which are the seeds
+   * @param reach the settings and connections of the cluster; its seeds are mongoses
    */
   public static RouterClients create(Reach reach, Options options) {
     Connections connections = reach.connections();
@@ -77,10 +78,12 @@ public final class TargetedMode {
   }
 
   /**
-   * The same without routing: every command goes where the official client would send it.
+   * Creates clients without routing: every command goes to the server that the official client
+   * would choose.
    *
-   * @param reach of the seeds: mongoses, members of a replica set or a standalone
-   * @param zones that the application prefers
+   * @param reach the settings and connections of the seeds: mongoses, members of a replica set or a
+   *     standalone
+   * @param zones the zones that the application prefers
    * @param commands measures commands
    */
   public static RouterClients unrouted(Reach reach, PreferredZones zones, CommandMeter commands) {
@@ -106,14 +109,14 @@ public final class TargetedMode {
     return new RouterClients(router, reach, face, commands);
   }
 
-  /** The application's listeners get what happens to the real servers, too. */
-  private static MongoClientSettings watching(MongoClientSettings asked) {
-    return MongoClientSettings.builder(InternalSettings.of(asked))
+  /** Adds the application's listeners, so that they receive the events of the real servers, too. */
+  private static MongoClientSettings watching(MongoClientSettings given) {
+    return MongoClientSettings.builder(InternalSettings.of(given))
         .applyToClusterSettings(
             cluster ->
-                cluster.clusterListenerList(asked.getClusterSettings().getClusterListeners()))
+                cluster.clusterListenerList(given.getClusterSettings().getClusterListeners()))
         .applyToServerSettings(
-            servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
+            servers -> servers.serverListenerList(given.getServerSettings().getServerListeners()))
         .build();
   }
 }

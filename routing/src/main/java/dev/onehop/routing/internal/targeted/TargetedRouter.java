@@ -52,23 +52,23 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Sends a client's commands to mongoses: to one beside the shard that owns what a command touches,
- * if the routing table names one, else to the nearest. The bytes stay as they are but for the
- * request's id, and a cursor's where two mongoses gave the same. Any mongos answers right, so a
- * wrong table costs a detour.
+ * Sends a client's commands to mongoses: to one near the shard that owns the data if the routing
+ * table has one owner, else to the nearest. Only the request id and a cursor id that two mongoses
+ * have used are replaced in the bytes. Any mongos returns correct results, so a wrong table costs
+ * only a detour.
  *
- * <p>What has begun at a mongos goes on there: a cursor, a transaction. A command that was not sent
- * for certain is sent to another one; one that may have been is the driver's to retry.
+ * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
+ * sent goes to another mongos. The driver decides whether to retry one that may have been sent.
  *
  * <p>Thread-safe.
  */
 public final class TargetedRouter implements ExplainedRouter {
   private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
 
-  /** As many mongoses are tried for one command that none of them was sent. */
+  /** The most mongoses that are tried for one command while none has received it. */
   private static final int MOST_TRIES = 10;
 
-  /** What goes to more than one server, or is answered here. */
+  /** Commands that go to several servers or that the router answers itself. */
   private static final Set<String> IN_FULL =
       Set.of(
           "hello",
@@ -100,7 +100,7 @@ public final class TargetedRouter implements ExplainedRouter {
   private final UnroutedNotice notice = new UnroutedNotice(log);
   private volatile boolean closed;
 
-  /** Nothing was sent. */
+  /** A command was not sent. */
   private static final class UnsentException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -113,10 +113,10 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   /**
-   * @param catalog the routing tables, null to send everything to the nearest mongos
-   * @param connections to the mongoses; taken over
-   * @param affinityReady completes when the mongoses beside the shards are known
-   * @param release stops what keeps mongoses, catalog and affinity fresh, at the end
+   * @param catalog the routing tables; null to send every command to the nearest mongos
+   * @param connections the connections to the mongoses; closed with the router
+   * @param affinityReady completes when the mongoses near the shards are known
+   * @param release stops the refreshes of mongoses, catalog and affinity; called on close
    */
   TargetedRouter(
       Mongoses mongoses,
@@ -130,7 +130,7 @@ public final class TargetedRouter implements ExplainedRouter {
     this.pool = connections.onEventLoops();
     this.endedCursors = new EndedCursors(pool, cursors);
     this.planner = new Planner(mongoses, catalog, cursors, transactions);
-    // What can't be read in a moment is waited for once, by all that come meanwhile.
+    // All commands share one wait for the affinity, and after a moment they continue without it.
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
     if (catalog != null) {
@@ -166,7 +166,7 @@ public final class TargetedRouter implements ExplainedRouter {
     try {
       command = TargetedCommand.of(frame);
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
-      // The long way says what is wrong with it.
+      // The result null makes the caller use execute, which reports the error.
       return null;
     }
     if (command == null
@@ -211,7 +211,7 @@ public final class TargetedRouter implements ExplainedRouter {
               public void replied(@Nullable ByteBuf message, boolean ok) {
                 turn.end();
                 if (message == null) {
-                  throw new IllegalStateException("a forwarded command expects an answer");
+                  throw new IllegalStateException("a forwarded command expects a reply");
                 }
                 outcome.replied(message, ok);
               }
@@ -219,7 +219,7 @@ public final class TargetedRouter implements ExplainedRouter {
               @Override
               public void unsent(Throwable why) {
                 turn.end();
-                // The frame is the caller's, who holds it until then.
+                // The caller holds the frame until this call.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
               }
@@ -239,7 +239,7 @@ public final class TargetedRouter implements ExplainedRouter {
         });
   }
 
-  /** Where a command goes; null if it has to wait, is split or fails. */
+  /** The route of a command; null if it has to wait, is split or fails. */
   private @Nullable Route routeNow(TargetedCommand command) {
     try {
       RoutePlan plan = planner.plan(command);
@@ -249,7 +249,7 @@ public final class TargetedRouter implements ExplainedRouter {
     }
   }
 
-  /** The session of a transaction's command; null for any other command. */
+  /** The session of a command in a transaction; null for any other command. */
   private static @Nullable BsonDocument transactionOf(TargetedCommand command) {
     return command.isInTransaction() ? command.session() : null;
   }
@@ -329,7 +329,7 @@ public final class TargetedRouter implements ExplainedRouter {
         });
   }
 
-  /** Has a command in the form of its bytes. */
+  /** Calls a function with a command in encoded form. */
   private static Mono<BsonDocument> reading(
       OpMsg command, Function<TargetedCommand, Mono<BsonDocument>> use) {
     return Mono.using(
@@ -420,19 +420,19 @@ public final class TargetedRouter implements ExplainedRouter {
     return () -> {
       boolean inTime = cancel.getAsBoolean();
       if (inTime) {
-        // After a timeout, another mongos can end it.
+        // After a timeout, another mongos can end the transaction.
         unpin(session, command);
       }
       return inTime;
     };
   }
 
-  /** Forgets where a transaction is, so that it can be ended elsewhere. */
+  /** Removes the pin of a transaction, so that another mongos can end it. */
   void unpin(@Nullable BsonDocument session, TargetedCommand command) {
     transactions.unpin(session, command.transactionNumber());
   }
 
-  /** A command was carried out. */
+  /** Records a command that was executed. */
   void served(TargetedCommand command, Route route, long nanos, long now) {
     String shard = route.shard();
     if (shard != null
@@ -444,7 +444,7 @@ public final class TargetedRouter implements ExplainedRouter {
     }
   }
 
-  /** The way of a command, once the table is there that it needs, and a mongos. */
+  /** The route of a command, after a wait for its table and a mongos. */
   private Mono<RoutePlan> planned(TargetedCommand command) {
     Mono<RoutePlan> plan =
         mongoses.awaited(() -> planner.plan(command), command.isRetriedByDriver());
@@ -457,7 +457,10 @@ public final class TargetedRouter implements ExplainedRouter {
     return planner.isRouting() && RoutePlan.needsTable(command);
   }
 
-  /** Whether to wait for a table. One that was not to be had is loaded in the background. */
+  /**
+   * Whether to wait for a table. If an earlier load failed, the table is loaded in the background
+   * instead.
+   */
   private boolean isToBeLoaded(String namespace) {
     if (catalog == null || catalog.cached(namespace) != null) {
       return false;
@@ -471,7 +474,8 @@ public final class TargetedRouter implements ExplainedRouter {
 
   private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
-    // Two moments: the affinity's and the table's; half of the time there is, if that is less.
+    // Two moments, one for the affinity and one for the table, or half of maxTimeMS if that is
+    // less.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
@@ -500,7 +504,7 @@ public final class TargetedRouter implements ExplainedRouter {
     return TargetedCommand.OPERATIONS.contains(command);
   }
 
-  /** The driver asks often while operations wait for a server: then the servers are checked. */
+  /** Checks the servers, too: the driver calls this often while operations wait for a server. */
   @Override
   public @Nullable String outage() {
     String outage = mongoses.outage();

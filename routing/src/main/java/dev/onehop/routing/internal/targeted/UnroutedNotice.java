@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 
 /**
- * Says why operations are not routed: once per reason, however many operations and collections it
- * concerns and however often it is found again.
+ * Logs why operations are not routed. Each reason is logged once, regardless of the number of
+ * operations and collections.
  *
  * <p>Thread-safe.
  */
@@ -21,7 +21,8 @@ final class UnroutedNotice {
   private final Logger log;
   private final AtomicBoolean saidNotSharded = new AtomicBoolean();
   private final AtomicBoolean saidUnauthorized = new AtomicBoolean();
-  // By collection; of the oldest it may be said again.
+  // By collection, the last logged reason. The oldest entries are removed, so their reason may be
+  // logged again.
   private final Map<String, String> saidOfNamespace =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {
@@ -37,7 +38,7 @@ final class UnroutedNotice {
     this.log = log;
   }
 
-  /** A collection has no routing table for this reason. */
+  /** Called if a collection has no routing table. */
   void noTable(String namespace, Throwable reason) {
     if (reason instanceof NotShardedException) {
       if (saidNotSharded.compareAndSet(false, true)) {

@@ -1,6 +1,6 @@
 /**
  * Targeted mode: {@link dev.onehop.routing.internal.targeted.TargetedRouter} sends each command of
- * the virtual mongos to the mongos beside the shard that owns what it touches.
+ * the virtual mongos to the mongos near the shard that owns the data.
  */
 @NullMarked
 package dev.onehop.routing.internal.targeted;
