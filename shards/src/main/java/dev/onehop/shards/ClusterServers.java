@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Connections to the servers of a cluster, or of a replica set, as direct mode has them, without a
- * router: for what addresses shards itself. All of them gossip one cluster time.
+ * Connections to the servers of a cluster or of a replica set, as in direct mode, but without a
+ * router: for modules that address shards themselves. All servers gossip one cluster time.
  *
  * <p>Thread-safe.
  */
@@ -45,18 +45,18 @@ public final class ClusterServers extends Cluster {
   /**
    * Connects in the background.
    *
-   * @param settings of the application: TLS, credentials, compressors and timeouts hold for every
-   *     server
+   * @param settings the application's settings; TLS, credentials, compressors and timeouts apply to
+   *     every server
    * @param mapping from {@code host:port} in the cluster's metadata to the name that the
-   *     application uses; null if these are the same
-   * @param threads how many threads the connections have
+   *     application uses; null if they are the same
+   * @param threads the number of threads for the connections
    * @throws IllegalArgumentException if the settings have a transport, a load balancer or Unix
    *     domain sockets
    */
   public static ClusterServers connect(
       MongoClientSettings settings, @Nullable UnaryOperator<String> mapping, int threads) {
     if (settings.getTransportSettings() != null) {
-      throw new IllegalArgumentException("connections to shards bring a transport of their own");
+      throw new IllegalArgumentException("connections to shards use a transport of their own");
     }
     if (settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
       throw new IllegalArgumentException(
@@ -79,10 +79,10 @@ public final class ClusterServers extends Cluster {
   }
 
   /**
-   * The routing table of a collection, which is read once and again after a shard has refused it.
+   * The routing table of a collection. It is read once, and again after a shard has refused it.
    *
-   * @param namespace database and collection; of a time series its bucket collection
-   * @param refused the table that a shard has refused as stale; null if any will do
+   * @param namespace database and collection; for a time series its bucket collection
+   * @param refused the table that a shard has refused as stale; null for any table
    * @return the table; a {@link CommandFailure} "ns not found" if the cluster has no such database
    */
   public Mono<RoutingTable> table(String namespace, @Nullable RoutingTable refused) {
@@ -93,15 +93,15 @@ public final class ClusterServers extends Cluster {
   }
 
   /**
-   * A further replica set, watched until this is closed.
+   * Connects to a further replica set, which is watched until this is closed.
    *
-   * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
+   * @param connectionString {@code name/host:port,...} as in the cluster's metadata
    */
   public ReplicaSet replicaSet(String connectionString) {
     return directory().further(connectionString);
   }
 
-  /** Ends all connections. Commands that are under way are still answered. */
+  /** Closes all connections. Replies to commands in flight still arrive. */
   @Override
   public void close() {
     super.close();

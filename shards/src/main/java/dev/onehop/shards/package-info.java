@@ -1,5 +1,5 @@
 /**
- * A sharded cluster as a client of its shards sees it.
+ * Access to a sharded cluster for direct clients of its shards.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

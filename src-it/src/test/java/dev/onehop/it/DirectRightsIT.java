@@ -68,7 +68,7 @@ class DirectRightsIT {
     assertRefused(
         "incomplete",
         18,
-        "shard two does not take the user",
+        "shard two rejects the user",
         cluster.address("two") + " refuses user incomplete@admin: Authentication failed",
         "docker/direct-users.js");
   }
@@ -95,7 +95,7 @@ class DirectRightsIT {
     create("late", List.of(DATA, ROUTING), "config", "one");
     try (MongoClient client = client("late")) {
       assertThatThrownBy(() -> onBothShards(client))
-          .hasMessageContaining("shard two does not take the user");
+          .hasMessageContaining("shard two rejects the user");
       create("late", List.of(DATA), "two");
       // A refusal is kept for a second.
       await().atMost(TIMEOUT).ignoreExceptions().until(() -> onBothShards(client) >= 0);

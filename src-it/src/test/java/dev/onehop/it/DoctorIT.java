@@ -88,7 +88,7 @@ class DoctorIT {
           "config");
       Ended unknown = doctor("--url", other, "--json");
       assertThat(unknown.exitCode()).as(unknown.out()).isEqualTo(3);
-      assertThat(unknown.out()).contains("does not take the user").doesNotContain("reader");
+      assertThat(unknown.out()).contains("rejects the user").doesNotContain("reader");
       createUser(cluster, "reader", read, "one", "two");
       Ended known = doctor("--url", other);
       assertThat(known.exitCode()).as(known.out()).isZero();

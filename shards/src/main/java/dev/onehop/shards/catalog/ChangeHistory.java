@@ -11,21 +11,21 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * Looks for what has happened to collections since it looked last: moved ranges, drops, renames,
- * reshardings. Reads the end of the change history only, whatever its length.
+ * Finds the collections that have changed since the last check: moved ranges, drops, renames,
+ * reshardings. Reads only the newest entries of the change history, whatever its length.
  *
- * <p>Entries are distinguished by their ids, as their times come from the clocks of many servers.
- * Not thread-safe: one look at a time.
+ * <p>Entries are distinguished by their ids, because their times come from the clocks of many
+ * servers. Not thread-safe: one check at a time.
  */
 public final class ChangeHistory {
   private static final int NEWEST = 30;
 
-  /** It is a capped collection, whose natural order is that of its entries. */
+  /** The change history is a capped collection: its natural order is that of insertion. */
   private static final BsonDocument NEWEST_FIRST = new BsonDocument("$natural", new BsonInt32(-1));
 
   private static final BsonDocument FIELDS = BsonDocument.parse("{what: 1, ns: 1}");
 
-  /** What changes no ownership. */
+  /** Events that change no ownership. */
   private static final Set<String> UNIMPORTANT =
       Set.of("split", "multi-split", "merge", "moveChunk.start", "moveChunk.error");
 
@@ -38,9 +38,10 @@ public final class ChangeHistory {
   }
 
   /**
-   * Which of some collections were changed since the last look; none at the first.
+   * Returns those of some collections that have changed since the last check; none at the first
+   * check.
    *
-   * @param namespaces to be told of
+   * @param namespaces the collections to check
    */
   public Mono<Set<String>> changed(Collection<String> namespaces) {
     return config
@@ -64,7 +65,7 @@ public final class ChangeHistory {
       } else if (!UNIMPORTANT.contains(text(entry, "what"))) {
         String concerned = text(entry, "ns");
         for (String namespace : namespaces) {
-          // A database stands for all of its collections.
+          // An entry may name a database: it applies to all of its collections.
           if (namespace.equals(concerned) || namespace.startsWith(concerned + ".")) {
             changed.add(namespace);
           }
@@ -77,7 +78,7 @@ public final class ChangeHistory {
     if (first) {
       return Set.of();
     }
-    // More has happened than was read: any of them may be concerned.
+    // Some changes were not read, so any collection may have changed.
     return reachesBack ? changed : namespaces;
   }
 

@@ -22,12 +22,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds which of many routing tables are no longer the newest, by two or three queries for all of
- * them: a move of a range changes nothing but {@code config.chunks}, whose index on collection and
- * version tells that nothing came without reading a chunk.
+ * Finds which of many routing tables are no longer the newest, by two or three queries for all
+ * tables. A moved range changes only {@code config.chunks}. The query for newer chunks is answered
+ * from the index on collection and version, so that it reads no chunk if there is none.
  */
 final class ChangedTables {
-  /** So many tables in one query, which then has some 50 KiB. */
+  /** The most tables in one query, which then has a size of some 50 KiB. */
   private static final int MOST = 500;
 
   private static final BsonDocument INCARNATION =
@@ -43,7 +43,7 @@ final class ChangedTables {
     this.shardNames = shardNames;
   }
 
-  /** The namespaces of those whose metadata have changed since. */
+  /** The namespaces of the tables whose metadata have changed since they were read. */
   Mono<Set<String>> among(Collection<RoutingTable> tables) {
     return Flux.fromIterable(tables)
         .buffer(MOST)
@@ -77,7 +77,7 @@ final class ChangedTables {
     return table.isSharded() && RoutingTableLoader.sameIncarnation(entry, table.version());
   }
 
-  /** Adds those of which there are newer chunks. */
+  /** Adds the tables with newer chunks. */
   private Mono<Void> moved(List<RoutingTable> sharded, Set<String> changed) {
     if (sharded.isEmpty()) {
       return Mono.empty();
@@ -107,7 +107,7 @@ final class ChangedTables {
         .then();
   }
 
-  /** Adds those whose database has another primary shard. */
+  /** Adds the tables whose database has another primary shard. */
   private Mono<Void> rehomed(List<RoutingTable> unsharded, Set<String> changed) {
     if (unsharded.isEmpty()) {
       return Mono.empty();

@@ -10,25 +10,28 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * A reader that fails a read when its server is silent for too long, and knows whether the servers
- * answer at all.
+ * A reader that fails a read if its server does not reply for too long. It also records whether the
+ * servers reply at all.
  *
  * <p>Thread-safe.
  */
 final class ConfigAnswers implements ConfigReader {
-  /** For one answer, so one batch; then its server is lost, and the next attempt finds another. */
+  /**
+   * The longest wait for one reply, so for one batch. Then the server counts as lost, and the next
+   * attempt chooses another.
+   */
   private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
 
   private final ConfigReader reader;
 
-  /** When the first read began since the last answer; null if all are answered. */
+  /** The start of the oldest read since the last reply; null if all reads have a reply. */
   private final AtomicReference<@Nullable Long> unansweredSinceNanos = new AtomicReference<>();
 
   ConfigAnswers(ConfigReader reader) {
     this.reader = reader;
   }
 
-  /** Whether no read is answered that began so long ago, nor any since. */
+  /** Whether a read has waited for this time, and no read has had a reply since. */
   boolean areMissingFor(Duration time) {
     Long since = unansweredSinceNanos.get();
     return since != null && System.nanoTime() - since >= time.toNanos();

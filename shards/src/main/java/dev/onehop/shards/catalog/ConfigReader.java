@@ -10,39 +10,41 @@ import reactor.core.publisher.Mono;
 /**
  * Reads the cluster's metadata, the {@code config} database.
  *
- * <p>An answer MUST be majority-committed and MUST NOT be older than any answer or refusal that the
- * caller had before it asked: a refresh after "stale config" that reads an older state would loop.
+ * <p>A result MUST be majority-committed and MUST NOT be older than any reply or refusal that the
+ * caller received before the read. A refresh after "stale config" that reads an older state would
+ * loop.
  */
 public interface ConfigReader {
 
   /**
-   * Documents as they come, batch by batch and raw, so that they need not all be at hand at once. A
-   * batch is read on request.
+   * Reads raw documents batch by batch, so that they need not fit into memory. A batch is read on
+   * request.
    *
-   * @param find the command: what of which collection, in which order. Who sends it adds the rest
+   * @param find the command: collection, filter, projection and sort; the implementation adds the
+   *     rest
    */
   Flux<List<BsonDocument>> batches(BsonDocument find);
 
-  /** The same, all at once. */
+  /** Reads all documents at once. */
   default Mono<List<BsonDocument>> all(BsonDocument find) {
     return batches(find).flatMapIterable(Function.identity()).collectList();
   }
 
   /**
-   * All documents of a collection that match.
+   * All documents of a collection that match a filter.
    *
-   * @param filter what to match; empty for everything
+   * @param filter the filter; empty for all documents
    */
   default Mono<List<BsonDocument>> find(String collection, BsonDocument filter) {
     return all(query(collection, filter));
   }
 
-  /** The one with that id, or none. */
+  /** The document with an id; an empty list if there is none. */
   default Mono<List<BsonDocument>> find(String collection, String id) {
     return find(collection, new BsonDocument("_id", new BsonString(id)));
   }
 
-  /** The command that reads what matches. */
+  /** The command that reads the documents that match a filter. */
   static BsonDocument query(String collection, BsonDocument filter) {
     return new BsonDocument("find", new BsonString(collection)).append("filter", filter);
   }

@@ -32,26 +32,34 @@ public final class RoutingCatalog {
   private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
 
   /**
-   * How long an operation waits at the most for a table that it can do without: enough to connect,
-   * to authenticate and to read it over 200 ms, and no longer than a user waits without wondering.
+   * The longest wait of an operation for a table that is optional: enough to connect, to
+   * authenticate and to read the table over 200 ms.
    */
   public static final Duration MOMENT = Duration.ofSeconds(2);
 
-  /** Less than a moment: who waited in vain finds the servers silent. */
+  /**
+   * Shorter than {@link #MOMENT}, so that a caller that times out finds the servers marked as
+   * silent.
+   */
   private static final Duration SILENCE = Duration.ofMillis(1500);
 
-  /** After failures: a quarter of a second, doubled up to a minute. */
+  /** The pause after the first failure. It doubles up to a minute. */
   private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
 
   private static final int MOST_DOUBLINGS = 8;
 
-  /** So many collections at once; beyond that, those that aren't used are forgotten early. */
+  /**
+   * The most collections. Above this number, the tables of unused collections are dropped early.
+   */
   private static final int MOST_COLLECTIONS = 10_000;
 
   private static final Duration FIRST_EVIDENCE_GAP = Duration.ofMillis(200);
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
-  /** Shards refuse most tables that are stale: hints are about what went to several of them. */
+  /**
+   * Longer, because shards refuse most stale tables; the hints concern only commands for several
+   * shards.
+   */
   private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
 
   private final Duration longestEvidenceGap;
@@ -62,22 +70,24 @@ public final class RoutingCatalog {
   private final RefreshListener listener;
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
-  /** Told of every refresh; implementations MUST be quick and MUST NOT throw. */
+  /** Called for every refresh. Implementations MUST be quick and MUST NOT throw. */
   public interface RefreshListener {
     /** A listener that does nothing. */
     RefreshListener NONE = (namespace, table, took, failure) -> {};
 
     /**
-     * A refresh ended.
+     * Called after a refresh.
      *
-     * @param table the table now in force, null if the refresh failed
+     * @param table the current table, null if the refresh failed
      * @param took from the first read to the swap
-     * @param failure why it failed, null if it did not
+     * @param failure the failure, null if the refresh succeeded
      */
     void refreshed(
         String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure);
 
-    /** The collection was dropped or is not used any more. */
+    /**
+     * Called when a table is dropped, because the collection was dropped or is not used any more.
+     */
     default void forgotten(String namespace) {}
   }
 
@@ -85,16 +95,16 @@ public final class RoutingCatalog {
     volatile @Nullable RoutingTable table;
     volatile long loadedNanos;
 
-    /** Set instead of the table if the namespace is a view. */
+    /** The error for a view; null if the namespace has a table. */
     volatile @Nullable ViewException view;
 
-    /** When the namespace was last seen to be a collection, or a view. */
+    /** The time when the namespace was last confirmed to be a collection, or a view. */
     volatile long kindNanos;
 
     volatile boolean used = true;
     volatile int failures;
 
-    /** Whether an operation waited in vain for the load that is under way. */
+    /** Whether an operation has timed out while waiting for the current load. */
     volatile boolean tooSlow;
 
     volatile long notBeforeNanos = System.nanoTime();
@@ -103,7 +113,7 @@ public final class RoutingCatalog {
     final AtomicReference<@Nullable Mono<RoutingTable>> inFlight = new AtomicReference<>();
   }
 
-  /** A catalog for who talks to mongoses. */
+  /** Creates a catalog for clients of mongoses. */
   public RoutingCatalog(ConfigReader config, RefreshListener listener) {
     this(config, false, null, listener);
   }
@@ -119,8 +129,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * A catalog for clients of shards. A sharded time series collection, which a shard can't tell
-   * from an unsharded one, and a view are a {@link ViewException} instead of a table.
+   * Creates a catalog for clients of shards. Views fail with a {@link ViewException}, and so do
+   * sharded time series collections, because a shard treats their names as unsharded.
    *
    * @param views null if views have tables, too
    */
@@ -129,12 +139,12 @@ public final class RoutingCatalog {
     return new RoutingCatalog(config, true, views, listener);
   }
 
-  /** The metadata as the catalog itself reads it. */
+  /** The reader of the metadata that the catalog uses. */
   public ConfigReader config() {
     return config;
   }
 
-  /** The table at hand, null if none was loaded yet. Never blocks and never asks the cluster. */
+  /** The loaded table, null if there is none. Never blocks and never queries the cluster. */
   public @Nullable RoutingTable cached(String namespace) {
     Entry entry = entries.get(namespace);
     if (entry == null) {
@@ -147,7 +157,10 @@ public final class RoutingCatalog {
     return table != null && isKindKnown(namespace, entry, table) ? entry.table : null;
   }
 
-  /** Whether a table is of a collection that may not have become a view meanwhile. */
+  /**
+   * Whether the namespace of a table is still known to be a collection. It may have become a view
+   * since the last check.
+   */
   private boolean isKindKnown(String namespace, Entry entry, RoutingTable table) {
     if (table.isSharded() || views == null) {
       return true;
@@ -157,11 +170,11 @@ public final class RoutingCatalog {
     if (age > validFor / 2) {
       loadInBackground(namespace);
     }
-    // The last answer holds while the servers give no new one.
+    // Without a new reply from the servers, the last one stays valid.
     return age < validFor || entry.failures > 0 || entry.tooSlow;
   }
 
-  /** The tables at hand. */
+  /** The loaded tables. */
   public List<RoutingTable> tables() {
     List<RoutingTable> tables = new ArrayList<>();
     for (Entry entry : entries.values()) {
@@ -173,7 +186,7 @@ public final class RoutingCatalog {
     return tables;
   }
 
-  /** How long ago the table at hand was found to be the newest; empty if there is none. */
+  /** The time since the loaded table was last confirmed as the newest; empty if there is none. */
   public Optional<Duration> age(String namespace) {
     Entry entry = entries.get(namespace);
     return entry == null || entry.table == null
@@ -181,14 +194,14 @@ public final class RoutingCatalog {
         : Optional.of(Duration.ofNanos(System.nanoTime() - entry.loadedNanos));
   }
 
-  /** The ages of all tables at hand, in order of their namespaces. */
+  /** The ages of all loaded tables, in order of their namespaces. */
   public SortedMap<String, Duration> ages() {
     SortedMap<String, Duration> ages = new TreeMap<>();
     entries.keySet().forEach(namespace -> age(namespace).ifPresent(a -> ages.put(namespace, a)));
     return ages;
   }
 
-  /** The table at hand, or else the one that is loaded now. */
+  /** The loaded table. If there is none, it is loaded now. */
   public Mono<RoutingTable> table(String namespace) {
     return Mono.defer(
         () -> {
@@ -222,8 +235,9 @@ public final class RoutingCatalog {
   }
 
   /**
-   * The same for an operation that can go without: empty if the table doesn't come in a moment, or
-   * if that was seen already, of this load or of the servers. The load goes on in the background.
+   * Like {@link #table}, for an operation that can do without the table. Empty if the table is not
+   * loaded within {@link #MOMENT}, or if an earlier operation has timed out on this load or on the
+   * servers. The load continues in the background.
    */
   public Mono<RoutingTable> soon(String namespace) {
     return Mono.defer(
@@ -246,12 +260,12 @@ public final class RoutingCatalog {
         });
   }
 
-  /** Whether the servers that hold the metadata answer nothing. */
+  /** Whether the servers with the metadata do not reply. */
   public boolean isSilent() {
     return config.areMissingFor(SILENCE);
   }
 
-  /** Whether a table was not to be had, so that nothing but the background need wait for it. */
+  /** Whether the last load failed or is too slow, so that operations do not wait for the table. */
   public boolean isMissing(String namespace) {
     Entry entry = entries.get(namespace);
     return entry == null
@@ -259,7 +273,10 @@ public final class RoutingCatalog {
         : entry.table == null && (entry.failures > 0 || entry.tooSlow || isSilent());
   }
 
-  /** Reads the collection's metadata, unless that is under way or not due after a failure. */
+  /**
+   * Loads the collection's metadata, unless a load is in flight or the pause after a failure is not
+   * over.
+   */
   public void loadInBackground(String namespace) {
     if (entry(namespace).inFlight.get() == null) {
       reloadIfDue(namespace)
@@ -291,10 +308,10 @@ public final class RoutingCatalog {
   }
 
   /**
-   * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result
-   * of a refresh, which everybody who asks while it runs shares.
+   * A table other than {@code seen}: the loaded one if it has been replaced since, else the result
+   * of a refresh. Concurrent callers share one refresh.
    *
-   * @param seen the table that proved to be stale, null to take any
+   * @param seen the table that is known to be stale, null for any
    */
   public Mono<RoutingTable> refresh(String namespace, @Nullable RoutingTable seen) {
     return Mono.defer(
@@ -306,8 +323,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Reads the collection's metadata again, unless that failed a moment ago: after each failure the
-   * pause doubles, up to a minute, give or take a half.
+   * Reads the collection's metadata again, unless the pause after a failure is not over. The pause
+   * doubles with each failure, up to a minute, plus or minus a half.
    */
   public Mono<RoutingTable> reloadIfDue(String namespace) {
     return Mono.defer(
@@ -320,13 +337,13 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Reads again what has changed of some collections' metadata. What hasn't costs a few reads for
-   * all of them together.
+   * Refreshes those of some collections whose metadata have changed. The check takes a few reads
+   * for all collections together.
    */
   public Mono<Void> reloadChanged(Collection<String> namespaces) {
     return Mono.defer(
         () -> {
-          long asked = System.nanoTime();
+          long start = System.nanoTime();
           List<RoutingTable> known = new ArrayList<>();
           List<String> due = new ArrayList<>();
           for (String namespace : namespaces) {
@@ -340,12 +357,12 @@ public final class RoutingCatalog {
           }
           return changes
               .among(known)
-              .doOnNext(changed -> known.forEach(table -> confirm(table, changed, asked)))
-              // One that was forgotten meanwhile is not loaded again.
+              .doOnNext(changed -> known.forEach(table -> confirm(table, changed, start)))
+              // A table that was dropped during the check is not loaded again.
               .doOnNext(changed -> changed.stream().filter(entries::containsKey).forEach(due::add))
               .onErrorResume(
                   failure -> {
-                    log.debug("what has changed was not read: {}", failure.toString());
+                    log.debug("the changes were not read: {}", failure.toString());
                     return Mono.empty();
                   })
               .thenMany(Flux.fromIterable(due))
@@ -354,20 +371,19 @@ public final class RoutingCatalog {
         });
   }
 
-  private void confirm(RoutingTable table, Set<String> changed, long asked) {
+  private void confirm(RoutingTable table, Set<String> changed, long start) {
     Entry entry = entries.get(table.namespace());
     if (entry != null
         && entry.table == table
         && !changed.contains(table.namespace())
-        && asked - entry.loadedNanos > 0) {
-      entry.loadedNanos = asked;
+        && start - entry.loadedNanos > 0) {
+      entry.loadedNanos = start;
     }
   }
 
   /**
-   * Follows a hint that the table at hand is stale by reading again in the background. Hints that
-   * lead to nothing new are followed less and less often: five seconds apart at the most, for who
-   * talks to shards a minute.
+   * Refreshes a table in the background after a hint that it is stale. While refreshes find nothing
+   * new, the gap between them grows: up to five seconds, for clients of shards up to a minute.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);
@@ -397,8 +413,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Forgets the collections that no operation used since the last call, so that a collection that
-   * was used once is not read again for ever.
+   * Drops the tables of collections that no operation has used since the last call, so that they
+   * are not refreshed for ever.
    */
   public void forgetUnused() {
     entries.forEach(
@@ -410,12 +426,12 @@ public final class RoutingCatalog {
         });
   }
 
-  /** The namespaces that have a table or had one asked for. */
+  /** The namespaces with a table or with a requested table. */
   public Collection<String> namespaces() {
     return List.copyOf(entries.keySet());
   }
 
-  /** Forgets a collection, after it was dropped. */
+  /** Drops a collection's table. */
   public void forget(String namespace) {
     if (entries.remove(namespace) != null) {
       listener.forgotten(namespace);
@@ -430,7 +446,7 @@ public final class RoutingCatalog {
     AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
     Mono<RoutingTable> started =
         load(namespace, entry)
-            // Before the result is handed on, so that the next refusal starts a new one.
+            // Before the result is emitted, so that the next refusal starts a new load.
             .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
             .contextWrite(LateErrors::logged)
             .cache();
@@ -458,7 +474,7 @@ public final class RoutingCatalog {
                     entry.tooSlow = false;
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
                     log.debug("{}: table of {} read in {}", namespace, table.shards(), took);
-                    tell(namespace, entry, table, took, null);
+                    report(namespace, entry, table, took, null);
                   })
               .doOnError(
                   failure -> {
@@ -471,7 +487,7 @@ public final class RoutingCatalog {
                     }
                     if (failure instanceof ViewException
                         || failure instanceof UnknownNamespaceException) {
-                      // Dropped: what was known is of no use any more.
+                      // The collection was dropped, so the old table is invalid.
                       entry.table = null;
                       listener.forgotten(namespace);
                     }
@@ -479,18 +495,18 @@ public final class RoutingCatalog {
                       entry.tooSlow = false;
                     }
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
-                    tell(namespace, entry, null, took, failure);
+                    report(namespace, entry, null, took, failure);
                   });
         });
   }
 
-  private void tell(
+  private void report(
       String namespace,
       Entry entry,
       @Nullable RoutingTable table,
       Duration took,
       @Nullable Throwable failure) {
-    // One that was forgotten meanwhile stays so.
+    // Not for a table that was dropped during the load.
     if (entries.get(namespace) == entry) {
       listener.refreshed(namespace, table, took, failure);
     }

@@ -22,15 +22,15 @@ import reactor.util.retry.Retry;
 
 /**
  * Builds a collection's routing table from {@code config.collections}, {@code config.chunks} and
- * {@code config.databases}, as mongos does: only the chunks newer than the known version where a
- * table of the same incarnation is known, all of them otherwise.
+ * {@code config.databases}, as mongos does. If a table of the same incarnation is known, only
+ * chunks with newer versions are read, otherwise all.
  *
- * <p>Chunks are read from the oldest version to the newest, so that one that changes meanwhile
- * comes once more at the end, and a read that breaks goes on where it was.
+ * <p>Chunks are read in the order of their versions. A chunk that changes during the read is then
+ * read again at the end, and an interrupted read continues where it ended.
  *
- * <p>The collection's entry and its chunks come from separate reads. What a change between the two
- * could spoil (a gap, an overlap, another incarnation, another shard key) the table itself refuses;
- * the load then starts afresh, {@value #ATTEMPTS} times at the most.
+ * <p>The collection's entry and its chunks come from separate reads. The table refuses any
+ * inconsistency that a change between the reads causes: a gap, an overlap, another incarnation,
+ * another shard key. The load then starts again, with {@value #ATTEMPTS} attempts at most.
  */
 final class RoutingTableLoader {
   private static final int ATTEMPTS = 3;
@@ -45,9 +45,9 @@ final class RoutingTableLoader {
   private volatile Map<ShardId, String> shardNames = Map.of();
 
   /**
-   * @param refusesTimeSeries whether a sharded time series collection is an error, for its own name
-   *     is not that of what is sharded
-   * @param views finds views, which are an error, too; null if they are not looked for
+   * @param refusesTimeSeries whether a sharded time series collection is an error; the sharded
+   *     collection has the name of its buckets
+   * @param views finds views, which are an error, too; null to skip this check
    */
   RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries, @Nullable Views views) {
     this.config = config;
@@ -59,7 +59,7 @@ final class RoutingTableLoader {
    * Loads the newest table.
    *
    * @param namespace database and collection
-   * @param known the table at hand, null if there is none
+   * @param known the loaded table, null if there is none
    * @return the table; a {@link UnknownNamespaceException} if the database does not exist, an
    *     {@link InconsistentRoutingTableException} if the metadata stays inconsistent
    */
@@ -74,7 +74,7 @@ final class RoutingTableLoader {
                 .onRetryExhaustedThrow((spec, signal) -> signal.failure()));
   }
 
-  /** Shards are referred to by UUIDs whose names this has not read yet. */
+  /** Reads the names of the shards. Chunks may refer to a shard by a UUID that is not known yet. */
   private Mono<Void> readShardNames() {
     return config
         .find("shards", new BsonDocument())
@@ -82,12 +82,15 @@ final class RoutingTableLoader {
         .then();
   }
 
-  /** The names of the shards to which the metadata referred so far. */
+  /** The names of all shards that the metadata has referred to. */
   Map<ShardId, String> shardNames() {
     return shardNames;
   }
 
-  /** A chunk that doesn't fit the shard key comes of one that was refined between two reads. */
+  /**
+   * Whether a failure may come from a change between two reads. A chunk does not fit the shard key
+   * if the key was refined in between.
+   */
   private static boolean isInconsistent(Throwable failure) {
     return failure instanceof InconsistentRoutingTableException
         || failure instanceof ShardKeyException;
@@ -165,18 +168,18 @@ final class RoutingTableLoader {
         });
   }
 
-  /** What finds the chunks of a table that is sharded. */
+  /** The filter for the chunks of a sharded collection. */
   static BsonDocument chunksOf(RoutingTable table) {
     boolean byUuid = table.version().timestamp() != null;
     return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  /** By UUID since 5.0, by namespace before. */
+  /** A filter by UUID since 5.0, by namespace before. */
   private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
     return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
   }
 
-  /** Reads chunks into a table; goes on behind those that came if a read breaks after some. */
+  /** Reads chunks into a table. After an interruption, the read continues behind the last chunk. */
   private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
     return Mono.defer(
         () -> {
@@ -207,7 +210,10 @@ final class RoutingTableLoader {
     return batch.size();
   }
 
-  /** Reactor takes no such error for a failure of the load, which would then never end. */
+  /**
+   * Converts the error, because Reactor does not treat it as a failure of the load, which would
+   * never end.
+   */
   private static <T> T survived(Supplier<T> step) {
     try {
       return step.get();

@@ -1,8 +1,8 @@
 package dev.onehop.shards.catalog;
 
 /**
- * The namespace is a view of the buckets of a time series that are sharded in its stead. A command
- * on it must be rewritten for these, as mongos does; to a shard it would look unsharded.
+ * The namespace is a view on the buckets of a time series, and the buckets are sharded. A command
+ * must be rewritten for the buckets, as mongos does; a shard would treat the view as unsharded.
  */
 public final class ShardedTimeSeriesException extends ViewException {
   private static final long serialVersionUID = 1L;

@@ -1,6 +1,6 @@
 package dev.onehop.shards.catalog;
 
-/** Nothing says where a collection lives: mostly since the cluster has no such database (yet). */
+/** No shard is known for a collection, usually because the cluster has no such database (yet). */
 public final class UnknownNamespaceException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -8,7 +8,7 @@ public final class UnknownNamespaceException extends RuntimeException {
     super("the cluster has no database '" + database + "'");
   }
 
-  /** There is no table for another reason. */
+  /** Another reason for a missing table. */
   public UnknownNamespaceException(Throwable reason) {
     super(reason.getMessage(), reason);
   }

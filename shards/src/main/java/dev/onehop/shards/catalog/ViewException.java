@@ -1,9 +1,9 @@
 package dev.onehop.shards.catalog;
 
 /**
- * The namespace is a view. A shard resolves a view by what it owns itself if the client is not a
- * mongos ({@code MongoProcessInterface::create} in the server's {@code
- * mongod_process_interface_factory.cpp}), so that a view that joins a sharded collection would give
+ * The namespace is a view. For a client that is not a mongos, a shard resolves a view only on the
+ * data that it owns ({@code MongoProcessInterface::create} in the server's {@code
+ * mongod_process_interface_factory.cpp}). A view that joins a sharded collection would return only
  * a part of its documents. A mongos executes commands on it.
  */
 public class ViewException extends RuntimeException {
@@ -18,14 +18,14 @@ public class ViewException extends RuntimeException {
   /**
    * Creates the exception.
    *
-   * @param kind what the namespace is, such as {@code a view}
+   * @param kind the kind of the namespace, such as {@code a view}
    */
   protected ViewException(String namespace, String kind) {
     super(namespace + " is " + kind);
     this.kind = kind;
   }
 
-  /** What the namespace is, such as {@code a view}. */
+  /** The kind of the namespace, such as {@code a view}. */
   public final String kind() {
     return kind;
   }

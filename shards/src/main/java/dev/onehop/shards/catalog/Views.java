@@ -3,19 +3,20 @@ package dev.onehop.shards.catalog;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** Finds out which namespaces are views; the config servers do not know. Thread-safe. */
+/** Finds out which namespaces are views; the config servers have no list of views. Thread-safe. */
 @FunctionalInterface
 public interface Views {
   /**
    * Whether a namespace that is not sharded is a view.
    *
-   * @param primaryShard the shard that has the definitions of the database's views
+   * @param primaryShard the shard with the definitions of the database's views
    */
   Mono<Boolean> isView(String namespace, String primaryShard);
 
   /**
-   * How long a namespace counts as a collection, or as a view: no error says that the one has taken
-   * the other's place. After half of it, a namespace in use is looked at in the background.
+   * How long the result of a check stays valid. No error reports that a view has replaced a
+   * collection, or a collection a view. After half of this time, a namespace in use is checked
+   * again in the background.
    */
   default Duration validFor() {
     return Duration.ofSeconds(20);

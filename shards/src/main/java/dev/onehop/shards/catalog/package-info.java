@@ -1,5 +1,5 @@
 /**
- * What the client knows of the cluster: its shards, its routers and the routing tables.
+ * The metadata of the cluster: shards, routers and routing tables.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A sharded cluster, or a replica set, whose servers are addressed without a router: connections to
- * them, who watches them, and their metadata. All of them gossip one cluster time.
+ * A sharded cluster or a replica set whose servers are addressed without a router: connections,
+ * monitors and metadata. All servers gossip one cluster time.
  *
  * <p>Thread-safe.
  */
@@ -34,11 +34,12 @@ public class Cluster implements AutoCloseable {
   private final RoutingCatalog catalog;
 
   /**
-   * @param seeds the config servers, mongoses or members of a replica set; taken over
+   * @param seeds the config servers, mongoses or members of a replica set; closed with this
    * @param watcher watches the shards' servers
-   * @param connections to all of them; taken over
-   * @param refreshes told of every refresh of a routing table
-   * @param viewsAreRefused whether a view has no routing table; it takes a read at its shard
+   * @param connections the connections to all servers; closed with this
+   * @param refreshes called for every refresh of a routing table
+   * @param viewsAreRefused whether views have no routing table; the check takes a read at the
+   *     primary shard
    */
   protected Cluster(
       ServerSet seeds,
@@ -56,7 +57,7 @@ public class Cluster implements AutoCloseable {
             config, viewsAreRefused ? this::isView : null, listener(refreshes));
   }
 
-  /** Asks the primary of the shard that has the definitions of the database's views. */
+  /** Queries the primary of the shard with the definitions of the database's views. */
   private Mono<Boolean> isView(String namespace, String primaryShard) {
     int dot = namespace.indexOf('.');
     OpMsg list =
@@ -66,7 +67,7 @@ public class Cluster implements AutoCloseable {
                     "filter",
                     new BsonDocument("name", new BsonString(namespace.substring(dot + 1))))
                 .append("nameOnly", BsonBoolean.TRUE)
-                // Needs no right beside those on the collection itself.
+                // Requires only the rights on the collection itself.
                 .append("authorizedCollections", BsonBoolean.TRUE)
                 .append("$db", new BsonString(namespace.substring(0, dot))));
     return directory
@@ -77,7 +78,7 @@ public class Cluster implements AutoCloseable {
             answer ->
                 answer.document().getDocument("cursor").getArray("firstBatch").stream()
                     .anyMatch(each -> IS_VIEW.equals(each.asDocument().get("type"))))
-        // A mongos says what is wrong with a name that may not be looked up.
+        // Treated as a view: a mongos returns the error for a name that may not be looked up.
         .onErrorResume(
             CommandFailure.class,
             refused ->
@@ -103,7 +104,7 @@ public class Cluster implements AutoCloseable {
     };
   }
 
-  /** Takes note that a collection was dropped or is not used any more. */
+  /** Called when a table is dropped, because the collection was dropped or is not used any more. */
   protected void forgotten(String namespace) {}
 
   /** All connections to the servers. */
@@ -111,12 +112,12 @@ public class Cluster implements AutoCloseable {
     return connections;
   }
 
-  /** The latest cluster time that a server has said. */
+  /** The latest cluster time of all servers. */
   public final ClusterClock clock() {
     return clock;
   }
 
-  /** The servers by which the others are found. */
+  /** The servers by which the others are discovered. */
   public final ReplicaSet seeds() {
     return seeds;
   }

@@ -10,49 +10,49 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The highest {@code $clusterTime} that any server has told. Gossiping it with a read of the
- * metadata makes that read causally later than the refusal which caused it.
+ * The highest {@code $clusterTime} of all servers. A read of the metadata that carries it is
+ * causally later than the refusal that has caused the read.
  *
- * <p>What an application's session tells is not believed: it goes with that session's command to
- * the shard, which looks at the signature, and comes back from there. Nor is a server believed
- * whose time the others refuse, for its clock jumped.
+ * <p>Cluster times of application sessions are ignored: the session's command carries them to the
+ * shard, which checks the signature and returns a time. A server's time is dropped if another
+ * server rejects it, because the first server's clock has jumped.
  *
  * <p>Thread-safe.
  */
 public final class ClusterClock {
   private static final byte TIMESTAMP = 0x11;
-  // As it stands in a document: type, name and end of the name.
+  // The encoding in a document: type, name and terminator.
   private static final String TIME = "\u0011clusterTime\0";
 
-  /** The time itself beside its document, so that the next message is compared without decoding. */
-  private record Told(BsonTimestamp time, BsonDocument document) {}
+  /** A time and its document, so that the next message is compared without decoding. */
+  private record Latest(BsonTimestamp time, BsonDocument document) {}
 
-  private final AtomicReference<@Nullable Told> latest = new AtomicReference<>();
+  private final AtomicReference<@Nullable Latest> latest = new AtomicReference<>();
 
-  /** Takes note of the time that a message carries, if it carries one. */
+  /** Records the time of a message, if it has one. */
   public void observe(BsonDocument message) {
-    BsonValue told = message.get("$clusterTime");
-    if (told == null || !told.isDocument()) {
+    BsonValue value = message.get("$clusterTime");
+    if (value == null || !value.isDocument()) {
       return;
     }
-    BsonDocument candidate = told.asDocument();
+    BsonDocument candidate = value.asDocument();
     latest.accumulateAndGet(
-        new Told(time(candidate), candidate),
+        new Latest(time(candidate), candidate),
         (current, next) ->
             current == null || current.time().compareTo(next.time()) < 0 ? next : current);
   }
 
   /**
-   * Takes note of the time in a message.
+   * Records the time of an encoded message.
    *
-   * @param at where the document is, negative if there is none
+   * @param at the index of the {@code $clusterTime} document, negative if there is none
    */
   public void observe(ByteBuf message, int at) {
     if (at < 0) {
       return;
     }
-    Told known = latest.get();
-    // Its first element is the time: type, name, NUL, value.
+    Latest known = latest.get();
+    // The first element of the document is the time: type, name, NUL, value.
     int time = at + 4 + TIME.length();
     if (message.getByte(at + 4) != TIMESTAMP
         || !message
@@ -66,25 +66,25 @@ public final class ClusterClock {
     }
   }
 
-  /** Forgets a time that a server refused, unless a later one was told meanwhile. */
+  /** Drops a time that a server has rejected, unless a later one has arrived since. */
   void forget(BsonDocument refused) {
     latest.updateAndGet(
         current ->
             current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
   }
 
-  /** The signed time as servers pass it on, null before the first one was seen. */
+  /** The signed time in the format of the servers; null before the first one. */
   public @Nullable BsonDocument clusterTime() {
-    Told known = latest.get();
+    Latest known = latest.get();
     return known == null ? null : known.document();
   }
 
   /**
-   * A reply with the times that a mongos tells: those that a shard told if there are, else the
-   * latest, which no part of the answer is newer than.
+   * A reply with the times that a mongos adds: the shard's times if the reply has them, else the
+   * latest one, which is not older than any part of the reply.
    */
   public BsonDocument stamped(BsonDocument reply) {
-    Told now = latest.get();
+    Latest now = latest.get();
     if (now == null || (reply.containsKey("operationTime") && reply.containsKey("$clusterTime"))) {
       return reply;
     }
@@ -98,11 +98,11 @@ public final class ClusterClock {
   }
 
   /**
-   * Adds the time to a command, unless it carries a later one. A server reads at no time that it
-   * has not heard of.
+   * Adds the time to a command, unless the command has a later one. A server refuses to read at a
+   * time that it has not received.
    */
   public void gossip(BsonDocument command) {
-    Told now = latest.get();
+    Latest now = latest.get();
     if (now != null
         && (!command.isDocument("$clusterTime")
             || time(command.getDocument("$clusterTime")).compareTo(now.time()) < 0)) {

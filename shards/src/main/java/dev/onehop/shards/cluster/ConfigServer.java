@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * The config servers, asked directly or by way of a mongos. Reads are majority reads after the
- * latest cluster time seen, which is gossiped along: without the gossip the server refuses a time
+ * Reads from the config servers, directly or over a mongos. Reads have read concern majority after
+ * the latest known cluster time. The command gossips this time, because a server refuses a time
  * that it has not reached.
  */
 public final class ConfigServer implements ConfigReader {
@@ -48,7 +48,7 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Runs a command against the primary.
+   * Runs a command on the primary.
    *
    * @return the reply; a {@link CommandFailure} if it is not ok
    */
@@ -57,10 +57,10 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Sends a command with the latest cluster time, and without it if that is refused: a server whose
-   * clock jumped must not keep us from the metadata.
+   * Sends a command with the latest cluster time. If the time is refused, sends the command without
+   * it: a server with a wrong clock must not block the metadata.
    *
-   * @param readConcern of a read that is to be no older; null for any other command
+   * @param readConcern the read concern of a causal read; null for any other command
    */
   private Mono<Answer> timed(BsonDocument command, @Nullable BsonDocument readConcern) {
     return Mono.defer(
@@ -89,7 +89,10 @@ public final class ConfigServer implements ConfigReader {
         });
   }
 
-  /** What is needed for one command of the driver's serves others, too: it has tries of its own. */
+  /**
+   * Sends a command without the caller's retry limits: a shared refresh serves many commands and
+   * has its own attempts.
+   */
   private Mono<Answer> send(BsonDocument command) {
     return replicaSet
         .send(OpMsg.command(command))
@@ -126,7 +129,7 @@ public final class ConfigServer implements ConfigReader {
         });
   }
 
-  /** Ends a cursor that is not read to its end. On the server it would live for ten minutes. */
+  /** Closes a cursor that is not read to its end. The server would keep it for ten minutes. */
   private void closeCursor(String collection, @Nullable Batch read) {
     if (read != null && read.cursorId() != 0) {
       BsonDocument kill =
@@ -148,7 +151,7 @@ public final class ConfigServer implements ConfigReader {
         .append("$db", new BsonString("config"));
   }
 
-  /** Reads on request, as {@code expand} requests one after the other. */
+  /** Reads on request, as {@code expand} requests batches one after another. */
   private Mono<Batch> next(String collection, Batch before) {
     if (before.cursorId() == 0) {
       return Mono.empty();

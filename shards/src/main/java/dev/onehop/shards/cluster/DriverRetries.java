@@ -4,46 +4,46 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * What the driver above a router does by itself after a failure, in the context of the driver's
- * commands: numbered writes it sends again, reads if its settings say so. Where there is none,
- * nothing is done by itself.
+ * The retries of the driver above a router, in the context of the driver's commands. The driver
+ * sends numbered writes again, and reads if its settings enable it. Without this entry in the
+ * context, no driver retries.
  *
- * @param reads whether it sends reads again
- * @param writes whether it sends numbered writes again
+ * @param reads whether the driver retries reads
+ * @param writes whether the driver retries numbered writes
  */
 public record DriverRetries(boolean reads, boolean writes) {
   private static final String BROKEN = DriverRetries.class.getName() + ".broken";
   private static final DriverRetries NONE = new DriverRetries(false, false);
 
-  /** The context of a command of the driver's. */
+  /** Adds this to the context of a driver's command. */
   public Context into(Context context) {
     return context.put(DriverRetries.class, this);
   }
 
   /**
-   * The context of a part of a driver's write: once other parts are answered, the driver is told
-   * that, and sends nothing again.
+   * The context for a part of a driver's write. Once other parts have a reply, the driver receives
+   * a reply and does not retry.
    */
   public static Context ofPart(Context context) {
     return context.hasKey(DriverRetries.class) ? NONE.into(context) : context;
   }
 
-  /** The context of a command of our own, which is of use to one of the driver's. */
+  /** The context for a command of OneHop itself, which may run on behalf of a driver's command. */
   static Context none(Context context) {
     return context.delete(DriverRetries.class).delete(BROKEN);
   }
 
-  /** The context of a command that was sent before, and whose connection broke. */
+  /** The context for a command that was sent before and whose connection broke. */
   public static Context afterBreak(Context context) {
     return context.put(BROKEN, 1);
   }
 
-  /** How often a command was sent before. */
+  /** The number of times that a command was sent before. */
   static int broken(ContextView context) {
     return context.hasKey(BROKEN) ? context.<Integer>get(BROKEN) : 0;
   }
 
-  /** Whether a command of the driver's that may be sent again is to be by it, not by us. */
+  /** Whether the driver, and not this code, retries a command after its connection broke. */
   public boolean afterBreak(Retryability retryability) {
     return retryability == Retryability.WRITE ? writes : reads && retryability == Retryability.READ;
   }

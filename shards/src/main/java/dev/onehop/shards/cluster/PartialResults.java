@@ -7,19 +7,18 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
 /**
- * Finds that give what they can get: with {@code allowPartialResults} a shard that can't be reached
- * is left out, and the answer says so. As in mongos, see {@code
- * src/mongo/s/query/establish_cursors.cpp}.
+ * Finds with {@code allowPartialResults}: a shard that cannot be reached is left out, and the reply
+ * reports it. As in mongos, see {@code src/mongo/s/query/establish_cursors.cpp}.
  */
 public final class PartialResults {
   private PartialResults() {}
 
-  /** Whether a command allows them. */
+  /** Whether a command allows partial results. */
   public static boolean areAllowed(BsonDocument command) {
     return BsonBoolean.TRUE.equals(command.get("allowPartialResults"));
   }
 
-  /** Whether a failure means that a shard can't be reached, rather than that it refuses. */
+  /** Whether a failure means that a shard cannot be reached, not that it refuses. */
   public static boolean isUnreachable(Throwable failure) {
     return failure instanceof IOException
         || (failure instanceof CommandFailure refused

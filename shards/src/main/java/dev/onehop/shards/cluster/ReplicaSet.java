@@ -18,21 +18,21 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
 /**
- * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to where the
- * command's read preference leads. What may be sent twice is sent again while a new primary is
- * being elected, within {@value #MAX_TRIES} tries and half a minute. What was sent, and the
- * connection broke before the reply, may be what breaks the server: it is sent {@value #MAX_BROKEN}
- * times at the most, and once if the driver sends it again.
+ * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to a server
+ * that fits the command's read preference. A retryable command is sent again while a new primary is
+ * being elected, with {@value #MAX_TRIES} attempts within half a minute. A command whose connection
+ * broke before the reply may be the cause of the failure: it is sent {@value #MAX_BROKEN} times at
+ * most, and once if the driver retries it.
  *
  * <p>Thread-safe.
  */
 public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
 
-  /** As {@code kMaxNumFailedHostRetryAttempts} of mongos, for who can do without. */
+  /** Retry limit for optional reads, as {@code kMaxNumFailedHostRetryAttempts} of mongos. */
   private static final int MAX_TRIES_FOR_A_PART = 4;
 
-  /** As often as a mongos sends what may be sent again. */
+  /** The limit of mongos for retryable commands. */
   private static final int MAX_BROKEN = 3;
 
   private static final Duration MAX_TIME = Duration.ofSeconds(30);
@@ -49,13 +49,13 @@ public final class ReplicaSet {
     this.clock = clock;
   }
 
-  /** Where a reply came from, so that a cursor's next batch is asked for at the same server. */
+  /** A reply and its server: the cursor's next batch is at the same server. */
   public record Answer(ServerAddressName server, OpMsg message) {
     public BsonDocument document() {
       return message.body();
     }
 
-    /** This answer; a {@link CommandFailure} of the server if it says that the command failed. */
+    /** This reply; a {@link CommandFailure} if the command failed. */
     public Mono<Answer> orFailure() {
       return ErrorCodes.ok(document())
           ? Mono.just(this)
@@ -67,21 +67,24 @@ public final class ReplicaSet {
     return servers;
   }
 
-  /** Sends a command where it belongs. A server that can't be reached is an {@link IOException}. */
+  /**
+   * Sends a command to the server that fits it. Fails with an {@link IOException} if the server
+   * cannot be reached.
+   */
   public Mono<Answer> send(OpMsg command) {
     return send(command, server -> command);
   }
 
   /**
-   * Sends a command in the form that fits the server.
+   * Sends a command that depends on the server.
    *
-   * @param form called once for every try
+   * @param form creates the command for a server; called once per attempt
    */
   public Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
     return Mono.deferContextual(context -> new Attempts(command, form, context).next());
   }
 
-  /** The attempts of one command, one after the other. */
+  /** The attempts of one command, one after another. */
   private final class Attempts {
     private final Retryability retryability;
     private final @Nullable BsonDocument readPreference;
@@ -152,7 +155,7 @@ public final class ReplicaSet {
     return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
   }
 
-  /** Sends a command to one member. */
+  /** Sends a command to a given server, without retries. */
   public Mono<Answer> sendTo(ServerAddressName server, OpMsg command) {
     return pool.send(server, command)
         .map(
@@ -162,12 +165,12 @@ public final class ReplicaSet {
             });
   }
 
-  /** Which members a command may go to; null for the primary alone. */
+  /** The read preference of a command; null for the primary only. */
   public static @Nullable BsonDocument readPreference(OpMsg command) {
     if (!Retryability.isRead(command)) {
       return null;
     }
-    BsonValue asked = command.body().get("$readPreference");
-    return asked != null && asked.isDocument() ? asked.asDocument() : null;
+    BsonValue given = command.body().get("$readPreference");
+    return given != null && given.isDocument() ? given.asDocument() : null;
   }
 }

@@ -9,15 +9,15 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * Whether a command may be sent again when it is not known what became of it. Source: the drivers'
+ * Whether a command may be sent again when its outcome is unknown. Source: the drivers'
  * specifications "Retryable Reads" and "Retryable Writes".
  */
 public enum Retryability {
-  /** It may have been carried out, and must not be twice. */
+  /** Not retryable: it may have been executed, and must not be executed twice. */
   NEVER,
-  /** It changes nothing. */
+  /** Retryable: it changes nothing. */
   READ,
-  /** The server knows by its transaction number whether it has carried it out. */
+  /** Retryable: the server recognises by its transaction number whether it was executed. */
   WRITE;
 
   private static final Set<String> READS =
@@ -41,7 +41,7 @@ public enum Retryability {
     return isRead(command) && !writesWhatItReads(body) ? READ : NEVER;
   }
 
-  /** Whether it is an aggregation into a collection. */
+  /** Whether an aggregation writes to a collection. */
   private static boolean writesWhatItReads(BsonDocument aggregate) {
     return aggregate.get("pipeline") instanceof BsonArray stages
         && !stages.isEmpty()
@@ -49,23 +49,23 @@ public enum Retryability {
         && (last.containsKey("$out") || last.containsKey("$merge"));
   }
 
-  /** Whether a command only reads, so that a read preference concerns it. */
+  /** Whether a command only reads, so that its read preference applies. */
   public static boolean isRead(OpMsg command) {
     return READS.contains(command.commandName());
   }
 
-  /** Whether to send it again after the connection broke. */
+  /** Whether to send the command again after a broken connection. */
   public boolean afterBreak() {
     return this != NEVER;
   }
 
-  /** Whether to send it again after this answer. */
+  /** Whether to send the command again after this reply. */
   public boolean isAgainAfter(BsonDocument reply) {
     if (this == NEVER) {
       return false;
     }
     if (!ErrorCodes.ok(reply)) {
-      // The driver backs off from an overloaded server, and counts its retries.
+      // The driver itself backs off from an overloaded server and counts its retries.
       return (CODES.contains(ErrorCodes.of(reply)) || hasLabel(reply, WRITE_LABEL))
           && !hasLabel(reply, OVERLOADED);
     }
@@ -74,12 +74,12 @@ public enum Retryability {
         && CODES.contains(ErrorCodes.of(error));
   }
 
-  /** Whether a router tells that its own connection to a server broke. */
+  /** Whether a router reports that its connection to a server broke. */
   public static boolean isBroken(BsonDocument reply) {
     return !ErrorCodes.ok(reply) && BROKEN.contains(ErrorCodes.of(reply));
   }
 
-  /** Whether a server answers with that code when it can't serve anybody for a while. */
+  /** Whether the code means that a server is temporarily unavailable. */
   static boolean isRetryable(int code) {
     return CODES.contains(code);
   }

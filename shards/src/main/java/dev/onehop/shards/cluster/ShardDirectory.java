@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The cluster's shards by id, read from {@code config.shards}, and again when an id is unknown.
+ * The cluster's shards by id. {@code config.shards} is read at the start, and again when an id is
+ * unknown.
  *
  * <p>Thread-safe.
  */
@@ -33,7 +34,7 @@ public final class ShardDirectory implements AutoCloseable {
   private boolean closed;
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
-    /** Whether it is the same replica set; who belongs to it now, it knows itself. */
+    /** Whether this is the same replica set. Its monitor follows changes of its members. */
     boolean isSame(String other) {
       return name(connectionString).equals(name(other))
           && !Collections.disjoint(
@@ -53,13 +54,13 @@ public final class ShardDirectory implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** The replica set of a shard that is known already; null if it is not. */
+  /** The replica set of a known shard; null if the shard is unknown. Reads nothing. */
   public @Nullable ReplicaSet known(String id) {
     Entry entry = shards.get(id);
     return entry == null ? null : entry.replicaSet();
   }
 
-  /** The shards' ids as of the last read; the cluster is not asked. */
+  /** The ids of the shards at the last read. Reads nothing. */
   public Set<String> known() {
     return shards.keySet();
   }
@@ -99,15 +100,15 @@ public final class ShardDirectory implements AutoCloseable {
         && refused.code() == ErrorCodes.SHARD_NOT_FOUND;
   }
 
-  /** All shards of the cluster as it is now, by id. */
+  /** Reads all current shards of the cluster, by id. */
   public Mono<Map<String, ReplicaSet>> all() {
     return config.find("shards", new BsonDocument()).map(this::replace);
   }
 
   /**
-   * A replica set that is no shard, watched until this is closed.
+   * Connects to a replica set that is not a shard, and watches it until this is closed.
    *
-   * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
+   * @param connectionString {@code name/host:port,...} as in the cluster's metadata
    */
   public synchronized ReplicaSet further(String connectionString) {
     ReplicaSet set = begin(connectionString);
@@ -117,7 +118,7 @@ public final class ShardDirectory implements AutoCloseable {
 
   private ReplicaSet begin(String connectionString) {
     if (closed) {
-      // Its watching would never end.
+      // A monitor that starts after close would never stop.
       throw new IllegalStateException("the client is closed");
     }
     return new ReplicaSet(watcher.watch(connectionString), pool, clock);

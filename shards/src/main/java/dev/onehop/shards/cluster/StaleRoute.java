@@ -6,7 +6,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * A shard refused a command because the table behind it is old. Control flow, so no stack trace.
+ * A shard has refused a command because the routing table is stale. Used for control flow, so it
+ * has no stack trace.
  */
 public final class StaleRoute extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -18,22 +19,22 @@ public final class StaleRoute extends RuntimeException {
     this.refusal = refusal;
   }
 
-  /** A table that leads to a shard which is not there. */
+  /** Creates a refusal for a table that names an unknown shard. */
   public StaleRoute(Throwable shardNotFound) {
     this(CommandFailure.toReply(shardNotFound, false));
   }
 
-  /** What to tell the client when retrying did not help. */
+  /** The error for the client when retries did not succeed. */
   public CommandFailure asFailure() {
     return new CommandFailure(ErrorCodes.of(refusal), "StaleConfig", reason());
   }
 
-  /** The same of a write that one shard kept refusing, and others have perhaps not. */
+  /** The error for a write that one shard kept refusing while other shards may have executed it. */
   public CommandFailure asFailureOf(String shard) {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",
-        "shard %s has not carried it out, other shards may have: %s".formatted(shard, reason()));
+        "shard %s has not executed it, other shards may have: %s".formatted(shard, reason()));
   }
 
   private String reason() {

@@ -2,7 +2,10 @@ package dev.onehop.shards.cluster;
 
 import reactor.core.Exceptions;
 
-/** Several shards may refuse at once; one refusal is enough to refresh, other failures win. */
+/**
+ * Selects one of several failures: any failure that is not a refusal, else one refusal, which is
+ * enough for a refresh.
+ */
 public final class StaleRoutes {
   private StaleRoutes() {}
 

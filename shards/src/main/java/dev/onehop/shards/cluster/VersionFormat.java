@@ -14,8 +14,8 @@ import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
 /**
- * How {@code shardVersion} looks on the wire, by server version. Source: {@code
- * src/mongo/s/chunk_version.h} and {@code chunk_version.idl}; seen on 6.0.5.
+ * The encoding of {@code shardVersion}, by server version. Source: {@code
+ * src/mongo/s/chunk_version.h} and {@code chunk_version.idl}; observed on 6.0.5.
  */
 public enum VersionFormat {
   /** Up to 4.4: {@code [version, epoch]}. */
@@ -62,7 +62,7 @@ public enum VersionFormat {
     return maxWireVersion >= WIRE_VERSION_5_0 ? ARRAY : EPOCH;
   }
 
-  /** What to add to a command that goes to {@code shard} because {@code table} says so. */
+  /** The fields to add to a command that goes to {@code shard} by {@code table}. */
   public BsonDocument attach(RoutingTable table, String shard) {
     if (table.isSharded()) {
       ChunkVersion version = table.shardVersion(shard);
@@ -77,7 +77,7 @@ public enum VersionFormat {
         .append("databaseVersion", table.databaseVersion().toBsonDocument());
   }
 
-  /** The version that a multi-document write to every shard carries, as from mongos. */
+  /** The version of a multi-document write to every shard, as mongos sends it. */
   public BsonDocument ignored() {
     return new BsonDocument("shardVersion", encode(IGNORED_EPOCH, HIGHEST, ZERO));
   }

@@ -3,16 +3,16 @@ package dev.onehop.shards.cluster;
 import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 
-/** What commands carry, so that a shard whose ownership changed refuses them. */
+/** The versions in commands, by which a shard refuses a command after its ownership has changed. */
 public enum Versions {
-  /** The version of the table that sent them there. */
+  /** Adds the version of the routing table. */
   ATTACHED {
     @Override
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
       return format.attach(table, shard);
     }
   },
-  /** Nothing, which loses and misreads data: for the test that shows it. */
+  /** Adds nothing, which loses and misreads data: for the test that shows it. */
   OMITTED {
     @Override
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {

@@ -1,6 +1,6 @@
 /**
- * The servers of the shards and of the config replica set, as direct mode speaks to them: which
- * there are, what versions a command carries to them, and what time it is.
+ * The servers of the shards and of the config replica set: their addresses, the versions in
+ * commands, and the cluster time.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

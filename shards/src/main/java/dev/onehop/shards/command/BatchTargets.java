@@ -12,32 +12,33 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where statements of a batch belong under one table, by their indexes.
+ * The targets of a batch's statements under one table, by the statements' indexes.
  *
- * @param targets of those that can be carried out
- * @param faults why the others can't, with mongos's error codes
+ * @param table the routing table
+ * @param targets the targets of the valid statements
+ * @param faults the errors of the others, with mongos's error codes
  */
 public record BatchTargets(
     RoutingTable table,
     SortedMap<Integer, Target> targets,
     SortedMap<Integer, CommandFailure> faults) {
 
-  /** Whether every statement has one shard that owns all that it touches. */
+  /** Whether each statement has a single owner. */
   public boolean isByOwner() {
     return faults.isEmpty() && targets.values().stream().allMatch(Target::isSingleShard);
   }
 
-  /** The one shard that owns all that a statement touches; null if there is none. */
+  /** The one shard that owns everything a statement touches; null if there is none. */
   @Nullable String owner(int index) {
     Target target = targets.get(index);
     return target != null && target.isSingleShard() ? target.shard() : null;
   }
 
   /**
-   * Places statements.
+   * Determines the targets of statements.
    *
    * @param command insert, update or delete
-   * @param indexes of those that are to be placed
+   * @param indexes the indexes of the statements to place
    */
   static BatchTargets of(
       RoutingTable table,
@@ -68,7 +69,7 @@ public record BatchTargets(
           "Shard key cannot contain array values or array descendants :: " + e.getMessage());
     }
     if (!target.isSingleShard()) {
-      // One document goes to one shard: on any other it would be an orphan.
+      // An insert needs a single shard: on any other the document would be an orphan.
       if (command.equals("insert")) {
         throw fault("Failed to target insert :: " + target.reason());
       }

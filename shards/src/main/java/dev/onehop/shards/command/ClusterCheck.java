@@ -36,41 +36,43 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Looks, before the first command, whether the cluster can be used this way, and names what is
- * missing if not: the servers are no mongoses or config servers, the user may not read the routing
- * metadata, is unknown to a shard, or lacks a role that shards of 8.0 ask for.
+ * Checks before the first command whether direct mode can use the cluster, and names the obstacle
+ * if not: the servers are neither mongoses nor config servers, or the user may not read the routing
+ * metadata, is unknown to a shard, or lacks a role that shards of 8.0 require.
  *
- * <p>Runs once, and again with the next command after a failure. A shard that does not answer at
- * the start delays no other shard's commands: it is checked before the first command that goes to
- * it.
+ * <p>The check runs once, and again with the next command after a failure. A shard that does not
+ * reply at the start delays no command for another shard: it is checked before its first command.
  */
 public final class ClusterCheck {
   private static final Logger log = LoggerFactory.getLogger(ClusterCheck.class);
 
-  /** What Reactor takes for no end. For any other time a timer would keep all of this client. */
+  /**
+   * Reactor treats this value as unlimited. For any other duration a timer would hold a reference
+   * to this client.
+   */
   private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
 
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
 
-  // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
+  // As the driver's server selection timeout: a silent seed must not block commands for ever.
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-  /** How long a shard is silent until that is logged. */
+  /** The time after which a silent shard is logged. */
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How long the start waits for all shards, so as to say the version of the oldest. */
+  /** How long the start waits for all shards, to find the oldest version. */
   private static final Duration ALL_SHARDS = Duration.ofMillis(250);
 
   /**
-   * How long commands wait for seeds of which none has said what it is: as long as the driver does
-   * for a connection. For what comes after they wait a {@link RoutingCatalog#MOMENT}.
+   * How long commands wait until a seed has reported its type: as long as the driver waits for a
+   * connection. For each further step they wait a {@link RoutingCatalog#MOMENT}.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final int WIRE_VERSION_8_0 = 25;
-  private static final String SCRIPT = "docker/direct-users.js makes it";
+  private static final String SCRIPT = "docker/direct-users.js creates it";
 
-  // As for a command that may be sent again while a new primary is being elected.
+  // As for a retryable command while a new primary is being elected.
   private static final Retry AGAIN =
       Retry.backoff(49, Duration.ofMillis(20))
           .maxBackoff(Duration.ofMillis(500))
@@ -81,20 +83,23 @@ public final class ClusterCheck {
   private final ShardDirectory shards;
   private final Mono<ClusterFacts> facts;
   private final Set<ReplicaSet> passed = ConcurrentHashMap.newKeySet();
-  private final Map<ServerAddressName, Mono<Void>> asked = new ConcurrentHashMap<>();
+  private final Map<ServerAddressName, Mono<Void>> checks = new ConcurrentHashMap<>();
 
-  /** By id, the question to each shard that refuses the user: no command runs meanwhile. */
+  /**
+   * By shard id, the pending check of each shard that refuses the user. Until its end no command
+   * runs.
+   */
   private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
 
-  /** The least of the shards' highest wire versions. */
+  /** The lowest of the shards' maximum wire versions. */
   private final AtomicInteger leastWireVersion = new AtomicInteger(Integer.MAX_VALUE);
 
-  /** What the seeds say; null before. */
+  /** The type and version of the seeds; null before the first reply. */
   private volatile @Nullable ClusterFacts seedFacts;
 
   private volatile boolean done;
 
-  /** Whether commands have waited in vain. */
+  /** Whether commands have timed out while waiting for the check. */
   private volatile boolean tooSlow;
 
   ClusterCheck(ReplicaSet seeds, ShardDirectory shards) {
@@ -106,37 +111,41 @@ public final class ClusterCheck {
             .doOnNext(found -> done = true)
             .doOnError(
                 failure -> !isSilence(failure),
-                // Commands wait for the next check again, which says the same or succeeds.
+                // Commands wait for the next check again, which fails in the same way or succeeds.
                 reason -> tooSlow = false)
             .contextWrite(LateErrors::logged)
             .cache(found -> FOR_GOOD, ClusterCheck::keptFailure, () -> FAILURE_KEPT);
   }
 
-  /** What the seeds say, and the shards that were checked; null before. */
+  /**
+   * The type of the seeds and the versions of seeds and checked shards; null before the first
+   * reply.
+   */
   public @Nullable ClusterFacts known() {
-    ClusterFacts told = seedFacts;
-    return told == null
+    ClusterFacts found = seedFacts;
+    return found == null
         ? null
         : new ClusterFacts(
-            told.hasMongos(),
-            told.serverVersion(),
-            Math.min(told.maxWireVersion(), leastWireVersion.get()));
+            found.hasMongos(),
+            found.serverVersion(),
+            Math.min(found.maxWireVersion(), leastWireVersion.get()));
   }
 
-  /** Whether there is a mongos at all. */
+  /** Whether the URI names a mongos. */
   public Mono<Boolean> hasMongos() {
     ClusterFacts atHand = seedFacts;
     return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
   }
 
-  /** Whether all was found that commands on shards need, but for the shards' own checks. */
+  /** Whether the check has succeeded, except for checks of single shards. */
   public boolean isDone() {
     return done;
   }
 
   /**
-   * Completes when the check is done, or when the config servers are silent: commands wait for that
-   * once, and don't any more until the servers have answered. The check goes on in the background.
+   * Completes when the check is done, or when the config servers do not reply. Commands wait for
+   * this once; later ones do not wait until the servers have replied. The check continues in the
+   * background.
    */
   public Mono<Void> doneOrSilent() {
     return Mono.defer(
@@ -158,7 +167,7 @@ public final class ClusterCheck {
         .doOnSuccess(end -> tooSlow = !isDone());
   }
 
-  /** Servers that could not be reached may be by now. */
+  /** Not kept after silence, because servers that could not be reached may be up now. */
   private static Duration keptFailure(Throwable failure) {
     return isSilence(failure) ? Duration.ZERO : FAILURE_KEPT;
   }
@@ -169,13 +178,15 @@ public final class ClusterCheck {
             || refused.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE);
   }
 
-  /** What commands fail with that waited in vain and have no other way. */
+  /**
+   * The error for commands that timed out while waiting for the start check and have no fallback.
+   */
   public static CommandFailure silent() {
     return new CommandFailure(
         ErrorCodes.HOST_UNREACHABLE,
         "HostUnreachable",
-        "the config servers have not answered, so it isn't known which shard to ask, and no mongos"
-            + " of the URI has answered that would know");
+        "the config servers have not answered, so the owning shard is not known, and no mongos"
+            + " of the URI has answered");
   }
 
   Mono<Void> done() {
@@ -187,7 +198,7 @@ public final class ClusterCheck {
     return Set.copyOf(refusing.keySet());
   }
 
-  /** Completes when every shard was found to be usable; fails with the reason if one is not. */
+  /** Completes when every shard is usable; fails with the reason if one is not. */
   public Mono<Void> everyShardPassed() {
     return done()
         .thenMany(Flux.defer(() -> Flux.fromIterable(shards.known())))
@@ -195,16 +206,16 @@ public final class ClusterCheck {
         .then();
   }
 
-  /** Whether a command may go to a shard at once. */
+  /** Whether a command may go to a shard without further checks. */
   boolean hasPassed(ReplicaSet shard) {
     return passed.contains(shard) && refusing.isEmpty();
   }
 
   /**
-   * Completes when a shard is found to be usable; fails with the reason if it is not, or as the
-   * command would if no server of the shard can be reached.
+   * Completes when a shard is usable. Fails with the reason if it is not, or as the command would
+   * if no server of the shard can be reached.
    *
-   * @param command that is to be sent to it
+   * @param command the command for the shard
    */
   Mono<Void> passed(String id, ReplicaSet shard, OpMsg command) {
     if (passed.contains(shard)) {
@@ -220,7 +231,7 @@ public final class ClusterCheck {
         .select(readPreference)
         .flatMap(
             server ->
-                asked.computeIfAbsent(
+                checks.computeIfAbsent(
                     server.name(),
                     name ->
                         ask(id, shard, server).cache(end -> FOR_GOOD, this::kept, () -> FOR_GOOD)));
@@ -230,7 +241,7 @@ public final class ClusterCheck {
     return isRefusal(failure) ? FAILURE_KEPT : Duration.ZERO;
   }
 
-  /** Completes unless a shard still refuses the user. */
+  /** Fails if a shard still refuses the user. */
   private Mono<Void> noneRefusing() {
     return Flux.fromIterable(refusing.entrySet())
         .concatMap(
@@ -259,7 +270,7 @@ public final class ClusterCheck {
         "HostUnreachable",
         "the cluster has not answered within "
             + TIMEOUT.toSeconds()
-            + " s of what direct mode asks at its start");
+            + " s of the start check of direct mode");
   }
 
   private Mono<ClusterFacts> check() {
@@ -282,11 +293,11 @@ public final class ClusterCheck {
               String version =
                   both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
               int wireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
-              ClusterFacts told = new ClusterFacts(mongos, version, wireVersion);
-              seedFacts = told;
+              ClusterFacts found = new ClusterFacts(mongos, version, wireVersion);
+              seedFacts = found;
               return allShards()
                   .flatMap(all -> checkShards(all).cache().timeout(ALL_SHARDS, Mono.empty()))
-                  .thenReturn(told);
+                  .thenReturn(found);
             });
   }
 
@@ -316,7 +327,7 @@ public final class ClusterCheck {
                     .onErrorResume(
                         e -> !isRefusal(e),
                         e -> {
-                          log.warn("shard {} can't be asked now: {}", shard.getKey(), e.toString());
+                          log.warn("shard {} can't be checked: {}", shard.getKey(), e.toString());
                           return Mono.empty();
                         }),
             Integer.MAX_VALUE,
@@ -349,10 +360,13 @@ public final class ClusterCheck {
             })
         .doOnError(
             ClusterCheck::isRefusal,
-            e -> refusing.put(id, Objects.requireNonNull(asked.get(server.name()))));
+            e -> refusing.put(id, Objects.requireNonNull(checks.get(server.name()))));
   }
 
-  /** Whether there is authentication and the user may not do what 8.0 calls direct operations. */
+  /**
+   * Whether authentication is on and the user lacks the action that 8.0 requires for direct
+   * operations.
+   */
   static boolean lacksDirectOperations(BsonDocument connectionStatus) {
     BsonDocument auth = connectionStatus.getDocument("authInfo", new BsonDocument());
     if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
@@ -389,8 +403,8 @@ public final class ClusterCheck {
         "AuthenticationFailed",
         "shard "
             + shard
-            + " does not take the user: direct mode needs the same user on every shard, for users"
-            + " made through a mongos are known to the config servers only; "
+            + " rejects the user: direct mode needs the same user on every shard, because users"
+            + " created through a mongos exist on the config servers only; "
             + SCRIPT
             + " ("
             + e.getMessage()

@@ -20,9 +20,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Executes clients' commands on a sharded cluster, straight at the shards. Every command carries
- * the version of the routing table that sent it there, so that a shard whose ownership changed
- * refuses it. Which commands that are is up to the subclass.
+ * Executes clients' commands on a sharded cluster, directly at the shards. Every command carries
+ * the version of the routing table, so that a shard refuses it after its ownership has changed. The
+ * subclass decides which commands run this way.
  *
  * <p>Thread-safe.
  */
@@ -33,7 +33,7 @@ public abstract class ClusterRouter implements CommandRouter {
   private final TransactionTurns turns = new TransactionTurns();
 
   /**
-   * @param cluster taken over
+   * @param cluster the cluster; closed with the router
    */
   protected ClusterRouter(ClusterState cluster) {
     this.cluster = cluster;
@@ -42,7 +42,7 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * Executes a command that is not about the client's own sessions, once the router has {@linkplain
+   * Executes any command except those on the client's own sessions, once the router has {@linkplain
    * #startedOrSilent started}.
    */
   protected abstract Mono<BsonDocument> run(OpMsg command);
@@ -52,7 +52,7 @@ public abstract class ClusterRouter implements CommandRouter {
     return clusterCheck.done();
   }
 
-  /** What the cluster's servers are, as of the start; null before. */
+  /** The type and versions of the cluster's servers; null before the start. */
   public @Nullable ClusterFacts facts() {
     return clusterCheck.known();
   }
@@ -69,13 +69,13 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * @return an error of the Mono is to be answered by {@link CommandFailure#toReply}
+   * @return the reply; the caller converts an error of the Mono by {@link CommandFailure#toReply}
    */
   @Override
-  public Mono<BsonDocument> execute(OpMsg asked) {
+  public Mono<BsonDocument> execute(OpMsg given) {
     return Mono.defer(
         () -> {
-          OpMsg command = WriteConcernRule.of(asked);
+          OpMsg command = WriteConcernRule.of(given);
           if (SessionCommands.isOfOwn(command.commandName())) {
             return onSessions(command);
           }
@@ -96,8 +96,8 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * Sends what a client says of its own sessions to every server that was sent anything. It is no
-   * failure if one of them can't be reached.
+   * Sends a command on the client's own sessions to every server that has received any command. An
+   * unreachable server is not a failure.
    */
   protected Mono<BsonDocument> onSessions(OpMsg command) {
     return endedCursors(command)
@@ -110,24 +110,24 @@ public abstract class ClusterRouter implements CommandRouter {
                         command)));
   }
 
-  /** Ends the cursors of the sessions that a command ends. */
+  /** Closes the cursors of the sessions that a command ends. */
   protected final Mono<Void> endedCursors(OpMsg command) {
     Set<BsonValue> ids = new HashSet<>();
     SessionCommands.ended(command).forEach(session -> ids.add(session.get("id")));
     return ids.isEmpty() ? Mono.empty() : cluster.cursors().killOf(ids);
   }
 
-  /** The full name of the collection that a command is on. */
+  /** The namespace of the collection that a command is on. */
   public static String namespace(OpMsg command) {
     return command.database() + "." + command.body().getString(command.commandName()).getValue();
   }
 
-  /** Reads on from a cursor. */
+  /** Reads the next batch of a cursor. */
   protected final Mono<BsonDocument> getMore(OpMsg command) {
     return cluster.cursors().getMore(command.body());
   }
 
-  /** Ends cursors. */
+  /** Closes cursors. */
   protected final Mono<BsonDocument> killCursors(OpMsg command) {
     BsonArray killed = new BsonArray();
     BsonArray notFound = new BsonArray();

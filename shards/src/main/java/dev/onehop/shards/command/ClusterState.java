@@ -16,14 +16,15 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * What a router knows of its cluster, kept fresh, and what it reaches the servers by.
+ * The state of a router: the cluster's metadata, which is refreshed at an interval, and the
+ * connections to its servers.
  *
  * <p>Thread-safe.
  */
 public final class ClusterState extends Cluster {
   private static final Duration REREAD_TIMEOUT = Duration.ofSeconds(10);
 
-  /** A collection that is not used is forgotten after this many rounds. */
+  /** The number of refreshes after which the table of an unused collection is dropped. */
   private static final int ROUNDS_UNUSED = 30;
 
   private final Cursors cursors = new Cursors();
@@ -35,13 +36,16 @@ public final class ClusterState extends Cluster {
   private final @Nullable DriverRetries driver;
 
   /**
-   * Begins to read the cluster's metadata.
+   * Starts to read the cluster's metadata.
    *
-   * @param seeds the cluster's config servers, or mongoses; taken over
+   * @param seeds the cluster's config servers or mongoses; closed with this
    * @param watcher watches the shards' servers
-   * @param connections to all of them; taken over
-   * @param driver what the driver above sends again by itself; null if there is no driver
-   * @param viewsAreRefused whether commands on views are for others, and have no routing table
+   * @param connections the connections to all servers; closed with this
+   * @param refreshes the interval and the listener of refreshes
+   * @param versions adds versions to commands
+   * @param driver the retries of the driver above; null if there is no driver
+   * @param viewsAreRefused whether views have no routing table, because a mongos executes commands
+   *     on them
    */
   public ClusterState(
       ServerSet seeds,
@@ -88,7 +92,7 @@ public final class ClusterState extends Cluster {
     }
   }
 
-  // Shards come and go.
+  // Reads the shards again, because shards are added and removed.
   private Mono<Void> rereadShards() {
     return directory().all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
   }
@@ -98,12 +102,12 @@ public final class ClusterState extends Cluster {
     return cursors;
   }
 
-  /** Forgets a collection's routing table. It is read again for the next command. */
+  /** Drops a collection's routing table. The next command loads it again. */
   public void forget(String namespace) {
     catalog().forget(namespace);
   }
 
-  /** The collections whose routing tables are known. */
+  /** The namespaces with a loaded routing table. */
   public Collection<String> namespaces() {
     return catalog().namespaces();
   }
@@ -113,7 +117,7 @@ public final class ClusterState extends Cluster {
     return shards;
   }
 
-  /** What the driver above sends again by itself; null if there is no driver. */
+  /** The retries of the driver above; null if there is no driver. */
   @Nullable DriverRetries driver() {
     return driver;
   }

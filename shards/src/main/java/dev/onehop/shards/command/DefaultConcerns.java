@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The cluster-wide default read and write concern, which a shard does not apply to what it takes
- * for a direct client: they are added to every command that has none of its own. The read concern
- * matters on secondaries too, which look at a shard version only under an explicit one.
+ * The cluster-wide default read and write concern. A shard does not apply these defaults to a
+ * command of a direct client, so they are added to every command without a concern. The read
+ * concern matters on secondaries, too: they check a shard version only under an explicit one.
  *
  * <p>Thread-safe.
  */
@@ -28,7 +28,7 @@ final class DefaultConcerns {
       Set.of("insert", "update", "delete", "findAndModify", "findandmodify");
 
   private volatile BsonDocument readConcern = new BsonDocument("level", new BsonString("local"));
-  // What the server itself defaults to since 5.0, until the cluster was asked.
+  // The server's own default since 5.0, used until the cluster has replied.
   private volatile BsonDocument writeConcern = new BsonDocument("w", new BsonString("majority"));
 
   private volatile byte[] encodedReadConcern = {};
@@ -38,7 +38,7 @@ final class DefaultConcerns {
     encode();
   }
 
-  /** Reads the defaults from the config server; keeps those at hand if it doesn't answer. */
+  /** Reads the defaults from the config server; keeps the previous ones if it does not reply. */
   Mono<Void> refresh(ConfigServer config) {
     return config
         .run("admin", new BsonDocument("getDefaultRWConcern", new BsonInt32(1)))
@@ -58,7 +58,7 @@ final class DefaultConcerns {
         .then();
   }
 
-  /** The command with the concern that it needs and does not have. */
+  /** Adds the missing concern to a command. */
   OpMsg complete(OpMsg command) {
     String name = command.commandName();
     if (READS.contains(name)) {
@@ -76,8 +76,7 @@ final class DefaultConcerns {
     if (!given.isDocument() || given.asDocument().containsKey(essential)) {
       return command;
     }
-    // Such as a time alone: the rest is as by default.
-    // No clone: of what a server sent that would be as immutable.
+    // Not a clone, because a clone of a received document would be immutable, too.
     BsonDocument completed = new BsonDocument();
     completed.putAll(byDefault);
     completed.putAll(given.asDocument());
@@ -88,7 +87,7 @@ final class DefaultConcerns {
   }
 
   /**
-   * What a command gets that has no concern of its own, in BSON without a frame.
+   * The encoded fields for a command without a concern, in BSON without a frame.
    *
    * @param command the name of a read or a write
    */

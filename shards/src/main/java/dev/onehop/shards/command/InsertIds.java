@@ -10,19 +10,19 @@ import org.bson.RawBsonDocument;
 import org.bson.types.ObjectId;
 
 /**
- * Gives the documents of an insert the {@code _id} that they lack, as mongos does: it may decide
- * where they belong, and stays the same when they are sent again. Drivers do it themselves, but not
- * for documents that they don't look into.
+ * Adds the missing {@code _id} to the documents of an insert, as mongos does. The {@code _id} may
+ * decide the shard, and it stays the same when the insert is sent again. Drivers add it, too, but
+ * not to documents that they do not decode.
  */
 final class InsertIds {
   private static final String LIST = "documents";
-  // The type, "_id" with its end, and the value.
+  // The type, "_id" with its terminator, and the value.
   private static final byte[] NAME = {0x07, '_', 'i', 'd', 0};
   private static final int FIELD_BYTES = NAME.length + 12;
 
   private InsertIds() {}
 
-  /** The same insert, in which every document has an {@code _id}. */
+  /** The insert with an {@code _id} in every document. */
   static OpMsg complete(OpMsg insert) {
     List<RawBsonDocument> documents = insert.documents(LIST);
     if (documents.stream().allMatch(document -> document.containsKey("_id"))) {

@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The short way for what most commands are: one statement that one shard owns. The message is
- * passed on with a version added to it, and the answer is passed back, without decoding either.
- * {@link ClusterRouter#execute} handles every other command, and every answer that needs more.
+ * The fast path for most commands: one statement with one owner. The message is forwarded with an
+ * added version, and the reply is returned, without decoding either. {@link ClusterRouter#execute}
+ * handles every other command, and every reply that needs more work.
  *
  * <p>Thread-safe.
  */
@@ -58,7 +58,10 @@ final class OneShardForwarding {
   private final @Nullable DriverRetries driver;
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
-  /** What is added to commands under one table, in BSON without a frame, by shard and format. */
+  /**
+   * The encoded fields that commands under one table get, in BSON without a frame, by shard and
+   * format.
+   */
   private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
 
   private record ForShard(String shard, int maxWireVersion) {}
@@ -84,7 +87,7 @@ final class OneShardForwarding {
     this.driver = driver;
   }
 
-  /** Forgets what is added to commands on a collection that is not used any more. */
+  /** Drops the encoded fields of an unused collection. */
   void forget(String namespace) {
     suffixes.remove(namespace);
   }
@@ -109,7 +112,7 @@ final class OneShardForwarding {
         | IndexOutOfBoundsException
         | BsonSerializationException
         | ShardKeyException e) {
-      // The long way says what is wrong with it.
+      // The result null makes the caller use execute, which reports the error.
       return null;
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
@@ -158,7 +161,7 @@ final class OneShardForwarding {
             key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
   }
 
-  /** The elements of a document without what frames them. */
+  /** The elements of an encoded document, without its frame. */
   static byte[] elements(BsonDocument document) {
     java.nio.ByteBuffer bytes =
         new RawBsonDocument(document, new BsonDocumentCodec()).getByteBuffer().asNIO();
@@ -210,7 +213,7 @@ final class OneShardForwarding {
           | WireProtocolException
           | BsonSerializationException
           | IndexOutOfBoundsException e) {
-        outcome.failed(new ProtocolException("an answer that is no BSON: " + e.getMessage()));
+        outcome.failed(new ProtocolException("a reply that is not valid BSON: " + e.getMessage()));
         return;
       }
       clock.observe(message, head.clusterTimeAt());
@@ -237,7 +240,7 @@ final class OneShardForwarding {
       }
     }
 
-    /** Whether it is sent again after a break, and not by the driver. */
+    /** Whether this code, and not the driver, sends the command again after a broken connection. */
     private boolean isSentAgainHere() {
       Retryability retryability = statement.retryability();
       return retryability.afterBreak() && (driver == null || !driver.afterBreak(retryability));
@@ -248,7 +251,7 @@ final class OneShardForwarding {
       outcome.replied(message, ok);
     }
 
-    /** With the shard in its write concern error, as a mongos gives it. */
+    /** Returns the reply with the shard's name in its write concern error, as mongos does. */
     private void passNamed(ByteBuf message, BsonDocument reply) {
       BsonDocument named = WriteResult.of(target.shard(), OpMsg.decode(frame.duplicate()), reply);
       ByteBuf encoded = message.alloc().buffer();
@@ -265,13 +268,13 @@ final class OneShardForwarding {
       ReplicaSet.Answer answer = new ReplicaSet.Answer(server, OpMsg.decode(message.duplicate()));
       ShardCursor cursor = new ShardCursor(shard, OpMsg.decode(frame.duplicate()), answer);
       long kept = cursors.add(cursor.id(), cursor);
-      // The cursor's id is always an int64.
+      // The cursor's id is always an int64, so it can be replaced in place.
       message.setLongLE(idAt, kept);
     }
 
     @Override
     public void sent() {
-      throw new IllegalStateException("a forwarded command expects an answer");
+      throw new IllegalStateException("a forwarded command expects a reply");
     }
 
     @Override

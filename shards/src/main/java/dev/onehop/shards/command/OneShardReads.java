@@ -11,7 +11,7 @@ import java.util.List;
 import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
-/** Reads, and findAndModify, at the one shard that has what they ask for. Thread-safe. */
+/** Executes reads and findAndModify at the one shard that owns the data. Thread-safe. */
 public final class OneShardReads {
   private final ShardClient client;
   private final Cursors cursors;
@@ -24,8 +24,7 @@ public final class OneShardReads {
   /**
    * Reads under a table.
    *
-   * @return the shard's answer; {@link dev.onehop.shards.cluster.StaleRoute} if it refuses the
-   *     table
+   * @return the shard's reply; {@link dev.onehop.shards.cluster.StaleRoute} if it refuses the table
    */
   public Mono<BsonDocument> run(OpMsg command, RoutingTable table, String shard) {
     boolean partial = PartialResults.areAllowed(command.body());
@@ -48,7 +47,7 @@ public final class OneShardReads {
         : client.shards().shard(shard).map(replicaSet -> cursors.keep(replicaSet, command, answer));
   }
 
-  /** What a shard has that can't be reached. */
+  /** The empty result of a shard that cannot be reached. */
   public static BsonDocument leftOut(String namespace) {
     return CursorReplies.partial(CursorReplies.first(namespace, 0, List.of()));
   }

@@ -11,15 +11,16 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Tells where reads, and findAndModify, have to go. */
+/** Determines the targets of reads and findAndModify. */
 public final class ReadTargets {
   private ReadTargets() {}
 
   /**
-   * The shards that may have what a command asks for.
+   * The shards that may have the data of a command.
    *
-   * @param name of the command
-   * @return null if it is another command
+   * @param name the command's name
+   * @param body the command's body
+   * @return null for any command that is neither a read nor a findAndModify
    */
   public static @Nullable Target of(RoutingTable table, String name, BsonDocument body) {
     TargetingOptions options = WriteTargets.options(body);
@@ -27,7 +28,7 @@ public final class ReadTargets {
       case "find" -> Targeter.find(table, CommandFields.document(body, "filter"), options);
       case "count", "distinct" ->
           Targeter.find(table, CommandFields.document(body, "query"), options);
-      // Needs the whole shard key, as with a mongos before 7.0.
+      // Requires the whole shard key, as a mongos before 7.0 does.
       case "findAndModify", "findandmodify" ->
           Targeter.findAndModify(table, CommandFields.document(body, "query"), options);
       case "aggregate" -> Targeter.aggregate(table, pipeline(body), options);

@@ -4,10 +4,10 @@ import dev.onehop.shards.catalog.RoutingCatalog;
 import java.time.Duration;
 
 /**
- * How a router keeps what it knows of the cluster fresh.
+ * The refreshes of a router's metadata.
  *
- * @param every how often the shards and the default concerns are read again; routing tables are
- *     when a shard refuses one
- * @param listener gets every refresh of a routing table
+ * @param every the interval of refreshes of the shards and the default concerns; routing tables are
+ *     refreshed when a shard refuses one
+ * @param listener called for every refresh of a routing table
  */
 public record Refreshes(Duration every, RoutingCatalog.RefreshListener listener) {}

@@ -5,7 +5,7 @@ import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
 import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 
-/** What must be known of an answer before it is passed back. */
+/** The fields of a reply that are needed before it is returned. */
 public final class ReplyHead {
   private static final int FLAGS_AT = 16;
   private static final int BODY_AT = 21;
@@ -17,7 +17,7 @@ public final class ReplyHead {
 
   private ReplyHead() {}
 
-  /** Reads a message in one pass over the top level of its body. */
+  /** Parses a message in one pass over the top level of its body. */
   public static ReplyHead read(ByteBuf message) {
     int start = message.readerIndex();
     if (message.readableBytes() < BODY_AT + 5
@@ -43,27 +43,27 @@ public final class ReplyHead {
     return head;
   }
 
-  /** Whether there is nothing in it but a result. */
+  /** Whether the reply has a result only: no errors and no open cursor. */
   public boolean isPlain() {
     return ok && !errors && cursorIdAt < 0;
   }
 
-  /** Whether the command was carried out, be it with errors in some of its statements. */
+  /** Whether the command was executed, possibly with errors in some of its statements. */
   public boolean isOk() {
     return ok;
   }
 
-  /** Whether there is any error in it, or a label of one. */
+  /** Whether the reply has an error or an error label. */
   public boolean hasErrors() {
     return !ok || errors;
   }
 
-  /** Where the id of a cursor that is still open is in the message, -1 if there is none. */
+  /** The index of an open cursor's id in the message, -1 if there is none. */
   public int cursorIdAt() {
     return cursorIdAt;
   }
 
-  /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
+  /** The index of {@code $clusterTime} in the message, -1 if there is none. */
   public int clusterTimeAt() {
     return clusterTimeAt;
   }

@@ -17,12 +17,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Commands about sessions. A session is known to the servers that it was used at, and these keep it
- * for half an hour unless a client ends it. So what a client says of its sessions goes to every
- * server that was sent anything.
+ * Commands on sessions. Each server that a session was used at keeps it for half an hour, unless a
+ * client ends it. A command on sessions therefore goes to every server that has received any
+ * command.
  */
 public final class SessionCommands {
-  /** A client that is closed waits for it. */
+  /** The longest wait for a server: a client waits for it while it closes. */
   public static final Duration MOST_WAITING = Duration.ofSeconds(2);
 
   private static final Set<String> OF_OWN = Set.of("endSessions", "refreshSessions");
@@ -31,22 +31,22 @@ public final class SessionCommands {
 
   private SessionCommands() {}
 
-  /** Whether a command is about the client's own sessions. */
+  /** Whether a command is on the client's own sessions. */
   public static boolean isOfOwn(String command) {
     return OF_OWN.contains(command);
   }
 
-  /** Whether a command ends sessions, whichever client has begun them. */
+  /** Whether a command ends sessions of any client. */
   public static boolean isOfAll(String command) {
     return OF_ALL.contains(command);
   }
 
   /**
-   * Sends a command to every server that was sent anything. It is no failure if one of them can't
-   * be reached.
+   * Sends a command to every server that has received any command. An unreachable server is not a
+   * failure.
    *
-   * @param servers those that were sent anything
-   * @return the first refusal, or an answer that is ok
+   * @param servers the servers that have received any command
+   * @return the first refusal, or a reply that is ok
    */
   public static Mono<BsonDocument> tell(
       WirePool pool, Set<ServerAddressName> servers, OpMsg command) {
@@ -62,7 +62,7 @@ public final class SessionCommands {
         .map(SessionCommands::firstRefusal);
   }
 
-  /** The first of these replies that is not ok, or one that is. */
+  /** The first of these replies that is not ok; a reply that is ok if there is none. */
   public static BsonDocument firstRefusal(Collection<BsonDocument> replies) {
     return replies.stream()
         .filter(reply -> !ErrorCodes.ok(reply))
@@ -70,7 +70,7 @@ public final class SessionCommands {
         .orElseGet(() -> new BsonDocument("ok", new BsonDouble(1)));
   }
 
-  /** The sessions that a command ends; empty if it ends none or does not name them. */
+  /** The sessions that a command ends; empty if it ends or names none. */
   public static Set<BsonDocument> ended(OpMsg command) {
     Set<BsonDocument> ended = new HashSet<>();
     if (!command.commandName().equals("refreshSessions")

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Sends versioned commands to shards, and knows what to do when one refuses: refresh the table and
- * decide again, {@value #MAX_TRIES} times at the most, as mongos does.
+ * Sends versioned commands to shards. When a shard refuses one, it refreshes the table and decides
+ * again, {@value #MAX_TRIES} times at most, as mongos does.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +31,7 @@ public final class ShardClient {
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
 
-  /** What comes later is of use to the next operation. */
+  /** A refresh that takes longer serves the next operation. */
   private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
 
   private final RoutingCatalog catalog;
@@ -41,15 +41,17 @@ public final class ShardClient {
   private final Versions versions;
   private final @Nullable Participation transactions;
 
-  /** How shards take part in the transactions of who runs these itself. Thread-safe. */
+  /**
+   * Adds shards to transactions, for a caller that coordinates transactions itself. Thread-safe.
+   */
   public interface Participation {
-    /** A transaction's command as a shard is to get it, which takes part from now on. */
+    /** Adds a shard to a command's transaction, and returns the command for this shard. */
     Mono<OpMsg> joined(OpMsg command, String shard);
 
     /**
-     * A shard refused it as stale.
+     * Called when a shard has refused a command as stale.
      *
-     * @throws RuntimeException if that is the end of the transaction
+     * @throws RuntimeException if the refusal ends the transaction
      */
     void refused(OpMsg command, StaleRoute refusal);
   }
@@ -69,7 +71,7 @@ public final class ShardClient {
     this.transactions = transactions;
   }
 
-  /** The same, for who runs transactions itself. */
+  /** This client for a caller that coordinates transactions itself. */
   public ShardClient with(Participation own) {
     return new ShardClient(catalog, shards, clusterCheck, concerns, versions, own);
   }
@@ -78,14 +80,14 @@ public final class ShardClient {
     return shards;
   }
 
-  /** The replica set of a shard, once that is found to be usable for a command. */
+  /** The replica set of a shard, once the shard has passed the checks for a command. */
   public Mono<ReplicaSet> shard(String id, OpMsg command) {
     return shards
         .shard(id)
         .flatMap(replicaSet -> clusterCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
   }
 
-  /** Sends a command to a shard, with the version that {@code table} says. */
+  /** Sends a command to a shard, with the version of a table. */
   public Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
     return send(shard, command, format -> versions.of(format, table, shard));
   }
@@ -94,7 +96,7 @@ public final class ShardClient {
   public Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
     return shard(shard, command)
-        // The table names a shard that is no more: as stale as it can be.
+        // A table that names a removed shard is stale.
         .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
@@ -113,7 +115,7 @@ public final class ShardClient {
         server -> command.withFields(version.apply(VersionFormat.of(server.maxWireVersion()))));
   }
 
-  /** Concerns are the transaction's then, and a refusal may be the end of it. */
+  /** The transaction adds its own concerns, and a refusal may end the transaction. */
   private static Mono<Answer> inTransaction(
       Participation transactions,
       ReplicaSet replicaSet,
@@ -132,19 +134,22 @@ public final class ShardClient {
             });
   }
 
-  /** Whether a collection's table is at hand in a moment, or the reason why there is none. */
+  /** Whether a collection's table is known within a moment, or the error for a missing table. */
   public Mono<Boolean> isKnownSoon(String namespace) {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
   }
 
-  /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
+  /**
+   * The newest table that is available soon, for a decision that no shard would refuse if it were
+   * wrong.
+   */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
   }
 
   /**
-   * Runs {@code attempt} under the current table, and again under a newer one as long as it fails
-   * with {@link StaleRoute}.
+   * Runs {@code attempt} under the current table, and again under a newer one while it fails with
+   * {@link StaleRoute}.
    */
   public <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
     return catalog.table(namespace).flatMap(table -> attempt(namespace, table, attempt, 1));
@@ -169,22 +174,22 @@ public final class ShardClient {
             })
         .onErrorResume(
             failure -> failure.getCause() instanceof StaleRoute,
-            // A transaction that has to begin anew, under a newer table.
+            // The transaction must start again; the table is refreshed for it.
             failure ->
                 catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
   }
 
   /**
-   * The pause before the next try: the shard may know of a move that the config server commits in a
-   * moment.
+   * The pause before the next attempt: the shard may have seen a move that the config server is
+   * about to commit.
    *
-   * @param tries that were made
+   * @param tries the number of attempts so far
    */
   public static Duration pause(int tries) {
     return tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
   }
 
-  /** The answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
+  /** The reply; {@link StaleRoute} if the shard refused the whole command as stale. */
   public static Mono<Answer> refuseStale(Answer answer) {
     BsonDocument reply = answer.document();
     return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
@@ -192,7 +197,9 @@ public final class ShardClient {
         : Mono.just(answer);
   }
 
-  /** The same for a write of one statement, which may be refused by a write error. */
+  /**
+   * Like {@link #refuseStale}, for a write with one statement, whose refusal may be a write error.
+   */
   public static Mono<Answer> refuseStaleStatement(Answer answer) {
     for (BsonValue each : answer.document().getArray("writeErrors", new BsonArray())) {
       if (ErrorCodes.isStale(ErrorCodes.of(each.asDocument()))) {

@@ -7,19 +7,19 @@ import io.netty.buffer.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link OneShardForwarding} wants to know of a command with one statement. */
+/** A command with one statement, with the fields that {@link OneShardForwarding} needs. */
 final class ShardStatement {
   private final CommandHead head;
   private Kind kind = Kind.BY_FILTER;
   private @Nullable RawBsonDocument document;
 
-  /** How the statement tells where it belongs. */
+  /** How the shard of the statement is found. */
   enum Kind {
-    /** By the document that it inserts. */
+    /** By the document to insert. */
     INSERT,
-    /** By a filter, as far as that bounds the shard key. */
+    /** By a filter, as far as it bounds the shard key. */
     BY_FILTER,
-    /** By a filter that must have the whole shard key. */
+    /** By a filter that must contain the whole shard key. */
     BY_WHOLE_KEY
   }
 
@@ -30,7 +30,8 @@ final class ShardStatement {
   /**
    * Reads a message.
    *
-   * @return null if it is not a command with one statement, or has options that concern its route
+   * @return null if the command does not have exactly one statement, or has options that affect its
+   *     route
    */
   static @Nullable ShardStatement read(ByteBuf frame) {
     CommandHead head = CommandHead.read(frame);
@@ -41,7 +42,7 @@ final class ShardStatement {
     return statement.readStatement() && statement.document != null ? statement : null;
   }
 
-  /** What concerns the route, or makes the answer something else than one message. */
+  /** Whether a command has options that affect its route, or a reply of more than one message. */
   private static boolean isOfOtherRoute(CommandHead head) {
     String database = head.database();
     BsonFields readConcern = head.readConcern();
@@ -146,7 +147,7 @@ final class ShardStatement {
     return head.database() + "." + head.collection();
   }
 
-  /** What sharing wants to know of it. */
+  /** The parsed head, for the choice of a shared socket. */
   CommandHead head() {
     return head;
   }
@@ -163,7 +164,7 @@ final class ShardStatement {
     return document;
   }
 
-  /** Whether it says its read or write concern itself. */
+  /** Whether the command has its own read or write concern. */
   boolean hasConcern() {
     return head.readConcern() != null || head.writeConcern() != null;
   }

@@ -7,9 +7,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which pipelines look at the collection's own documents only, so that the shard that has them all
- * can run them. To every other stage a shard would give what it has itself of another collection,
- * or of itself as a server, and say nothing.
+ * The pipelines that read only documents of their own collection, so that a shard that owns all of
+ * them can run them. For any other stage, a shard would silently return its own part of another
+ * collection, or information on itself as a server.
  */
 public final class SingleCollectionStages {
   private static final Set<String> STAGES =
@@ -44,7 +44,7 @@ public final class SingleCollectionStages {
     return firstOther(pipeline) == null;
   }
 
-  /** The first stage that looks elsewhere, null if none does. */
+  /** The first stage that reads other data, null if there is none. */
   public static @Nullable String firstOther(List<BsonDocument> pipeline) {
     for (BsonDocument stage : pipeline) {
       String name = stage.isEmpty() ? "" : stage.getFirstKey();

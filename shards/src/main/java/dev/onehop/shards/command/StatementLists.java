@@ -12,12 +12,12 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
-/** The statements of insert, update and delete commands, which may be dealt to several servers. */
+/** The statements of insert, update and delete commands, which may be split between servers. */
 public final class StatementLists {
   private StatementLists() {}
 
   /**
-   * The field that the statements of a command stand in.
+   * The field with the statements of a command.
    *
    * @param command insert, update or delete
    */
@@ -26,12 +26,12 @@ public final class StatementLists {
   }
 
   /**
-   * A command with some of its statements. One that may be retried says by {@code stmtIds} which of
-   * the whole these are, so that each keeps its place in the retry history wherever its chunk
-   * moves.
+   * A command with some of its statements. If it is retryable, {@code stmtIds} contains the
+   * statements' ids in the whole command. A statement then keeps its id in the retry history when
+   * its chunk moves.
    *
-   * @param statements all of the command's
-   * @param indexes of those that are wanted
+   * @param statements all statements of the command
+   * @param indexes the indexes of the statements to keep
    */
   public static OpMsg part(OpMsg command, List<RawBsonDocument> statements, List<Integer> indexes) {
     if (indexes.size() == statements.size()) {
@@ -51,7 +51,7 @@ public final class StatementLists {
 
   private static BsonArray statementIds(OpMsg command, List<Integer> indexes) {
     BsonValue given = command.body().get("stmtIds");
-    // A copy: an array that stands in a message is read from its start for each index.
+    // A copy, because an array in a message is read from its start for each index.
     List<BsonValue> all = given == null ? List.of() : List.copyOf(given.asArray());
     BsonArray ids = new BsonArray();
     for (int index : indexes) {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 
-/** Which commands are a transaction's, and what their failures say to a driver. */
+/** The commands of transactions, and the labels of their failures. */
 public final class TransactionCommands {
   private static final Set<String> ENDS = Set.of("commitTransaction", "abortTransaction");
 
@@ -18,16 +18,16 @@ public final class TransactionCommands {
     return command.body().containsKey("autocommit");
   }
 
-  /** Whether a command of a transaction is its end. */
+  /** Whether a command commits or aborts its transaction. */
   public static boolean isEnd(OpMsg command) {
     return ENDS.contains(command.commandName());
   }
 
   /**
-   * A failure of one of a transaction's commands, with the labels that the drivers' specification
-   * "Transactions" asks for if a server was not reached, or refused all tries as stale: after a
-   * statement the whole transaction may be tried again; after its end only that, be it at another
-   * router. A broken connection stays its cause.
+   * Adds labels to the failure of a transaction's command if a server could not be reached or
+   * refused all attempts as stale. The drivers' specification "Transactions" requires them: after a
+   * statement, the driver may retry the whole transaction; after its end, only the end, also at
+   * another router. A broken connection stays the cause.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;

@@ -10,9 +10,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mongos that each session's transaction has begun at. One is known until the session begins
- * another or ends, for its commit may be said again; of more than {@value #MOST} the oldest are
- * forgotten.
+ * The mongos at which each session's transaction has begun. An entry is kept until the session
+ * begins another transaction or ends, because the driver may send the commit again. Above {@value
+ * #MOST} entries the oldest are dropped.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +31,7 @@ public final class TransactionPins {
 
   private record Pin(BsonValue number, ServerAddressName mongos) {}
 
-  /** The mongos of the transaction that a command belongs to; null if it is not known. */
+  /** The mongos of a command's transaction; null if it is not known. */
   public @Nullable ServerAddressName of(OpMsg command) {
     return of(command.body().get("lsid"), command.body().get("txnNumber"));
   }
@@ -43,7 +43,7 @@ public final class TransactionPins {
     return pin != null && pin.number().equals(number) ? pin.mongos() : null;
   }
 
-  /** The transaction that a command belongs to is at this mongos from now on. */
+  /** Sets the mongos of a command's transaction. */
   public void pin(OpMsg command, ServerAddressName mongos) {
     BsonDocument body = command.body();
     if (body.containsKey("lsid") && body.containsKey("txnNumber")) {
@@ -51,24 +51,24 @@ public final class TransactionPins {
     }
   }
 
-  /** A session's transaction is at this mongos from now on. */
+  /** Sets the mongos of a session's transaction. */
   public synchronized void pin(BsonValue session, BsonValue number, ServerAddressName mongos) {
     bySession.put(session, new Pin(number, mongos));
   }
 
-  /** Forgets the transaction that a command belongs to. */
+  /** Removes the entry of a command's transaction. */
   public void unpin(OpMsg command) {
     unpin(command.body().get("lsid"), command.body().get("txnNumber"));
   }
 
-  /** Forgets a session's transaction, unless it has begun another one. */
+  /** Removes the entry of a session's transaction, unless the session has begun another one. */
   public synchronized void unpin(@Nullable BsonValue session, @Nullable BsonValue number) {
     if (of(session, number) != null) {
       bySession.remove(session);
     }
   }
 
-  /** Forgets the transactions of sessions that have ended. */
+  /** Removes the entries of sessions that have ended. */
   public synchronized void forget(Collection<? extends BsonValue> sessions) {
     sessions.forEach(bySession::remove);
   }

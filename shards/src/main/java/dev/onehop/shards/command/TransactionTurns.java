@@ -8,10 +8,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Runs the commands of a session's transactions one after the other, in the order of their arrival,
+ * Runs the commands of a session's transactions one after another, in the order of their arrival,
  * as a mongos does. A client that cancels a statement aborts the transaction over another
  * connection. An abort that overtakes the statement finds no transaction, and the statement then
- * starts one that is never ended.
+ * starts a transaction that never ends.
  *
  * <p>Thread-safe.
  */
@@ -33,7 +33,7 @@ public final class TransactionTurns {
       this.before = before;
     }
 
-    /** The next command's turn begins, once those before this one have ended. */
+    /** Ends the turn. The next command starts once all turns before this one have ended. */
     public void end() {
       if (session != null) {
         BsonValue of = session;
@@ -51,7 +51,8 @@ public final class TransactionTurns {
   /**
    * Takes the turn for a command if it need not wait.
    *
-   * @param session of a transaction's command; null for any other command, which never waits
+   * @param session the session of a transaction's command; null for any other command, which never
+   *     waits
    * @return null if another command has the turn
    */
   public @Nullable Turn begin(@Nullable BsonValue session) {
@@ -65,7 +66,8 @@ public final class TransactionTurns {
   /**
    * Runs a command in its turn.
    *
-   * @param session of a transaction's command; null for any other command, which never waits
+   * @param session the session of a transaction's command; null for any other command, which never
+   *     waits
    */
   public <T> Mono<T> inTurn(@Nullable BsonValue session, Mono<T> command) {
     return session == null
@@ -77,7 +79,7 @@ public final class TransactionTurns {
                       session,
                       (same, before) ->
                           new Turn(same, before == null ? Mono.empty() : before.ended.asMono()));
-              // Before the answer is passed on, or after the command is cancelled.
+              // Ends the turn before the reply is emitted, or after the command is cancelled.
               return turn.before
                   .then(command)
                   .doOnTerminate(turn::end)

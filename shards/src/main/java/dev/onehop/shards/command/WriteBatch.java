@@ -23,21 +23,22 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One insert, update or delete command: its statements are sent to the shards that own them, those
- * that a shard refuses as stale again after a refresh, and the answers become one, with the
- * statements' own indexes. What becomes of statements that no single shard owns is up to the
- * subclass.
+ * One insert, update or delete command. Its statements are sent to the shards that own them.
+ * Statements that a shard refuses as stale are sent again after a refresh. The replies are merged
+ * into one, with the indexes of the whole command. The subclass handles statements without a single
+ * owner.
  *
- * <p>Ordered: runs of statements for the same shard, one after the other, up to the first error.
- * Unordered: a command per shard, side by side. A batch that is split names its statements by
- * {@code stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
+ * <p>Ordered: runs of statements for the same shard, one after another, up to the first error.
+ * Unordered: a command per shard, in parallel. The parts of a split batch contain {@code stmtIds},
+ * so that a statement keeps its id in the retry history when its chunk moves.
  *
- * <p>A statement with {@code multi} that concerns a single shard is sent under its version, and
- * carried out again as a whole if a move interrupts it.
+ * <p>A statement with {@code multi} on a single shard is sent with the shard's version, and is
+ * executed again as a whole if a move interrupts it.
  *
- * <p>What fails on one shard is an error of its own statements: the other shards' results are kept.
+ * <p>A failure on one shard is an error of the statements for this shard: the other shards' results
+ * are kept.
  *
- * <p>Runs once.
+ * <p>An instance runs once.
  */
 public abstract class WriteBatch {
   /** As {@code kMaxWriteBatchSize} of the servers. */
@@ -53,12 +54,12 @@ public abstract class WriteBatch {
   private @Nullable Throwable unanswered;
 
   /**
-   * @param asked insert, update or delete
+   * @param given an insert, update or delete command
    */
-  protected WriteBatch(ShardClient client, OpMsg asked) {
-    boolean insert = asked.commandName().equals("insert");
+  protected WriteBatch(ShardClient client, OpMsg given) {
+    boolean insert = given.commandName().equals("insert");
     this.client = client;
-    this.command = insert ? InsertIds.complete(asked) : asked;
+    this.command = insert ? InsertIds.complete(given) : given;
     this.statements = command.documents(StatementLists.field(command.commandName()));
     this.result = new WriteResult(command, statements.size());
     this.ordered = !BsonBoolean.FALSE.equals(command.body().get("ordered"));
@@ -67,17 +68,17 @@ public abstract class WriteBatch {
     }
   }
 
-  /** Carries out what is pending, some of which no single shard owns. */
+  /** Executes the pending statements, some of which have no single owner. */
   protected abstract Mono<Void> withOthers(BatchTargets placement);
 
   /**
-   * A shard has refused a part because one of its statements would move its document to another
-   * shard. Those before it are done, and those after it not tried.
+   * Called when a shard has refused a part because one of its statements would move its document to
+   * another shard. The statements before it were executed, those after it were not.
    */
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
 
-  /** Runs the command; the reply is as from one server that has all the data. */
+  /** Runs the command. The reply is the same as from one server with all the data. */
   public final Mono<BsonDocument> run(String namespace) {
     if (statements.isEmpty() || statements.size() > MAX_SIZE) {
       return Mono.error(
@@ -90,7 +91,7 @@ public abstract class WriteBatch {
     return attempts(namespace);
   }
 
-  /** Tries until no shard refuses a statement as stale. */
+  /** Repeats the attempt until no shard refuses a statement as stale. */
   protected Mono<BsonDocument> attempts(String namespace) {
     return client
         .retryWhileStale(namespace, this::attempt)
@@ -99,8 +100,8 @@ public abstract class WriteBatch {
   }
 
   /**
-   * The reply holds what was done, with the failure as an error of each statement that is left. If
-   * nothing was done, the command fails as a whole.
+   * Ends the batch by a failure. If some statements were executed, the reply contains the failure
+   * as an error of each remaining statement. Otherwise the command fails as a whole.
    */
   private Mono<WriteBatch> endBy(Throwable failure) {
     if (result.isEmpty()) {
@@ -110,12 +111,12 @@ public abstract class WriteBatch {
     return Mono.just(this);
   }
 
-  /** Where no shard has answered, the command fails as a whole, and a driver may send it again. */
+  /** If no shard has replied, the command fails as a whole, and the driver may send it again. */
   private Mono<BsonDocument> orNotAnswered() {
     return unanswered != null && !answered ? Mono.error(unanswered) : Mono.just(reply());
   }
 
-  /** The answer to the command. */
+  /** The reply to the command. */
   public BsonDocument reply() {
     return result.toReply();
   }
@@ -132,17 +133,17 @@ public abstract class WriteBatch {
     return statements;
   }
 
-  /** The indexes of the statements that are neither done nor have failed. */
+  /** The indexes of the statements that were not executed and have not failed. */
   protected final List<Integer> pending() {
     return List.copyOf(pending);
   }
 
-  /** Whether it is carried out in order, up to the first error. */
+  /** Whether the batch is ordered: it ends with the first error. */
   protected final boolean isOrdered() {
     return ordered;
   }
 
-  /** Whether nothing more may be sent. */
+  /** Whether no further statement may be sent. */
   protected final boolean isFinal() {
     return result.isFinal(ordered);
   }
@@ -153,14 +154,14 @@ public abstract class WriteBatch {
   }
 
   /**
-   * What sends some of the statements. A part is sent again by us where a driver would do that with
-   * the whole.
+   * Runs a part of the statements. The driver retries only a whole command, so parts are retried
+   * here.
    */
   protected final <T> Mono<T> ofPart(Mono<T> sent, List<Integer> indexes) {
     return indexes.size() == statements.size() ? sent : sent.contextWrite(DriverRetries::ofPart);
   }
 
-  /** The statements failed; an ordered batch ends with the first of them. */
+  /** Records a failure of statements; an ordered batch ends with the first of them. */
   protected final void fail(List<Integer> indexes, CommandFailure why) {
     synchronized (result) {
       indexes.stream()
@@ -170,14 +171,14 @@ public abstract class WriteBatch {
     }
   }
 
-  /** A server has answered, be it that it failed. */
+  /** Records that a server has replied, even with an error. */
   protected final void answered() {
     synchronized (result) {
       answered = true;
     }
   }
 
-  /** Takes in one shard's answer to a statement that is another shard's, too. */
+  /** Adds one shard's reply to a statement that concerns several shards. */
   protected final void add(String shard, BsonDocument reply, int index) {
     synchronized (result) {
       answered = true;
@@ -185,14 +186,17 @@ public abstract class WriteBatch {
     }
   }
 
-  /** All shards that own something of these statements have answered. */
+  /** Called when all shards that own data of these statements have replied. */
   protected final void done(List<Integer> indexes) {
     synchronized (result) {
       indexes.forEach(pending::remove);
     }
   }
 
-  /** Sends what is pending under one table; {@link StaleRoute} if some of it was refused. */
+  /**
+   * Sends the pending statements under one table; fails with {@link StaleRoute} if a shard refused
+   * some.
+   */
   protected final Mono<WriteBatch> attempt(RoutingTable table) {
     return Mono.defer(
         () -> {
@@ -208,13 +212,13 @@ public abstract class WriteBatch {
   /**
    * Sends each statement to its owner.
    *
-   * @param other carries out one that no single shard owns
+   * @param other executes a statement without a single owner
    */
   protected final Mono<Void> byOwner(BatchTargets placement, IntFunction<Mono<Void>> other) {
     return ordered ? inOrder(placement, other) : sideBySide(placement, other);
   }
 
-  /** One run after the other: a loop, since a batch may have thousands. */
+  /** Runs one run after another. A loop, because a batch may have thousands. */
   private Mono<Void> inOrder(BatchTargets placement, IntFunction<Mono<Void>> other) {
     return Mono.defer(() -> nextRun(placement, other))
         .repeat(() -> !pending.isEmpty() && !result.isFinal(true))
@@ -254,21 +258,21 @@ public abstract class WriteBatch {
             Integer.MAX_VALUE,
             1)
         .then()
-        // A refusal by several shards arrives as a composite of StaleRoutes.
+        // Refusals by several shards arrive as a composite of StaleRoutes.
         .onErrorMap(StaleRoutes::single)
         .then(
             Mono.defer(
                 () ->
                     Flux.fromIterable(others)
-                        // An error has ended the transaction, and is what has to be told.
+                        // An error has ended the transaction and is the result.
                         .takeWhile(index -> !(isOfTransaction() && result.isFinal(true)))
                         .concatMap(other::apply)
                         .then()));
   }
 
   /**
-   * What became of these statements is not known. The other shards go on; in a transaction, which
-   * is lost then, they need not.
+   * The outcome of these statements is unknown. The other shards continue, except in a transaction,
+   * which has failed.
    */
   protected final Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
     if (failure instanceof StaleRoute || isOfTransaction()) {
@@ -276,7 +280,7 @@ public abstract class WriteBatch {
     }
     synchronized (result) {
       if (unanswered == null || unanswered instanceof NotSentException) {
-        // A part that may have been written forbids a retry.
+        // If a part may have been written, a retry is forbidden.
         unanswered = failure;
       }
       fail(indexes, CommandFailure.from(failure));
@@ -288,10 +292,13 @@ public abstract class WriteBatch {
     return TransactionCommands.isPart(command);
   }
 
-  /** Statements that one shard owns: applied ones leave {@link #pending}, stale ones stay. */
+  /**
+   * Sends statements to their owner: executed ones are removed from {@link #pending}, stale ones
+   * stay.
+   */
   protected final Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
     return ofPart(client.send(table, shard, part(indexes)), indexes)
-        .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer of shard " + shard)))
+        .switchIfEmpty(Mono.error(() -> new IllegalStateException("no reply from shard " + shard)))
         .flatMap(ShardClient::refuseStale)
         .flatMap(
             answer ->
@@ -301,7 +308,7 @@ public abstract class WriteBatch {
         .onErrorResume(failure -> notAnswered(failure, indexes));
   }
 
-  /** Takes in the answer of whoever was sent these statements alone. */
+  /** Adds the reply to a part that was sent alone. */
   protected final Mono<Void> settle(BsonDocument reply, List<Integer> indexes) {
     synchronized (result) {
       answered = true;
@@ -310,7 +317,7 @@ public abstract class WriteBatch {
         indexes.forEach(pending::remove);
         return Mono.empty();
       }
-      // An ordered batch stops at the refused statement, and later ones were not tried.
+      // An ordered batch stops at the refused statement; later ones were not executed.
       int firstStale = stale.get(0);
       for (int index : indexes) {
         boolean untried = ordered ? index >= firstStale : stale.contains(index);

@@ -5,8 +5,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 
 /**
- * An unacknowledged write is still sent as one that a shard answers, as mongos does: how else
- * should a refusal be known?
+ * Changes an unacknowledged write to an acknowledged one, as mongos does. Otherwise a shard's
+ * refusal would be lost.
  */
 final class WriteConcernRule {
   private WriteConcernRule() {}

@@ -24,7 +24,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a write command, put together from the answers of its parts. Not thread-safe.
+ * The reply to a write command, merged from the replies to its parts. Not thread-safe.
  *
  * <p>Source: {@code BatchWriteOp::buildClientResponse} in {@code batch_write_op.cpp} of mongos.
  */
@@ -42,7 +42,7 @@ public final class WriteResult {
   private int modified;
   private boolean countsModified;
   private final List<BsonDocument> upserted = new ArrayList<>();
-  // One for a statement, also if several shards have found fault with it.
+  // One error per statement, even if several shards return one.
   private final SortedMap<Integer, BsonDocument> errors = new TreeMap<>();
   private final List<BsonValue> retried = new ArrayList<>();
   private final List<BsonDocument> writeConcernErrors = new ArrayList<>();
@@ -56,17 +56,17 @@ public final class WriteResult {
 
   /**
    * @param command insert, update or delete
-   * @param statements how many it has
+   * @param statements the number of its statements
    */
   public WriteResult(OpMsg command, int statements) {
-    // As mongos: what is no false is true.
+    // As in mongos, any value but false is true.
     this.ordered = !BsonBoolean.FALSE.equals(command.body().get("ordered"));
     this.statements = statements;
     this.retryable =
         command.body().containsKey("txnNumber") && !command.body().containsKey("autocommit");
   }
 
-  /** One shard's answer to a whole write of one statement, as a mongos gives it. */
+  /** One shard's reply to a write with one statement, in the format of mongos. */
   static BsonDocument of(String shard, OpMsg command, BsonDocument reply) {
     if (command.commandName().equals("findAndModify")) {
       return atShard(shard, reply);
@@ -77,8 +77,8 @@ public final class WriteResult {
   }
 
   /**
-   * Whether a shard's answer says that the statement would move its document to another shard,
-   * which takes a transaction.
+   * Whether a shard's reply reports that the statement would move its document to another shard,
+   * which requires a transaction.
    */
   public static boolean movesDocument(BsonDocument reply) {
     return !ErrorCodes.ok(reply)
@@ -86,12 +86,12 @@ public final class WriteResult {
         && reply.isDocument("postImage");
   }
 
-  /** Takes in a shard's answer; as {@link #add(BsonDocument, List)}. */
+  /** Adds a shard's reply; as {@link #add(BsonDocument, List)}. */
   List<Integer> add(String shard, BsonDocument reply, List<Integer> indexes) {
     return add(atShard(shard, reply), indexes);
   }
 
-  /** A shard's answer with the shard's name in its write concern error, as mongos gives it. */
+  /** A shard's reply with the shard's name in its write concern error, as in mongos. */
   public static BsonDocument atShard(String shard, BsonDocument reply) {
     if (!(reply.get("writeConcernError") instanceof BsonDocument error)) {
       return reply;
@@ -106,9 +106,9 @@ public final class WriteResult {
   }
 
   /**
-   * Takes in the answer of a mongos to a part.
+   * Adds a reply to a part.
    *
-   * @param reply the answer
+   * @param reply the reply
    * @param indexes the batch's index of each statement of the part
    * @return the batch's indexes that were refused as stale, in order; they do not count as errors
    */
@@ -152,7 +152,7 @@ public final class WriteResult {
     return stale;
   }
 
-  /** Takes in that a statement failed, or that it is not known what became of it. */
+  /** Adds the failure of a statement, or the error of one whose outcome is unknown. */
   public void addError(int index, CommandFailure why) {
     parts.add(new Part(List.of(), true, false));
     errors.putIfAbsent(
@@ -162,7 +162,7 @@ public final class WriteResult {
             .append("errmsg", new BsonString(String.valueOf(why.getMessage()))));
   }
 
-  /** Whether no statement has been carried out, nor has failed. */
+  /** Whether no statement has been executed or has failed. */
   public boolean isEmpty() {
     return isUnwritten() && failure == null;
   }
@@ -171,17 +171,19 @@ public final class WriteResult {
     return n == 0 && errors.isEmpty();
   }
 
-  /** Whether nothing more may be sent. */
+  /** Whether no further statement may be sent. */
   public boolean isFinal(boolean ordered) {
     return failure != null || (ordered && !errors.isEmpty());
   }
 
-  /** The refusal that {@link #add} met last. */
+  /** The last refusal passed to {@link #add}. */
   public BsonDocument lastRefusal() {
     return lastRefusal == null ? new BsonDocument() : lastRefusal;
   }
 
-  /** Whether a shard's answer settles its one statement: it found its document, or failed. */
+  /**
+   * Whether a shard's reply completes a single statement: the shard found the document, or failed.
+   */
   public static boolean settles(BsonDocument reply) {
     return !ErrorCodes.ok(reply)
         || reply.containsKey("writeErrors")
@@ -194,7 +196,8 @@ public final class WriteResult {
       appendWritten(reply);
     }
     if (failure != null) {
-      // Some statements were applied before a shard failed as a whole: as a server would say it.
+      // Some statements were executed before a shard failed as a whole: the reply is that of a
+      // server in this case.
       reply.putAll(failure);
     } else {
       if (!writeConcernErrors.isEmpty()
@@ -249,7 +252,7 @@ public final class WriteResult {
                         .collect(joining(" :: and :: ", SEVERAL, ""))));
   }
 
-  /** A part that went over several shards has errors of several, too. */
+  /** A reply to a part may already contain the errors of several shards. */
   private static String described(BsonDocument error) {
     String message = message(error);
     return message.startsWith(SEVERAL)
@@ -268,10 +271,10 @@ public final class WriteResult {
   }
 
   /**
-   * The labels of the parts' errors. That nothing was written is true if it is of every part; that
-   * the command may be sent again, if it is of every part that failed. A command without a
-   * transaction number would then be applied twice where a part was written. {@code
-   * RetryableWriteError} is of commands with such a number: servers know what they have written.
+   * The labels of the parts' errors. {@code NoWritesPerformed} requires it of every part, {@code
+   * RetryableError} of every part that failed. Without a transaction number, a retry would execute
+   * written parts twice. {@code RetryableWriteError} is for commands with such a number: servers
+   * recognise executed statements.
    */
   private BsonArray labels() {
     Set<BsonValue> labels = new LinkedHashSet<>();
@@ -291,14 +294,14 @@ public final class WriteResult {
   }
 
   private void observeTimes(BsonDocument reply) {
-    if (reply.get("$clusterTime") instanceof BsonDocument told
+    if (reply.get("$clusterTime") instanceof BsonDocument given
         && (clusterTime == null
-            || ClusterClock.time(clusterTime).compareTo(ClusterClock.time(told)) < 0)) {
-      clusterTime = told;
+            || ClusterClock.time(clusterTime).compareTo(ClusterClock.time(given)) < 0)) {
+      clusterTime = given;
     }
-    if (reply.get("operationTime") instanceof BsonTimestamp told
-        && (operationTime == null || operationTime.compareTo(told) < 0)) {
-      operationTime = told;
+    if (reply.get("operationTime") instanceof BsonTimestamp given
+        && (operationTime == null || operationTime.compareTo(given) < 0)) {
+      operationTime = given;
     }
   }
 

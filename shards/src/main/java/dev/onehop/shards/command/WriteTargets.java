@@ -9,11 +9,11 @@ import java.util.Objects;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Reads the statements of insert, update and delete commands. */
+/** Determines the targets of the statements of insert, update and delete commands. */
 public final class WriteTargets {
   private WriteTargets() {}
 
-  /** Where a statement belongs under {@code table}. */
+  /** The target of a statement under {@code table}. */
   public static Target of(RoutingTable table, String command, BsonDocument statement) {
     return switch (command) {
       case "insert" -> Targeter.insert(table, statement);
@@ -34,12 +34,12 @@ public final class WriteTargets {
         : Targeter.update(table, filter, update, isMulti("update", statement), upsert, options);
   }
 
-  /** Whether a statement of an update inserts if nothing matches. */
+  /** Whether an update statement inserts a document if none matches. */
   public static boolean isUpsert(BsonDocument statement) {
     return CommandFields.flag(statement, "upsert");
   }
 
-  /** Whether a statement of an update or a delete concerns all documents that match. */
+  /** Whether an update or delete statement applies to all matching documents. */
   public static boolean isMulti(String command, BsonDocument statement) {
     return switch (command) {
       case "delete" -> CommandFields.number(statement, "limit") == 0;
@@ -48,7 +48,7 @@ public final class WriteTargets {
     };
   }
 
-  /** Collation and variables of a statement or of a whole command. */
+  /** The collation and the variables of a statement or of a whole command. */
   public static TargetingOptions options(BsonDocument source) {
     BsonDocument collation = source.get("collation") instanceof BsonDocument given ? given : null;
     BsonDocument let = source.get("let") instanceof BsonDocument given ? given : null;

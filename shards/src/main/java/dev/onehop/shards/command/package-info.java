@@ -1,7 +1,7 @@
 /**
- * Does with a client's command what a mongos does with it, and sends it, versioned, to the shards'
- * own servers. {@link dev.onehop.shards.command.ClusterRouter} is where to begin; what a command
- * has to do with one shard is in {@code cluster}, with several in {@code cursor}.
+ * Executes a client's command as a mongos does: it sends versioned commands to the shards' servers.
+ * {@link dev.onehop.shards.command.ClusterRouter} is the entry point. Commands for one server are
+ * in {@code cluster}, cursors in {@code cursor}.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

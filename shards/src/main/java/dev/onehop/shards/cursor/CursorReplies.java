@@ -45,7 +45,7 @@ public final class CursorReplies {
         : 0;
   }
 
-  /** The documents of a batch, be it the first or not. */
+  /** The documents of a batch, the first or a later one. */
   public static List<RawBsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
     BsonArray batch =
@@ -55,12 +55,12 @@ public final class CursorReplies {
     return batch.stream().map(BsonValue::asDocument).map(CursorReplies::raw).toList();
   }
 
-  /** Documents out of a message are raw already. */
+  /** Documents of a message are raw already. */
   private static RawBsonDocument raw(BsonDocument document) {
     return document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC);
   }
 
-  /** The reply to a shard's getMore, or its failure. */
+  /** The reply to a shard's getMore; fails if the reply is an error. */
   public static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
     return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
   }
@@ -69,7 +69,7 @@ public final class CursorReplies {
     return with(reply, "id", new BsonInt64(id));
   }
 
-  /** A reply that says that shards which could not be reached are left out. */
+  /** Marks a reply as partial, because unreachable shards are left out. */
   public static BsonDocument partial(BsonDocument reply) {
     return with(reply, PARTIAL, BsonBoolean.TRUE);
   }

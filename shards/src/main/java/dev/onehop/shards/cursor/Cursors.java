@@ -20,8 +20,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The cursors that clients hold open, by the id that they know. One that no client has asked for in
- * ten minutes is forgotten, as servers do: its client may never have got the reply.
+ * The open cursors of clients, by the clients' cursor ids. A cursor that is not used for ten
+ * minutes is closed, as servers do: its client may never have received the reply.
  *
  * <p>Thread-safe; a single cursor is used by one request at a time, as a client does.
  */
@@ -39,7 +39,7 @@ public final class Cursors {
     this(System::nanoTime);
   }
 
-  /** For tests, with a clock of their own. */
+  /** For tests, with a fake clock. */
   Cursors(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
     this.nextSweepNanos = new AtomicLong(nanoTime.getAsLong() + BETWEEN_SWEEPS.toNanos());
@@ -62,24 +62,24 @@ public final class Cursors {
 
   /** A cursor of a client, over one shard or several. */
   public interface OpenCursor {
-    /** The reply to a getMore; its cursor id is 0 when there is nothing left. */
+    /** Executes a getMore. The cursor id in the reply is 0 at the end. */
     Mono<BsonDocument> getMore(BsonDocument command, long id);
 
-    /** Ends it at the shards; never fails. */
+    /** Closes the cursor at the shards; never fails. */
     Mono<Void> kill();
 
-    /** Whether it was opened in one of these sessions, given by their ids. */
+    /** Whether the cursor was opened in one of these sessions, given by their ids. */
     default boolean isOf(Set<BsonValue> sessions) {
       return false;
     }
 
-    /** Whether its client has asked that it be kept, however long it is not used. */
+    /** Whether the client has disabled the cursor's timeout. */
     default boolean neverTimesOut() {
       return false;
     }
   }
 
-  /** Keeps a cursor under a new id: {@code wanted} if no other has it. */
+  /** Adds a cursor under a new id: {@code wanted}, unless another cursor has it. */
   public long add(long wanted, OpenCursor cursor) {
     long now = nanoTime.getAsLong();
     sweep(now);
@@ -91,7 +91,10 @@ public final class Cursors {
     return id;
   }
 
-  /** Only once in a while, and only when there are new ones: it looks at all of them. */
+  /**
+   * Closes idle cursors. It inspects all cursors, so it runs at most once a minute and only when
+   * cursors are added.
+   */
   private void sweep(long now) {
     long next = nextSweepNanos.get();
     if (now - next < 0 || !nextSweepNanos.compareAndSet(next, now + BETWEEN_SWEEPS.toNanos())) {
@@ -105,7 +108,7 @@ public final class Cursors {
         });
   }
 
-  /** The next batch of a cursor, which ends with an error or if it is cancelled. */
+  /** The next batch of a cursor. An error or a cancellation closes the cursor. */
   public Mono<BsonDocument> getMore(BsonDocument command) {
     return Mono.defer(
         () -> {
@@ -132,7 +135,7 @@ public final class Cursors {
         });
   }
 
-  /** A server may keep a cursor whose getMore it has refused. */
+  /** Closes the cursor after an error, because the server may keep it. */
   private Mono<BsonDocument> endedIfLast(BsonDocument reply, long id, Kept kept) {
     if (!ErrorCodes.ok(reply)) {
       return kill(id).thenReturn(reply);
@@ -143,13 +146,13 @@ public final class Cursors {
     return Mono.just(reply);
   }
 
-  /** Ends a cursor; whether there was one. */
+  /** Closes a cursor; returns whether it was open. */
   public Mono<Boolean> kill(long id) {
     Kept kept = open.remove(id);
     return kept == null ? Mono.just(false) : kept.cursor.kill().thenReturn(true);
   }
 
-  /** Ends the cursors of sessions that have ended, given by their ids. */
+  /** Closes the cursors of sessions that have ended, given by their ids. */
   public Mono<Void> killOf(Set<BsonValue> sessions) {
     return Flux.fromIterable(open.entrySet())
         .filter(each -> each.getValue().cursor.isOf(sessions))
@@ -157,7 +160,7 @@ public final class Cursors {
         .then();
   }
 
-  /** An answer of a server as the client gets it, whose cursor is kept if it has an open one. */
+  /** Returns a server's reply for the client, and adds its cursor if that is still open. */
   public BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
     BsonDocument reply = answer.document();
     long id = CursorReplies.id(reply);

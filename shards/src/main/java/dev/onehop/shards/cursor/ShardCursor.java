@@ -21,8 +21,8 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * A cursor at one server. It keeps the ownership that it was opened with, so it is read to its end
- * where it is, whatever moves.
+ * A cursor at one server. It keeps the ownership of the time when it was opened, so it is read to
+ * its end at this server even if ranges move.
  */
 public final class ShardCursor implements OpenCursor {
   private static final List<String> STABLE_API =
@@ -40,8 +40,8 @@ public final class ShardCursor implements OpenCursor {
   private final boolean partial;
 
   /**
-   * @param opening the command that opened it; its session is the cursor's, and servers refuse a
-   *     getMore that does not say the same of the Stable API
+   * @param opening the command that opened the cursor; each getMore repeats its session and its
+   *     Stable API options, because servers refuse others
    * @param answer the reply with the first batch
    */
   public ShardCursor(ReplicaSet replicaSet, OpMsg opening, Answer answer) {
@@ -92,9 +92,9 @@ public final class ShardCursor implements OpenCursor {
   }
 
   /**
-   * The next batch for a merge; finished when the id in the reply is 0.
+   * The next batch for a merge; the id in the reply is 0 at the end.
    *
-   * @param batchSize at most so many documents, 0 for as many as the server gives at once
+   * @param batchSize the most documents, 0 for the server's limit
    */
   public Mono<BsonDocument> next(int batchSize) {
     BsonDocument command = getMore();
@@ -104,7 +104,7 @@ public final class ShardCursor implements OpenCursor {
     return sendOn(command);
   }
 
-  /** The next batch of a tailable cursor, for which the server may wait a while. */
+  /** The next batch of a tailable cursor; the server may wait for this time. */
   public Mono<BsonDocument> awaitNext(Duration wait) {
     return sendOn(getMore().append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis()))));
   }
@@ -119,7 +119,7 @@ public final class ShardCursor implements OpenCursor {
     return command;
   }
 
-  /** Where partial results are allowed, a server that is gone has nothing more to give. */
+  /** With partial results, a lost server ends the cursor without an error. */
   private Mono<BsonDocument> sendOn(BsonDocument getMore) {
     Mono<BsonDocument> sent =
         replicaSet.sendTo(server, OpMsg.command(getMore)).map(Answer::document);

@@ -1,5 +1,5 @@
 /**
- * Cursors over several shards, and how a client's getMore and killCursors find them again.
+ * Open cursors at servers, which a client's getMore and killCursors refer to.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
  */
 public interface CommandRouter extends AutoCloseable {
   /**
-   * Executes a command. To cancel the subscription gives the command up; whether it was carried out
-   * is then not known.
+   * Executes a command. A cancelled subscription abandons the command; it is then unknown whether
+   * it was executed.
    *
    * @return the reply's document; errors of the cluster are replies with {@code ok: 0} or errors of
    *     the Mono
@@ -23,45 +23,45 @@ public interface CommandRouter extends AutoCloseable {
   Mono<BsonDocument> execute(OpMsg command);
 
   /**
-   * Passes a command on without decoding it, if it is one that can go this way. Called for every
-   * command first.
+   * Forwards a command without decoding it, if possible. Called first for every command.
    *
-   * @param frame the whole message; stays the caller's, who keeps it until the outcome
-   * @param carrier sends it to its server
-   * @return null if the command can't go this way: it is to be executed in full
+   * @param frame the whole message; the caller keeps it until the outcome and releases it
+   * @param carrier sends the message to its server
+   * @param outcome receives the outcome
+   * @return null if the command cannot be forwarded: the caller then calls {@link #execute}
    */
   @Nullable ForwardedCommand tryForward(
       ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome);
 
   /**
-   * Carries messages over the router's connections.
+   * A carrier that sends messages over the router's connections.
    *
    * @param loop the event loop whose connections to prefer, null for any
    */
   ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop);
 
-  /** Whether a command is an operation that is measured. */
+  /** Whether a command counts as an operation in the meters. */
   default boolean isMeasured(String command) {
     return true;
   }
 
-  /** Why no server can be reached now; null if one can, or it is not known yet. */
+  /** The reason why no server can be reached now; null if one can, or if it is not known yet. */
   default @Nullable String outage() {
     return null;
   }
 
-  /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
+  /** Completes when the cluster is usable; fails with the reason if it is not. */
   Mono<Void> started();
 
   /**
-   * The same, but completes also when the cluster's metadata can't be read yet and a server may
-   * serve commands nevertheless.
+   * Like {@link #started}, but also completes when the metadata cannot be read yet and another
+   * server may execute commands.
    */
   default Mono<Void> startedOrSilent() {
     return started();
   }
 
-  /** Ends the connections to the servers. Commands under way fail. */
+  /** Closes the connections to the servers. Commands in flight fail. */
   @Override
   void close();
 }

@@ -6,37 +6,37 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Records one command: what it is, where it is sent and how it ends. It travels in the Reactor
- * context. What is not implemented is not recorded.
+ * Records one command: its name, its servers and its outcome. The trace is in the Reactor context.
+ * The default methods record nothing.
  *
  * <p>Thread-safe.
  */
 public interface CommandTrace {
-  /** Records nothing. */
+  /** A trace that records nothing. */
   CommandTrace NONE = new CommandTrace() {};
 
-  /** The trace of the command that is under way in a context; {@link #NONE} without one. */
+  /** The trace of the command that runs in a context; {@link #NONE} without one. */
   static CommandTrace in(ContextView context) {
     return context.<CommandTrace>getOrEmpty(CommandTrace.class).orElse(NONE);
   }
 
-  /** The context for a command whose trace this is. */
+  /** Adds this trace to a command's context. */
   default Context into(Context context) {
     return context.put(CommandTrace.class, this);
   }
 
-  /** What it is, said at least once before it ends. */
+  /** Records the command's name and collection; called at least once before the end. */
   default void is(String name, String collection) {}
 
-  /** It was sent to a shard that owns what it touches, or some of it. */
+  /** Records that the command was sent to a shard that owns data it touches. */
   default void sent(String shard, ServerAddressName server) {}
 
-  /** It was handed to a mongos. */
+  /** Records that the command was sent to a mongos. */
   default void handedOver(ServerAddressName mongos) {}
 
-  /** It was refused as stale, and is decided again. */
+  /** Records that a shard refused the command as stale, so that it is routed again. */
   default void refused() {}
 
-  /** It has ended. */
+  /** Records the end of the command. */
   default void end(Outcome outcome, @Nullable Throwable failure) {}
 }

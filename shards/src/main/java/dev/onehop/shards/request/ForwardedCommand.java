@@ -8,65 +8,67 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
 /**
- * A command on its way without having been decoded.
+ * A command that was forwarded without decoding.
  *
- * @param name of the command
- * @param cancel cancels it, as in {@link Carrier#send}
+ * @param name the command's name
+ * @param cancel cancels the command, as in {@link Carrier#send}
  */
 public record ForwardedCommand(String name, BooleanSupplier cancel) {
-  /** Carries a message to a server and its answer back. */
+  /** Sends a message to a server and returns the reply. */
   @FunctionalInterface
   public interface Carrier {
     /**
      * Sends a message, now or later.
      *
-     * @param message the whole message, taken over
-     * @param head of the command, as it was read; used before this returns
-     * @param outcome takes what became of it
-     * @return cancels it and returns whether that was in time: the outcome is not called then
+     * @param server the server
+     * @param message the whole message; released by the carrier
+     * @param head the parsed head of the command; used only during this call
+     * @param outcome receives the outcome
+     * @return cancels the command; returns true if this was in time, so that the outcome is not
+     *     called
      */
     BooleanSupplier send(
         ServerAddressName server, ByteBuf message, CommandHead head, Exchange.Outcome outcome);
   }
 
-  /** Takes where a command goes, and then what became of it: by one call, as its carrier calls. */
+  /** Receives the server of a command, and then its outcome: one call, on the carrier's thread. */
   public interface Outcome {
-    /** Where it is sent, before one of the others is called. */
+    /** Called with the server, before the outcome. */
     default void sending(String command, String namespace, String shard, ServerAddressName server) {
       targeting(command, namespace, true).sent(shard, server);
     }
 
     /**
-     * What is sent, before one of the others is called.
+     * Called with the command, before the outcome.
      *
-     * @return takes note of where it goes
+     * @return the trace for the command's server
      */
     CommandTrace targeting(String command, String namespace, boolean isMeasured);
 
     /**
-     * It was carried out, or refused for good.
+     * The command was executed or finally refused.
      *
-     * @param message the whole answer, under the command's id; the caller releases it
-     * @param ok whether it was carried out
+     * @param message the whole reply, under the command's request id; the caller releases it
+     * @param ok whether it was executed
      */
     void replied(ByteBuf message, boolean ok);
 
     /**
-     * Nothing was carried out that must not be carried out again: the command is to be executed in
-     * full.
+     * The command was not executed, or may be executed again: the caller executes it by {@link
+     * CommandRouter#execute}.
      *
-     * @param refused whether the shard refused it, because the table is stale
-     * @param first what to wait for before
+     * @param refused whether the shard refused the command because the table is stale
+     * @param first must complete before the execution
      */
     void notDone(boolean refused, Mono<Void> first);
 
     /**
-     * It was sent, and the connection broke before the answer. It may be sent again: the command is
-     * to be executed in full.
+     * The command was sent, and the connection broke before the reply. It may be sent again: the
+     * caller executes it by {@link CommandRouter#execute}.
      */
     void broken();
 
-    /** Whether it was carried out is not known. */
+    /** It is unknown whether the command was executed. */
     void failed(Throwable cause);
   }
 }

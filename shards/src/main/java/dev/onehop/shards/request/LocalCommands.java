@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What a router answers by itself: the handshake, its health and its counters, in the words of a
- * mongos, and with the {@link RouterIdentity#marks} that tell that it is none.
+ * Answers the commands that need no server: the handshake, health and counters. The replies have
+ * the format of a mongos, with the additional {@link RouterIdentity#marks}.
  *
  * <p>Thread-safe.
  */
@@ -50,7 +50,7 @@ public final class LocalCommands {
   }
 
   /**
-   * @param handshakeOnly whether a mongos answers all else
+   * @param handshakeOnly whether a mongos executes all commands but the handshake
    */
   public LocalCommands(RouterIdentity identity, boolean handshakeOnly) {
     this.identity = identity;
@@ -69,7 +69,7 @@ public final class LocalCommands {
     connections.decrementAndGet();
   }
 
-  /** The answer, or null if the command is for the cluster. */
+  /** The reply; null if the command is for the cluster. */
   @Nullable Mono<BsonDocument> answer(OpMsg request) {
     String name = request.commandName();
     count(request, name);
@@ -89,7 +89,7 @@ public final class LocalCommands {
               new CommandFailure(
                   ErrorCodes.COMMAND_NOT_SUPPORTED,
                   "CommandNotSupported",
-                  "logout would hold for every operation that shares the socket"));
+                  "logout would apply to every operation that shares the socket"));
       default -> null;
     };
   }
@@ -112,7 +112,7 @@ public final class LocalCommands {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("localTime", new BsonDateTime(System.currentTimeMillis()))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
-            // Drivers before 5.6 ask for it by getLastError if it is absent.
+            // Without this field, drivers before 5.6 send getLastError to read it.
             .append("connectionId", new BsonInt64(connectionsCreated.get()))
             .append("maxWireVersion", new BsonInt32(identity.maxWireVersion()))
             .append("minWireVersion", new BsonInt32(0)));
@@ -148,7 +148,7 @@ public final class LocalCommands {
             .append("opcounters", opcounters));
   }
 
-  /** Counts a command with one statement that did not come by {@link #answer}. */
+  /** Counts a forwarded command, which has one statement and is not passed to {@link #answer}. */
   void countForwarded(String name) {
     switch (name) {
       case "find" -> add(Counter.QUERY, 1);
@@ -170,7 +170,7 @@ public final class LocalCommands {
     }
   }
 
-  /** How many statements a command has, be they any that can be carried out or not. */
+  /** The number of statements, valid or not. */
   private static int statements(OpMsg request, String list) {
     return request.body().get(list) instanceof BsonArray array
         ? array.size()

@@ -2,7 +2,7 @@ package dev.onehop.shards.request;
 
 import java.util.Locale;
 
-/** How an operation ended. */
+/** The outcome of an operation. */
 public enum Outcome {
   OK,
   FAILED,

@@ -36,11 +36,11 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
- * Works through the requests of one client connection one at a time, as mongos does. Used by one
- * thread at a time: that of an event loop, or the client's own.
+ * Executes the requests of one client connection one at a time, as mongos does. Used by one thread
+ * at a time: that of an event loop, or the client's own.
  */
 public final class RequestLoop {
-  // Parts of another command, or not worth it.
+  // Parts of another command, or of no interest.
   private static final Set<String> NOT_MEASURED =
       Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
 
@@ -62,14 +62,14 @@ public final class RequestLoop {
   private boolean closed;
   private boolean clientClosed;
 
-  /** Fails the request that is forwarded at present. */
+  /** Fails the request that is being forwarded. */
   private @Nullable Consumer<Throwable> forwarding;
 
   private int replyId;
-  // The request that is being served; a late outcome of an earlier one is dropped by it.
+  // The current request; by it, a late outcome of an earlier one is recognised and dropped.
   private @Nullable Head current;
 
-  /** What is needed to answer a request, also one that cannot be read further. */
+  /** The fields that are needed to answer a request, even one that cannot be decoded. */
   private static final class Head {
     private final int requestId;
     private final boolean expectsReply;
@@ -90,20 +90,20 @@ public final class RequestLoop {
     }
   }
 
-  /** By which threads, and over which sockets, requests are served. */
+  /** The threads and sockets that serve requests. */
   public interface Turns {
     /**
-     * Runs a task when no other thread uses the loop, now if this thread does. Called by any
-     * thread.
+     * Runs a task when no other thread uses the loop, at once if this thread does. Can be called by
+     * any thread.
      *
-     * @return false if nothing is served any more, and the task is not run
+     * @return false if the connection is closed, so that the task does not run
      */
     boolean run(Runnable task);
 
-    /** Carries what is forwarded. Its outcomes may come on any thread. */
+    /** The carrier of forwarded commands. Outcomes may arrive on any thread. */
     ForwardedCommand.Carrier carrier();
 
-    /** Everything on one event loop, over its sockets if it has some. */
+    /** Serves all requests on one event loop, over its sockets if it has any. */
     static Turns on(EventLoop loop, CommandRouter router) {
       ForwardedCommand.Carrier carrier =
           router.carrierOn(loop instanceof CallerRunsEventLoop ? null : loop);
@@ -121,25 +121,25 @@ public final class RequestLoop {
     }
   }
 
-  /** Where the answers go. Called by the thread that uses the loop. */
+  /** Receives the replies. Called by the thread that uses the loop. */
   public interface Replies {
-    /** Sends a whole message, which is taken over. */
+    /** Sends a whole message and releases it. */
     void send(ByteBuf message);
 
-    /** All requests so far are answered. */
+    /** Called when all requests so far have a reply. */
     void idle();
 
     /**
-     * The connection to the server that was to answer broke: breaks the client's, too, so that its
-     * driver takes it for what it is.
+     * Called when the connection to the server broke. Closes the client's connection, too, so that
+     * its driver handles a network error.
      *
-     * @return false if the client is to be told by an answer
+     * @return false if the client should receive an error reply instead
      */
     default boolean lost(IOException cause) {
       return false;
     }
 
-    /** The client speaks no protocol of ours. */
+    /** Called when the client uses an unsupported protocol. */
     void refuse(WireProtocolException why);
   }
 
@@ -165,7 +165,7 @@ public final class RequestLoop {
     local.connectionOpened();
   }
 
-  /** The client is gone; what it asked for is given up. */
+  /** Called when the client's connection is closed: its requests are abandoned. */
   public void closed() {
     closed = true;
     local.connectionClosed();
@@ -179,8 +179,8 @@ public final class RequestLoop {
   }
 
   /**
-   * The application's client is closed, and what is behind this with it. Requests fail from now on,
-   * with an error that the driver does not retry.
+   * Called when the application's client is closed. Current and later requests fail, with an error
+   * that the driver does not retry.
    */
   public void clientClosed() {
     clientClosed = true;
@@ -199,7 +199,7 @@ public final class RequestLoop {
     return new CommandFailure(ErrorCodes.INTERRUPTED, "Interrupted", "the client is closed");
   }
 
-  /** The size of the requests that wait until those before them are answered. */
+  /** The size of the waiting requests, in bytes. */
   public int waitingBytes() {
     return waitingBytes;
   }
@@ -209,7 +209,7 @@ public final class RequestLoop {
     return busy;
   }
 
-  /** Takes over a request. */
+  /** Adds a request, which the loop releases. */
   public void add(ByteBuf frame) {
     if (closed) {
       frame.release();
@@ -222,7 +222,8 @@ public final class RequestLoop {
 
   private void next() {
     if (looping) {
-      // An answer at once: the loop below goes on, or the stack would grow with each request.
+      // A synchronous reply: the loop below continues. A recursive call would need a stack frame
+      // per request.
       return;
     }
     looping = true;
@@ -265,7 +266,7 @@ public final class RequestLoop {
     }
   }
 
-  /** Takes over the frame if it returns true. */
+  /** Forwards a request; releases the frame if it returns true. */
   private boolean forward(ByteBuf frame) {
     ForwardOutcome outcome = new ForwardOutcome(frame);
     current = outcome.head;
@@ -323,8 +324,8 @@ public final class RequestLoop {
   }
 
   /**
-   * @param first what to wait for before
-   * @param broken whether it was sent before, and the connection broke
+   * @param first must complete before the execution
+   * @param broken whether the request was sent before, and the connection broke
    */
   private void serveInFull(OpMsg request, Mono<Void> first, boolean broken) {
     Head head = new Head(request);
@@ -356,9 +357,9 @@ public final class RequestLoop {
   }
 
   /**
-   * The answer to a handshake while no server can be reached, so that the client waits for one;
-   * null if one can. With the label that a network error has: a write for which a connection is
-   * opened may be tried again.
+   * The reply to a handshake while no server can be reached, so that the client waits for one; null
+   * if a server can be reached. It has the label of a network error, because the driver may retry a
+   * write for which it opens a connection.
    */
   private @Nullable BsonDocument outage() {
     String outage = router.outage();
@@ -373,13 +374,16 @@ public final class RequestLoop {
             false);
   }
 
-  /** What Reactor holds to be fatal, such as a stack overflow, it does not hand on as an error. */
+  /**
+   * Handles errors that Reactor considers fatal, such as a stack overflow: Reactor does not emit
+   * them as errors.
+   */
   private Consumer<Throwable> onErrorDropped(Head head) {
     return failure -> {
       if (Exceptions.isJvmFatal(failure)) {
         turns.run(() -> failed(head, failure));
       } else {
-        log.debug("an error that came too late", failure);
+        log.debug("an error after the end of the command", failure);
       }
     };
   }
@@ -443,9 +447,9 @@ public final class RequestLoop {
   }
 
   /**
-   * The broken connection for which the driver's is to be closed, too; null if a reply says what
-   * failed. If a connection closes, the driver clears its pool, which all servers share. So the
-   * connection stays open if one server can't be reached and others can.
+   * The error of a broken connection, for which the driver's connection is closed, too; null if an
+   * error reply is sent instead. If a connection closes, the driver clears its pool, which all
+   * servers share. So the connection stays open if one server cannot be reached and others can.
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
@@ -468,11 +472,11 @@ public final class RequestLoop {
       measured(reply);
       answer(head, reply);
     } catch (Throwable failure) {
-      // Not the client's BSON, which an error of its own kind would blame.
+      // Wrapped, because an error of BSON would blame the client's BSON.
       answerOrClose(
           head,
           CommandFailure.toReply(
-              new IllegalStateException("the answer could not be written", failure), false));
+              new IllegalStateException("the reply could not be written", failure), false));
     }
     done();
   }
@@ -495,7 +499,7 @@ public final class RequestLoop {
     try {
       answer(head, error);
     } catch (Throwable failure) {
-      replies.refuse(new WireProtocolException("an answer that could not be written: " + failure));
+      replies.refuse(new WireProtocolException("a reply that could not be written: " + failure));
     }
   }
 
@@ -517,10 +521,10 @@ public final class RequestLoop {
       this.head = new Head(frame);
     }
 
-    /** Runs the end of it in its turn, and the first one only. */
+    /** Runs the first outcome in its turn, and drops later ones. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
       if (!turns.run(() -> endNow(task, reply))) {
-        // The client is closed: nothing waits for the answer.
+        // The client is closed, so nothing waits for the reply.
         frame.release();
         ReferenceCountUtil.release(reply);
       }

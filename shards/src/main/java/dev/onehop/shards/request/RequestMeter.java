@@ -4,9 +4,9 @@ package dev.onehop.shards.request;
 @FunctionalInterface
 public interface RequestMeter {
   /**
-   * A command has arrived.
+   * Called when a command has arrived.
    *
-   * @param requestId the number under which the client sent it
+   * @param requestId the client's request id
    */
   CommandTrace begin(int requestId);
 }

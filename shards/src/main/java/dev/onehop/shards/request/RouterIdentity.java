@@ -5,28 +5,31 @@ import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
-/** Who a router says it is. Thread-safe. */
+/** The identity that a router announces. Thread-safe. */
 public interface RouterIdentity {
-  /** Where clients reach it, as far as they can. */
+  /** The address for clients, if they can reach the router at all. */
   ServerAddressName advertised();
 
-  /** The version of the cluster's servers, such as {@code 6.0.5}; "" if they say it themselves. */
+  /**
+   * The version of the cluster's servers, such as {@code 6.0.5}; "" if the servers answer this
+   * themselves.
+   */
   default String serverVersion() {
     return "";
   }
 
-  /** The highest wire version that all of the cluster's shards speak. */
+  /** The highest wire version that all of the cluster's shards support. */
   int maxWireVersion();
 
   default Duration uptime() {
     return Duration.ZERO;
   }
 
-  /** The fields of its {@code hello} that say what clients may take it for, if not a standalone. */
+  /** The fields of its {@code hello} that define its type for clients; a standalone without any. */
   default BsonDocument role() {
     return new BsonDocument("msg", new BsonString("isdbgrid"));
   }
 
-  /** Fields that every answer of its own bears, which say what it really is. */
+  /** Additional fields in every reply that the router itself creates; they identify the router. */
   BsonDocument marks();
 }
