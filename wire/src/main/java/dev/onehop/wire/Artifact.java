@@ -20,14 +20,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the artifact's id
  * @param isPresent whether it is on the class path
- * @param version as its jar's manifest names it; null if it is absent, or the jar names none, as
- *     one that holds several artifacts
+ * @param version the version in its jar's manifest; null if the artifact is absent or the manifest
+ *     has none, as in a jar with several artifacts
  */
 public record Artifact(String id, boolean isPresent, @Nullable String version) {
   private static final String REACTIVE_ID = "mongodb-driver-reactivestreams";
   private static final String REACTIVE_TYPE = "com.mongodb.reactivestreams.client.MongoClients";
 
-  /** The clients of the official driver, of which an application has one or both: id and class. */
+  /**
+   * The clients of the official driver: artifact id and class. An application has at least one of
+   * them.
+   */
   public static final SortedMap<String, String> CLIENTS =
       Collections.unmodifiableSortedMap(
           new TreeMap<>(
@@ -38,9 +41,9 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
                   "com.mongodb.reactivestreams.client.MongoClients")));
 
   /**
-   * The artifact that has a class.
+   * Finds an artifact by one of its classes.
    *
-   * @param className a class of the artifact, which is not initialized
+   * @param className a class of the artifact; the class is not initialized
    */
   public static Artifact of(String id, String className, ClassLoader loader) {
     String resource = className.replace('.', '/') + ".class";
@@ -53,7 +56,7 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
         new URL(url.toString().replace(resource, "META-INF/MANIFEST.MF")).openStream()) {
       Attributes attributes = new Manifest(manifest).getMainAttributes();
       String name = String.valueOf(attributes.getValue("Bundle-SymbolicName"));
-      // An application's own jar may hold all of its libraries, and has a version of its own.
+      // A jar that contains the application and its libraries has the application's version.
       return id.endsWith(name.substring(name.lastIndexOf('.') + 1))
           ? attributes.getValue("Bundle-Version")
           : null;
@@ -62,7 +65,7 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
     }
   }
 
-  /** The versions of an artifact that Maven's descriptors on the class path name. */
+  /** The versions of an artifact in Maven's descriptors on the class path. */
   public static Set<String> versions(String group, String id, ClassLoader loader) {
     Set<String> versions = new HashSet<>();
     try {
@@ -80,17 +83,17 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
     return versions;
   }
 
-  /** What either client is over. */
+  /** The driver's core, on which both clients depend. */
   public static Artifact driverCore(ClassLoader loader) {
     return of("mongodb-driver-core", "com.mongodb.MongoClientSettings", loader);
   }
 
-  /** The reactive client, also under the Kotlin coroutine and the Scala driver. */
+  /** The reactive client, on which the Kotlin coroutine and the Scala driver depend. */
   public static Artifact reactiveClient(ClassLoader loader) {
     return of(REACTIVE_ID, REACTIVE_TYPE, loader);
   }
 
-  /** Whether both have the same version, as far as it is known. */
+  /** Whether both have the same version; true if a version is unknown. */
   public boolean fits(Artifact other) {
     return version == null || other.version == null || version.equals(other.version);
   }

@@ -6,12 +6,12 @@ import org.slf4j.LoggerFactory;
 import reactor.util.context.Context;
 
 /**
- * Errors that come after a publisher has ended or was cancelled, as when a client is closed while
- * requests are in flight. Reactor logs them as errors, with a stack trace, unless the subscriber's
- * own context says otherwise. Thread-safe.
+ * Errors after the end or the cancellation of a publisher, as when a client is closed while
+ * requests are in flight. By default Reactor logs them at error level with a stack trace; the
+ * context of a subscriber can change it. Thread-safe.
  */
 public final class LateErrors {
-  // Reactor looks for this key before it takes the hook that is the same for all.
+  // Reactor prefers this key to its global hook.
   private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
   private static final Logger log = LoggerFactory.getLogger(LateErrors.class);
@@ -22,7 +22,7 @@ public final class LateErrors {
   private LateErrors() {}
 
   private static void log(Throwable failure) {
-    log.debug("an error that came too late", failure);
+    log.debug("an error after the end of the subscription", failure);
   }
 
   /** The context of a subscriber whose late errors go to the consumer. */
@@ -31,8 +31,8 @@ public final class LateErrors {
   }
 
   /**
-   * For {@code contextWrite} before a cache, which has no context once all its subscribers are
-   * gone: late errors are logged at debug level, unless a subscriber downstream takes them.
+   * For {@code contextWrite} before a cache, which has no context once all its subscribers have
+   * left: late errors are logged at debug level, unless a subscriber downstream handles them.
    */
   public static Context logged(Context context) {
     return context.hasKey(ON_ERROR_DROPPED) ? context : LOGGED.putAll(context.readOnly());

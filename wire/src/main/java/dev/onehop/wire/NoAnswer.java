@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 
-/** What requests fail with that get no answer in time. Reactor's own message names operators. */
+/**
+ * The failure of requests without a reply in time. Reactor's own message contains names of
+ * operators.
+ */
 public final class NoAnswer {
   private NoAnswer() {}
 
-  /** A {@link TimeoutException} that says how long was waited. */
+  /** A {@link TimeoutException} with the length of the wait. */
   public static <T> Mono<T> within(Duration time) {
     return Mono.error(() -> new TimeoutException("no answer within " + time.toMillis() + " ms"));
   }

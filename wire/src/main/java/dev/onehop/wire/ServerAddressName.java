@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The name of a server as the cluster's metadata writes it: {@code host:port}. It is compared as
- * text; nothing is resolved.
+ * The name of a server in the format of the cluster's metadata: {@code host:port}. Names are
+ * compared as text, without a lookup.
  *
  * @param host name or address, lower case, without brackets
  * @param port 1 to 65535
@@ -21,9 +21,9 @@ public record ServerAddressName(String host, int port) {
   }
 
   /**
-   * Reads {@code host}, {@code host:port} or {@code [ipv6]:port}.
+   * Parses {@code host}, {@code host:port} or {@code [ipv6]:port}.
    *
-   * @throws IllegalArgumentException if it is none of them
+   * @throws IllegalArgumentException if the text has another format
    */
   public static ServerAddressName parse(String text) {
     int bracket = text.lastIndexOf(']');
@@ -40,7 +40,7 @@ public record ServerAddressName(String host, int port) {
     }
   }
 
-  /** The members that the name of a replica set, {@code name/host:port,...}, lists. */
+  /** The members in the connection string of a replica set, {@code name/host:port,...}. */
   public static List<ServerAddressName> members(String replicaSet) {
     return Arrays.stream(replicaSet.substring(replicaSet.indexOf('/') + 1).split(",", -1))
         .map(member -> parse(member.trim()))

@@ -1,5 +1,5 @@
 /**
- * What all of this module needs: the names of servers, and what Reactor does not bring.
+ * Classes that all packages of this module use: names of servers, and additions to Reactor.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -21,26 +21,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event loop without a thread of its own: tasks run one at a time, on the calling thread or on
- * another event loop, the carrier.
+ * An event loop without a thread: tasks run one at a time, on the calling thread or on another
+ * event loop, the carrier.
  *
- * <p>{@link #run} runs a task at once on the calling thread if the loop is idle, which saves the
- * change of threads. {@link #execute}, and {@link #run} while the loop is busy, leave the task to
- * the carrier: no thread runs tasks that others have queued but the carrier's.
+ * <p>{@link #run} runs a task at once on the calling thread if the loop is idle, which saves a
+ * context switch. {@link #execute}, and {@link #run} while the loop is busy, leave the task to the
+ * carrier: only the carrier's thread runs queued tasks.
  *
  * <p>Thread-safe. No call waits for another thread.
  */
 public final class CallerRunsEventLoop extends AbstractEventExecutor implements EventLoop {
   private final EventLoop carrier;
   private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
-  // Tasks that are queued or run. The thread that changes it from 0 to 1 runs them, or the carrier.
+  // The number of tasks that are queued or running. The thread that changes it from 0 to 1 runs the
+  // task, or the carrier does.
   private final AtomicInteger tasks = new AtomicInteger();
   private final Runnable drain = this::drain;
   private final Promise<Void> terminated;
   private volatile @Nullable Thread running;
 
   /**
-   * @param carrier runs what the calling thread does not
+   * @param carrier runs the tasks that the calling thread does not run
    */
   public CallerRunsEventLoop(EventLoop carrier) {
     this(null, carrier);
@@ -52,13 +53,16 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     this.terminated = new DefaultPromise<>(carrier);
   }
 
-  /** Runs a task now if the loop is idle or this thread runs a task of it; else as execute. */
+  /**
+   * Runs a task now if the loop is idle or the current thread already runs a task of the loop;
+   * otherwise like {@link #execute}.
+   */
   public void run(Runnable task) {
     if (inEventLoop()) {
       task.run();
     } else if (tasks.compareAndSet(0, 1)) {
       if (!queue.isEmpty()) {
-        // A task of before waits until another thread has counted the one it has queued.
+        // Another thread has queued a task and has not counted it yet. That task is first.
         queue.add(task);
         leaveToCarrier();
         return;
@@ -75,7 +79,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     }
   }
 
-  /** Runs a task after those that were added before. */
+  /** Runs a task after all tasks that were added before. */
   @Override
   public void execute(Runnable task) {
     queue.add(task);
@@ -88,12 +92,12 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     try {
       carrier.execute(drain);
     } catch (RejectedExecutionException ended) {
-      // What is left are the last tasks of what is closed.
+      // The carrier has ended: these are the last tasks of a closed client.
       drain();
     }
   }
 
-  /** Runs what is queued. A task is in the queue before it is counted. */
+  /** Runs the queued tasks. A task is added to the queue before it is counted. */
   private void drain() {
     for (int due = tasks.get(); due > 0; due = tasks.addAndGet(-due)) {
       for (int n = 0; n < due; n++) {
@@ -111,7 +115,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     }
   }
 
-  /** As {@link #run} if a thread of the carrier's group calls, else as {@link #execute}. */
+  /** Like {@link #run} on a thread of the carrier's group, otherwise like {@link #execute}. */
   void runOnCarriers(Runnable task) {
     if (isCalledByCarriers()) {
       run(task);
@@ -142,7 +146,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     return carrier.schedule(() -> run(task), delay, unit);
   }
 
-  /** The loop ends with its channel. */
+  /** Registers a channel; the loop ends with it. */
   @Override
   public ChannelFuture register(ChannelPromise promise) {
     Channel channel = promise.channel();

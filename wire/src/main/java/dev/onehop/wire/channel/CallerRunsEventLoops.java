@@ -12,7 +12,7 @@ import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Gives each channel a {@link CallerRunsEventLoop} of its own. Ends with the group of its carriers.
+ * Creates a {@link CallerRunsEventLoop} for each channel. Ends with the group of carriers.
  *
  * <p>Thread-safe.
  */
@@ -21,7 +21,7 @@ public final class CallerRunsEventLoops extends AbstractEventExecutorGroup
   private final EventLoopGroup carriers;
 
   /**
-   * @param carriers run what calling threads do not; stay the caller's
+   * @param carriers run the tasks that calling threads do not run; the caller shuts them down
    */
   public CallerRunsEventLoops(EventLoopGroup carriers) {
     this.carriers = carriers;

@@ -5,21 +5,21 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A socket of Java's NIO that any thread may write to, past the event loop that reads from it.
- * Java's channels can be written to and closed by several threads; Netty's native ones can't, as a
- * write might meet a descriptor that another socket has by then.
+ * A NIO socket that any thread may write to, without the event loop that reads from it. Several
+ * threads can write to and close Java's channels. Netty's native channels do not allow it: a write
+ * might use a descriptor that belongs to another socket by then.
  */
 public class CallerWritesChannel extends NioSocketChannel {
   /**
-   * Writes as much as the socket takes at once. Not in order with what Netty has still to write.
+   * Writes as much as the socket accepts now. Not ordered with writes that are pending in Netty.
    *
-   * @return how many bytes
+   * @return the number of bytes written
    */
   public long writeNow(ByteBuffer[] buffers) throws IOException {
     return javaChannel().write(buffers);
   }
 
-  /** The same of one buffer. */
+  /** Like {@link #writeNow(ByteBuffer[])}, for one buffer. */
   public int writeNow(ByteBuffer buffer) throws IOException {
     return javaChannel().write(buffer);
   }

@@ -18,12 +18,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
- * Java's NIO elsewhere. The groups are those that Netty 4.1 has, too; 4.2 deprecates them.
+ * The event loops and channel classes to use on this machine: Netty's native epoll if it can be
+ * loaded, otherwise Java's NIO. The groups also exist in Netty 4.1; 4.2 deprecates them.
  */
 @SuppressWarnings("deprecation")
 public final class EventLoops {
-  // The threads are daemons: they hold up no exit.
+  // The threads are daemons, so they do not keep the JVM running.
   private static final int QUIET_SECONDS = 2;
   private static final int MOST_SECONDS = 15;
 
@@ -32,8 +32,8 @@ public final class EventLoops {
   /**
    * A new group of daemon threads; the caller shuts it down.
    *
-   * @param name prefix of the threads' names
-   * @param threads how many, at least 1
+   * @param name the prefix of the threads' names
+   * @param threads the number of threads, at least 1
    */
   public static EventLoopGroup newGroup(String name, int threads) {
     return Epoll.isAvailable()
@@ -41,15 +41,16 @@ public final class EventLoops {
         : newCallerWritesGroup(name, threads);
   }
 
-  /** The same for {@link CallerWritesChannel}, or another channel of NIO. */
+  /** A group for {@link CallerWritesChannel} or another NIO channel. */
   public static EventLoopGroup newCallerWritesGroup(String name, int threads) {
     return new NioEventLoopGroup(threads, new DefaultThreadFactory(name, true));
   }
 
   /**
-   * Runs what opens a socket on a loop, after the events that the loop handles at present. Opened
-   * among them, by the handler of one, the socket may get the descriptor that another handler has
-   * closed; an event that was fetched for that one would be taken for the new socket's, and end it.
+   * Runs a task that opens a socket, after the events that the loop handles now. If a handler
+   * opened the socket among these events, the socket might get the descriptor that another handler
+   * has just closed. A pending event of the closed socket would then be applied to the new one, and
+   * end it.
    *
    * @throws RejectedExecutionException if the loop has ended
    */
@@ -58,9 +59,9 @@ public final class EventLoops {
   }
 
   /**
-   * Runs a task on a loop, now if this is the loop, or one that may run its tasks.
+   * Runs a task on a loop, at once if the current thread may run the loop's tasks.
    *
-   * @return false if the loop has ended, with its client, and the task is not run
+   * @return false if the loop has ended, so that the task does not run
    */
   public static boolean run(EventLoop loop, Runnable task) {
     if (loop.inEventLoop()) {
@@ -80,10 +81,10 @@ public final class EventLoops {
   }
 
   /**
-   * Ends a group some seconds after its last connection is closed, and at the latest after half a
-   * minute. A group that is ending closes connections that clients still use. Once it has ended, a
-   * thread that waits for one of its events blocks forever, such as a thread of a closed client
-   * that was opening a connection. Does not wait for the end.
+   * Shuts a group down some seconds after its last connection is closed, and at the latest after
+   * half a minute. A group that shuts down closes connections that clients still use. After the end
+   * of the group, a thread that waits for one of its events blocks forever, for example a thread of
+   * a closed client that was opening a connection. This method does not wait for the end.
    */
   public static void shutDown(EventLoopGroup group) {
     shutDown(group, MOST_SECONDS);
@@ -109,12 +110,12 @@ public final class EventLoops {
     return false;
   }
 
-  /** The class of client sockets that fits {@link #newGroup}. */
+  /** The class of client sockets for {@link #newGroup}. */
   public static Class<? extends SocketChannel> socketChannelClass() {
     return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
   }
 
-  /** The class of listening sockets that fits {@link #newGroup}. */
+  /** The class of listening sockets for {@link #newGroup}. */
   public static Class<? extends ServerChannel> serverChannelClass() {
     return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
   }

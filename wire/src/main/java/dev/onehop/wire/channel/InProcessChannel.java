@@ -21,11 +21,11 @@ import java.nio.channels.AlreadyConnectedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket channel without a socket, as the driver's Netty code sees it: it connects, takes whole
- * requests and brings replies, and a subclass decides what becomes of them.
+ * A socket channel without a socket, for the driver's Netty transport: it connects, receives whole
+ * requests and delivers replies. A subclass executes the requests.
  *
- * <p>Lives on one event loop, like every channel. On a {@link CallerRunsEventLoop}, the thread that
- * writes a request runs what becomes of it.
+ * <p>Each channel has one event loop. On a {@link CallerRunsEventLoop}, the thread that writes a
+ * request also executes it.
  */
 public abstract class InProcessChannel extends AbstractChannel implements SocketChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
@@ -34,7 +34,7 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   private final MessageAssembly assembly = new MessageAssembly();
   private boolean open = true;
   private boolean active;
-  private boolean asked;
+  private boolean begun;
   private @Nullable InetSocketAddress remote;
   private @Nullable ChannelPromise connecting;
 
@@ -42,20 +42,21 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     super(null);
   }
 
-  /** Starts to connect; {@link #connected} ends it, now or later. */
+  /** Starts to connect; the subclass calls {@link #connected} at the end, now or later. */
   protected abstract void connect(InetSocketAddress address);
 
   /**
-   * Takes a whole request.
+   * Receives a whole request.
    *
-   * @param message belongs to the channel: retained by what needs it longer than the call
+   * @param message the request; released by the channel, so it must be retained for use after the
+   *     call
    */
   protected abstract void take(ByteBuf message);
 
-  /** The channel is closed; called once. */
+  /** Called once when the channel is closed. */
   protected abstract void closed();
 
-  /** The channel may be used. */
+  /** Completes the connection: the channel may be used. */
   protected final void connected() {
     ChannelPromise promise = connecting;
     connecting = null;
@@ -67,7 +68,7 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     pipeline().fireChannelActive();
   }
 
-  /** Hands a reply to the driver, which releases it. */
+  /** Delivers a reply to the driver, which releases it. */
   protected final void deliver(ByteBuf reply) {
     if (!open) {
       reply.release();
@@ -78,32 +79,32 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   }
 
   /**
-   * The same bytes with a reference count of their own. A driver that closes its connection drops
-   * every reference to a reply that it has not read to its end, so that it must not see those of
-   * others, such as of the answers that came in the same read.
+   * The same bytes with a separate reference count. When the driver closes its connection, it
+   * releases every reference to a reply that it has not read completely, so the count must not
+   * include references of others, such as of replies from the same read.
    */
   private static ByteBuf ofTheDriver(ByteBuf shared) {
     return new CompositeByteBuf(shared.alloc(), shared.isDirect(), 1).addComponent(true, shared);
   }
 
-  /** The channel is broken; it is closed. */
+  /** Breaks and closes the channel. */
   protected final void fail(Throwable cause) {
     if (open) {
       pipeline().fireExceptionCaught(cause);
-      // Not channelInactive as well: the driver, if it has not begun to read, would remember that
-      // in place of the cause.
+      // Without channelInactive: a driver that has not started to read would store that instead of
+      // the cause.
       active = false;
       unsafe().close(unsafe().voidPromise());
     }
   }
 
-  /** On the calling thread, where the channel's event loop can do that. */
+  /** Writes on the calling thread if the channel's event loop supports it. */
   @Override
   public final ChannelFuture writeAndFlush(Object message) {
     if (!(eventLoop() instanceof CallerRunsEventLoop loop)) {
       return super.writeAndFlush(message);
     }
-    // Listeners run where it ends, or at once: not on the carrier because the loop is idle again.
+    // Listeners run on the thread that completes the promise, and not on the carrier.
     ChannelPromise promise = new DefaultChannelPromise(this, ImmediateEventExecutor.INSTANCE);
     loop.run(() -> pipeline().writeAndFlush(message, promise));
     return promise;
@@ -142,12 +143,12 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
 
   @Override
   protected final void doBeginRead() {
-    // Replies come when they come: the driver has asked for each of them.
+    // Nothing to do: each reply was requested by the driver.
   }
 
   @Override
   protected final void doBind(SocketAddress localAddress) {
-    throw new UnsupportedOperationException("a channel without a socket has no address of its own");
+    throw new UnsupportedOperationException("a channel without a socket has no local address");
   }
 
   @Override
@@ -252,17 +253,17 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
       if (!promise.setUncancellable() || !ensureOpen(promise)) {
         return;
       }
-      if (asked) {
+      if (begun) {
         promise.tryFailure(new AlreadyConnectedException());
         return;
       }
       if (!(remoteAddress instanceof InetSocketAddress address)) {
-        // Unix domain sockets have their own path in the driver.
-        promise.tryFailure(new ConnectException("nothing leads to " + remoteAddress));
+        // The driver does not use channels for Unix domain sockets.
+        promise.tryFailure(new ConnectException("cannot connect to " + remoteAddress));
         closeIfClosed();
         return;
       }
-      asked = true;
+      begun = true;
       remote = address;
       connecting = promise;
       InProcessChannel.this.connect(address);

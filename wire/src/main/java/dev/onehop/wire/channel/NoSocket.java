@@ -2,7 +2,7 @@ package dev.onehop.wire.channel;
 
 import java.net.Socket;
 
-/** Takes the options that the driver sets for a channel without a socket; nothing uses them. */
+/** Accepts the socket options of the driver for a channel without a socket; they have no effect. */
 final class NoSocket extends Socket {
   @Override
   public void setTcpNoDelay(boolean on) {}

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
 /**
- * Where servers are. Names are looked up on threads of their own, as a lookup may block for long:
- * one at a time for each name, so that a name that can't be resolved takes one thread.
+ * The addresses of servers. A lookup may block for long, so lookups run on separate threads, one at
+ * a time per name: a name that cannot be resolved occupies one thread.
  *
  * <p>Thread-safe.
  */
@@ -36,25 +36,25 @@ public final class Addresses {
   private final Map<String, CompletableFuture<List<InetAddress>>> underWay =
       new ConcurrentHashMap<>();
 
-  /** Looks a name up. May block. */
+  /** Resolves a name. May block. */
   @FunctionalInterface
   public interface Lookup {
-    /** As the Java runtime does it. */
+    /** The lookup of the Java runtime. */
     Lookup SYSTEM = host -> List.of(InetAddress.getAllByName(host));
 
-    /** The host's addresses, in the order in which to try them. */
+    /** The host's addresses, in the order of connection attempts. */
     List<InetAddress> lookUp(String host) throws UnknownHostException;
   }
 
   /**
-   * @param ways where servers are that are not to be looked up
+   * @param ways fixed addresses of servers, used instead of a lookup
    */
   public Addresses(Lookup lookup, Map<ServerAddressName, InetSocketAddress> ways) {
     this.lookup = lookup;
     this.ways = Map.copyOf(ways);
   }
 
-  /** A server's addresses, in the order in which to try them. */
+  /** A server's addresses, in the order of connection attempts. */
   Mono<List<InetSocketAddress>> of(ServerAddressName server) {
     InetSocketAddress way = ways.get(server);
     return way != null

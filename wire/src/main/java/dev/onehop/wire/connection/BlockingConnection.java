@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A plain socket to one MongoDB server, on which the thread that has it sends one request at a time
- * and waits for the answer itself.
+ * A plain socket to one MongoDB server. The thread that holds the connection sends one request at a
+ * time and waits for the reply.
  *
- * <p>Used by one thread at a time, but for {@link #close}.
+ * <p>Used by one thread at a time, except for {@link #close}.
  */
 public final class BlockingConnection extends PooledConnection {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
@@ -54,7 +54,7 @@ public final class BlockingConnection extends PooledConnection {
   private volatile @Nullable IOException lost;
   private volatile @Nullable Future<?> shaking;
   private @Nullable Compressor compressor;
-  // The request for a second time, where the connection may have to authenticate again.
+  // A copy of the request, in case the connection has to authenticate again.
   private @Nullable ByteBuf again;
   private boolean serverEnds;
   private int awaited;
@@ -84,9 +84,9 @@ public final class BlockingConnection extends PooledConnection {
   /**
    * Connects and authenticates, on this thread.
    *
-   * @param timer ends what takes too long
-   * @throws ServerRefusedException if the server does not take the user
-   * @throws SocketTimeoutException if the limit passes
+   * @param timer closes the socket after the limit
+   * @throws ServerRefusedException if the server refuses the user
+   * @throws SocketTimeoutException after the limit
    * @throws IOException if the server can't be reached
    */
   static BlockingConnection open(
@@ -112,7 +112,7 @@ public final class BlockingConnection extends PooledConnection {
 
   private static List<InetSocketAddress> addresses(
       ServerAddressName server, WireSettings settings, TimeLimit limit) throws IOException {
-    // A proxy looks the server's name up itself.
+    // A proxy resolves the server's name itself.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     Future<List<InetSocketAddress>> found =
         settings.addresses().of(proxy == null ? server : proxy.address()).toFuture();
@@ -143,7 +143,10 @@ public final class BlockingConnection extends PooledConnection {
     return thrown;
   }
 
-  /** Tries one after the other, as the driver does: each may take the time to connect. */
+  /**
+   * Tries the addresses one after another, as the driver does: each attempt has the whole connect
+   * timeout.
+   */
   private static BlockingConnection connectToFirst(
       ServerAddressName server,
       WireSettings settings,
@@ -180,7 +183,7 @@ public final class BlockingConnection extends PooledConnection {
     abort.by(() -> close(plain));
     try {
       try {
-        // Makes the socket.
+        // This call creates the socket.
         plain.setTcpNoDelay(true);
       } catch (SocketException e) {
         throw new NoSocketException(server, e);
@@ -229,8 +232,8 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Bounds what happens on a new socket by closing it, and not by a read timeout: a socket of Java
-   * that was ever read with one needs more system calls for each read from then on.
+   * Limits a step on a new socket by closing it, and not by a read timeout: once a Java socket was
+   * read with a timeout, each later read needs more system calls.
    */
   private static <T extends @Nullable Object> T within(
       TimeLimit limit, ScheduledExecutorService timer, Socket socket, Opening<T> opening)
@@ -255,7 +258,7 @@ public final class BlockingConnection extends PooledConnection {
     }
   }
 
-  /** Says hello and authenticates. */
+  /** Sends hello and authenticates. */
   private void introduce(WireSettings settings, TimeLimit limit) throws IOException {
     try {
       BsonDocument hello = shake(handshake.run(), limit);
@@ -267,8 +270,8 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for a part of the handshake. Its steps are taken on this thread, but for those after one
-   * that may block, which are taken elsewhere.
+   * Waits for a part of the handshake. Its steps run on this thread, except those after a step that
+   * may block.
    */
   @SuppressWarnings("NullAway") // infers no nullable type argument
   private <T> @Nullable T shake(Mono<T> part, TimeLimit limit) throws IOException {
@@ -324,9 +327,9 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Sends a request, under an id of this connection's. If it fails, a part may have been sent.
+   * Sends a request with a new request id. If this fails, a part of the request may have been sent.
    *
-   * @param message the whole message in one array, taken over
+   * @param message the whole message in one array; released by this connection
    */
   public void send(ByteBuf message) throws IOException {
     again = handshake.authenticates() ? message.retainedDuplicate() : null;
@@ -356,15 +359,15 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for the answer to the request that was sent. After a time-out it may be called again.
+   * Waits for the reply to the request. After a timeout it may be called again.
    *
-   * <p>If the server refuses the request until the connection has authenticated anew, that is done,
-   * and the request is sent once more: the server has not looked at it.
+   * <p>If the server requires the connection to authenticate again, the connection does so and
+   * sends the request once more: the server has not executed it.
    *
-   * @param into takes the answer up, by an array; what it has is the answer's beginning
-   * @throws SocketTimeoutException if the limit passes
-   * @throws IOException if the connection breaks, or brings something else
-   * @throws ServerRefusedException if the server does not take the user any more
+   * @param into receives the reply, in an array; its content is the beginning of the reply
+   * @throws SocketTimeoutException after the limit
+   * @throws IOException if the connection breaks, or receives another message
+   * @throws ServerRefusedException if the server now refuses the user
    */
   public void receive(ByteBuf into, TimeLimit limit) throws IOException {
     readAnswer(into, limit);
@@ -428,14 +431,14 @@ public final class BlockingConnection extends PooledConnection {
       if (into.readableBytes() >= 4) {
         int length = into.getIntLE(start);
         if (length < OpMsg.HEADER_BYTES || length > OpMsg.MAX_MESSAGE_BYTES) {
-          throw new ProtocolException(server + " sends a message that claims " + length + " bytes");
+          throw new ProtocolException(server + " sent a message of invalid length " + length);
         }
         missing = length - into.readableBytes();
         if (missing == 0) {
           return;
         }
         if (missing < 0) {
-          throw new ProtocolException(server + " sends more than was asked for");
+          throw new ProtocolException(server + " sent more than the requested reply");
         }
       }
       into.ensureWritable(missing);
@@ -463,7 +466,10 @@ public final class BlockingConnection extends PooledConnection {
     into.writerIndex(into.writerIndex() + read);
   }
 
-  /** What the socket says, with the server's name, or why it was closed here. */
+  /**
+   * The socket's error with the server's name, or the reason why the connection was closed on this
+   * side.
+   */
   private IOException broken(IOException e) {
     IOException why = lost;
     return why == null
@@ -480,12 +486,12 @@ public final class BlockingConnection extends PooledConnection {
     return open;
   }
 
-  /** Whether the last answer said that the server ends. */
+  /** Whether the last reply reported that the server is shutting down. */
   boolean serverEnds() {
     return serverEnds;
   }
 
-  /** The thread that sends waits until the socket has taken all. */
+  /** Always 0: the sending thread waits until the socket has accepted all bytes. */
   @Override
   public long unsentBytes() {
     return 0;
@@ -496,14 +502,20 @@ public final class BlockingConnection extends PooledConnection {
     return true;
   }
 
-  /** Closes it as {@link #close}; a thread that waits for an answer fails with this cause. */
+  /**
+   * Closes the connection like {@link #close}; a thread that waits for a reply fails with this
+   * cause.
+   */
   @Override
   public void abort(IOException why) {
     lost = why;
     close();
   }
 
-  /** Closes it; a thread that waits for an answer gets an {@link IOException}. Thread-safe. */
+  /**
+   * Closes the connection; a thread that waits for a reply gets an {@link IOException}.
+   * Thread-safe.
+   */
   @Override
   public void close() {
     open = false;
@@ -511,7 +523,7 @@ public final class BlockingConnection extends PooledConnection {
     if (waitedFor != null) {
       waitedFor.cancel(true);
     }
-    // Not the TLS socket, which would wait for a thread that writes to it.
+    // The plain socket and not the TLS socket, whose close would wait for a writing thread.
     close(transport);
     runWhenClosed();
   }
@@ -522,7 +534,7 @@ public final class BlockingConnection extends PooledConnection {
         socket.close();
       }
     } catch (IOException e) {
-      // It is closed all the same.
+      // Nothing to do: the socket is closed anyway.
     }
   }
 }

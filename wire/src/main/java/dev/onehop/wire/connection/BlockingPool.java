@@ -6,8 +6,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 
 /**
- * Blocking connections to any number of servers, for threads that send and wait themselves. {@code
- * minSize} is not kept: a thread that needs a connection opens it.
+ * Blocking connections to any number of servers, for threads that send requests and wait for
+ * replies. {@code minSize} is ignored, because a thread that needs a connection opens it.
  *
  * <p>Thread-safe. A thread that waits for a connection is interruptible.
  */
@@ -16,15 +16,15 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
   private final ScheduledExecutorService timer;
 
   /**
-   * @param timer ends what takes too long; stays the caller's
+   * @param timer enforces time limits; the caller shuts it down
    */
   public BlockingPool(WireSettings settings, ScheduledExecutorService timer) {
     this(settings, timer, server -> new ConnectionSlots(settings.pool()));
   }
 
   /**
-   * @param timer ends what takes too long; stays the caller's
-   * @param slots of each server, which other pools may use, too
+   * @param timer enforces time limits; the caller shuts it down
+   * @param slots the connection slots of each server, which other pools may share
    */
   BlockingPool(
       WireSettings settings,
@@ -41,15 +41,16 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
   }
 
   /**
-   * Takes an idle connection, opens one, or waits for one where the server has as many as it may.
+   * Takes an idle connection or opens one. If the limit of connections to the server is reached,
+   * waits for one.
    *
-   * @param limit until when
-   * @param abort ends the waiting, and what is done with the connection until it is cleared
-   * @return to be given back or discarded
-   * @throws java.net.SocketTimeoutException if the limit passes
+   * @param limit the time limit
+   * @param abort ends the wait, and closes the connection until it is cleared
+   * @return the connection; the caller gives it back or discards it
+   * @throws java.net.SocketTimeoutException after the limit
    * @throws java.io.InterruptedIOException if the thread is interrupted
    * @throws IOException if the server can't be reached
-   * @throws ServerRefusedException if it does not take the user
+   * @throws ServerRefusedException if the server refuses the user
    */
   public BlockingConnection take(ServerAddressName server, TimeLimit limit, Cancellation abort)
       throws IOException {
@@ -58,7 +59,7 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
     return taken;
   }
 
-  /** Takes back a connection whose request was answered. */
+  /** Returns a connection to the pool, after the reply to its request. */
   public void giveBack(BlockingConnection connection) {
     BlockingServerPool pool = pool(connection.server());
     if (connection.serverEnds()) {
@@ -67,12 +68,12 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
     pool.giveBack(connection);
   }
 
-  /** Closes a connection whose answer is no longer wanted. */
+  /** Closes a connection whose reply is no longer needed. */
   public void discard(BlockingConnection connection) {
     connection.close();
   }
 
-  /** Closes a connection that broke, and the idle ones beside it, which may have broken, too. */
+  /** Closes a broken connection and the idle ones to its server, which may be broken, too. */
   public void broken(BlockingConnection connection) {
     connection.close();
     pool(connection.server()).broken(connection);

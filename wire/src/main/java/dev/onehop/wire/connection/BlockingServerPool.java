@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocking connections to one server. A thread that needs one opens it itself.
+ * The blocking connections to one server. A thread that needs a connection opens it.
  *
  * <p>Thread-safe.
  */
@@ -25,18 +25,20 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   private final WireSettings settings;
   private final ScheduledExecutorService timer;
 
-  /** What a thread waits for: a connection, or nothing, and then it opens one. */
+  /**
+   * The wait of a thread: it ends with a connection, or without one, and then the thread opens one.
+   */
   static final class Turn extends CompletableFuture<Optional<BlockingConnection>> {
     private volatile @Nullable Opening opening;
 
-    /** What it opens if it gets no connection. */
+    /** The opening to complete if there is no connection. */
     Opening opening() {
       return Objects.requireNonNull(opening);
     }
   }
 
   /**
-   * @param timer ends what takes too long
+   * @param timer enforces time limits
    */
   BlockingServerPool(
       ServerAddressName server,
@@ -48,7 +50,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     this.timer = timer;
   }
 
-  /** As {@link BlockingPool#take}. */
+  /** Like {@link BlockingPool#take}. */
   BlockingConnection take(TimeLimit limit, Cancellation abort) throws IOException {
     Turn turn = new Turn();
     BlockingConnection ready = take(turn, null);
@@ -94,7 +96,10 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     return connection;
   }
 
-  /** Whether it says nothing of the server: the caller's time is up, or it gave up. */
+  /**
+   * Whether a failure is the caller's own, and not the server's: the time limit, an interrupt or a
+   * cancellation.
+   */
   private static boolean isOfTheCaller(Throwable failure, Cancellation abort) {
     return failure instanceof InterruptedIOException
         || abort.isAborted()
@@ -133,7 +138,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     }
   }
 
-  /** Returns what came too late. */
+  /** Returns a connection that arrived after the wait had ended. */
   private void giveUp(Turn turn) {
     leave(turn);
     if (!turn.cancel(false) && !turn.isCompletedExceptionally()) {
@@ -141,7 +146,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     }
   }
 
-  /** How long to wait in milliseconds, less than nothing for any time. */
+  /** The longest wait in milliseconds, negative for no limit. */
   private long wait(TimeLimit limit) throws IOException {
     long most = limits().maxWait().toMillis();
     int left = limit.remainingMillis();

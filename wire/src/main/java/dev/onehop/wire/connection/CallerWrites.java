@@ -17,29 +17,29 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes requests to a socket on the threads that send them, in the order in which they are sent.
- * While one thread writes, the requests of others are queued for it, and leave in one system call.
- * What the socket does not take at once is left to its event loop.
+ * Writes requests to a socket on the sending threads, in the order of sending. While one thread
+ * writes, it queues the requests of other threads and writes them in one system call. Bytes that
+ * the socket does not accept are left to its event loop.
  *
- * <p>Thread-safe. No call waits for another thread, nor for the socket.
+ * <p>Thread-safe. No call waits for another thread or for the socket.
  *
- * @param <R> a request
+ * @param <R> the type of requests
  */
 final class CallerWrites<R> {
   private final CallerWritesChannel socket;
   private final Function<R, @Nullable ByteBuf> encode;
   private final Consumer<IOException> broken;
   private final Queue<R> queue = new ConcurrentLinkedQueue<>();
-  // Requests that are queued or written, and one more while it is held. The thread that changes it
-  // from 0 writes.
+  // The number of requests that are queued or being written, plus one while writes are held. The
+  // thread that changes it from 0 writes.
   private final AtomicInteger due = new AtomicInteger();
-  // Messages that the event loop has not written yet.
+  // The number of messages that the event loop has not written yet.
   private final AtomicInteger onEventLoop = new AtomicInteger();
 
   /**
-   * @param encode gives the message to write, which is taken over; null to write nothing. Called in
-   *     the order of the requests, by one thread at a time
-   * @param broken takes why the socket can't be written to
+   * @param encode returns the message to write, which this object releases; null to write nothing.
+   *     Called in the order of the requests, by one thread at a time
+   * @param broken receives the reason if the socket cannot be written to
    */
   CallerWrites(
       CallerWritesChannel socket,
@@ -53,7 +53,7 @@ final class CallerWrites<R> {
   void send(R request) {
     if (due.compareAndSet(0, 1)) {
       if (!queue.isEmpty()) {
-        // A request of before waits until another thread has counted the one it has queued.
+        // Another thread has queued a request and has not counted it yet. That request is first.
         queue.add(request);
         writeQueued(0);
         return;
@@ -64,7 +64,7 @@ final class CallerWrites<R> {
           write(message);
         }
       } catch (Throwable failure) {
-        // Such as a full stack of the application's: part of a message may be written.
+        // For example a stack overflow in the application: a part of a message may be written.
         broken.accept(new IOException("a request could not be written", failure));
         throw failure;
       } finally {
@@ -79,29 +79,29 @@ final class CallerWrites<R> {
   }
 
   /**
-   * Keeps what is sent from now on in the queue until {@link #release}, so that it leaves together.
+   * Queues requests until {@link #release}, so that they are written together.
    *
-   * @return false if a thread is writing: nothing is held
+   * @return false if a thread is writing, so that nothing is held
    */
   boolean hold() {
     return due.compareAndSet(0, 1);
   }
 
-  /** Writes what was sent while it was held. */
+  /** Writes the requests that were queued during the hold. */
   void release() {
     writeQueued(1);
   }
 
   /**
-   * Writes what is queued.
+   * Writes the queued requests.
    *
-   * @param done how many of {@link #due} are done already
+   * @param done the number of requests in {@link #due} that are written already
    */
   private void writeQueued(int done) {
     for (int left = due.addAndGet(-done); left > 0; left = due.addAndGet(-left)) {
       List<ByteBuf> messages = new ArrayList<>(left);
       for (int n = 0; n < left; n++) {
-        // A request is in the queue before it is counted.
+        // A request is added to the queue before it is counted.
         ByteBuf message = encode.apply(Objects.requireNonNull(queue.poll()));
         if (message != null) {
           messages.add(message);
@@ -154,7 +154,7 @@ final class CallerWrites<R> {
     }
   }
 
-  /** Leaves what is not written of a message to the event loop. */
+  /** Leaves the rest of a message to the event loop. */
   private void leave(ByteBuf message) {
     if (message.isReadable()) {
       writeOnEventLoop(message);
@@ -166,7 +166,8 @@ final class CallerWrites<R> {
   private void writeOnEventLoop(ByteBuf message) {
     onEventLoop.incrementAndGet();
     try {
-      // Always as a task, also if this is the event loop: after those of before.
+      // Always as a task, even on the event loop itself, so that earlier messages are written
+      // first.
       socket
           .eventLoop()
           .execute(

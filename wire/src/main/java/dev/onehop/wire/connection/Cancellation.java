@@ -3,8 +3,8 @@ package dev.onehop.wire.connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends, from any thread, what one thread waits for: its place in a line, a socket that connects, a
- * server that does not answer.
+ * Ends a thread's wait, from any thread: a place in a queue, a socket that connects, or a server
+ * that does not reply.
  *
  * <p>Thread-safe.
  */
@@ -12,7 +12,7 @@ public final class Cancellation {
   private @Nullable Runnable end;
   private boolean aborted;
 
-  /** What ends the waiting from now on; at once if it was aborted before. */
+  /** Sets the action that ends the wait; runs it at once if this was aborted before. */
   synchronized void by(Runnable action) {
     end = action;
     if (aborted) {
@@ -20,17 +20,17 @@ public final class Cancellation {
     }
   }
 
-  /** Nothing waits any more. What was used is not touched after that. */
+  /** Clears the action: there is no wait. The action is not called after this method returns. */
   public synchronized void clear() {
     end = null;
   }
 
-  /** Whether it was ended. */
+  /** Whether this was aborted. */
   synchronized boolean isAborted() {
     return aborted;
   }
 
-  /** Ends the waiting, and all that would begin later. */
+  /** Ends the current wait and all later ones. */
   public synchronized void abort() {
     aborted = true;
     if (end != null) {

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.xerial.snappy.Snappy;
 
 /**
- * Reads OP_COMPRESSED messages.
+ * Decompresses OP_COMPRESSED messages.
  *
- * <p>Snappy and zstd need the libraries that the driver itself needs for them. A variable or a
- * catch of one of their types would keep this class from loading where they are missing.
+ * <p>Snappy and zstd need the same libraries as in the driver. If a library is missing, a variable
+ * or a catch clause with one of its types would prevent this class from loading.
  */
 final class CompressedMessages {
   /** Op code of a compressed message. */
@@ -25,7 +25,7 @@ final class CompressedMessages {
 
   // Original op code, uncompressed size, compressor id.
   private static final int COMPRESSED_HEADER = 9;
-  // Larger than any message that a server takes.
+  // Larger than any message that a server accepts.
   private static final int MAX_CLAIMED = 64_000_000;
 
   private CompressedMessages() {}
@@ -36,14 +36,14 @@ final class CompressedMessages {
   }
 
   /**
-   * The whole message as it was before compression. The caller releases it.
+   * Decompresses a whole message. The caller releases the result.
    *
-   * @throws WireProtocolException if it is damaged or of an unknown compressor
+   * @throws WireProtocolException if the message is damaged or its compressor is unknown
    */
   static ByteBuf expandWhole(ByteBuf message) {
     ByteBuf plain = expand(message);
     if (plain == null) {
-      throw new WireProtocolException("a compressed message that can't be read");
+      throw new WireProtocolException("a compressed message cannot be decompressed");
     }
     return plain;
   }
@@ -78,12 +78,15 @@ final class CompressedMessages {
     }
   }
 
-  /** At least the first {@code wanted} bytes, unless there are fewer; null if unknown. */
+  /**
+   * Decompresses at least the first {@code wanted} bytes, or all if there are fewer; null if the
+   * compressor is unknown.
+   */
   private static byte @Nullable [] expand(byte compressor, ByteBuf content, int wanted)
       throws IOException {
     return switch (compressor) {
       case 0 -> read(new ByteBufInputStream(content), wanted);
-      // A block has no beginning that could be read alone.
+      // Snappy cannot decompress only the beginning of a block.
       case 1 -> Snappy.uncompress(ByteBufUtil.getBytes(content));
       case 2 -> read(new InflaterInputStream(new ByteBufInputStream(content)), wanted);
       case 3 -> ZstdBeginning.read(content, wanted);
@@ -97,7 +100,7 @@ final class CompressedMessages {
     }
   }
 
-  /** Apart, so that its stream's class is not looked for where there is none. */
+  /** A separate class, so that the zstd class is loaded only if needed. */
   private static final class ZstdBeginning {
     static byte[] read(ByteBuf content, int wanted) throws IOException {
       return CompressedMessages.read(new ZstdInputStream(new ByteBufInputStream(content)), wanted);

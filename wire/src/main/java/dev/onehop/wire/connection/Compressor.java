@@ -23,10 +23,13 @@ import org.xerial.snappy.Snappy;
  * Compresses requests. Source: the drivers' specification "Wire Compression".
  *
  * @param name {@code snappy}, {@code zlib} or {@code zstd}
- * @param level of zlib (-1 for its default, 0 to 9) and zstd (1 to 22)
+ * @param level the level of zlib (-1 for its default, 0 to 9) or zstd (1 to 22)
  */
 public record Compressor(String name, int level) {
-  /** What tells a secret, or comes before the compressor is agreed upon. */
+  /**
+   * Commands that are never compressed: they contain secrets, or are sent before the compressor is
+   * negotiated.
+   */
   private static final Set<String> NEVER =
       Set.of(
           "hello",
@@ -53,11 +56,11 @@ public record Compressor(String name, int level) {
       case "snappy" -> 1;
       case "zlib" -> 2;
       case "zstd" -> 3;
-      default -> throw new IllegalArgumentException("no compressor is called " + name);
+      default -> throw new IllegalArgumentException("unknown compressor " + name);
     };
   }
 
-  /** Whether the library that it needs is here. */
+  /** Whether the compressor's library is on the class path. */
   public boolean isAvailable() {
     try {
       compress("onehop".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
@@ -68,10 +71,11 @@ public record Compressor(String name, int level) {
   }
 
   /**
-   * The first that the server names, which are those of the client that it has, too.
+   * Chooses the first compressor in the server's list, which contains the client's compressors that
+   * the server supports.
    *
    * @param hello the server's reply
-   * @return null to send everything as it is
+   * @return null for no compression
    */
   static @Nullable Compressor agreed(BsonDocument hello, List<Compressor> ours) {
     for (BsonValue name : hello.getArray("compression", new BsonArray())) {
@@ -85,10 +89,10 @@ public record Compressor(String name, int level) {
   }
 
   /**
-   * A request as it is to be sent: compressed, or as it is where that must not be.
+   * Compresses a request, unless its command must not be compressed.
    *
-   * @param message the whole OP_MSG, taken over
-   * @return the caller's to release; in an array if the message is
+   * @param message the whole OP_MSG; released by this method
+   * @return the message to send, which the caller releases; in an array if the message is
    */
   ByteBuf compress(ByteBuf message) {
     int start = message.readerIndex();

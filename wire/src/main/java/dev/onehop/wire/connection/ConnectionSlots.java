@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * How many connections to one server there are, over all pools that have some. Where there may be
- * no more, a pool in need has another one close a connection that is idle.
+ * The number of connections to one server in all pools, with its limits. At the limit, a pool that
+ * needs a connection makes another pool close an idle one.
  *
- * <p>Thread-safe. May be used under a pool's lock where it says so; pools are called without a lock
- * of this.
+ * <p>Thread-safe. Methods may be called under a pool's lock only if they state it; pools are called
+ * without the lock of this object.
  */
 final class ConnectionSlots {
   private final PoolLimits limits;
@@ -19,7 +19,7 @@ final class ConnectionSlots {
 
   /** A pool of connections to the server. Called without a lock. */
   interface Pool {
-    /** A connection may be opened that could not be before. */
+    /** Called when a connection may be opened that could not be opened before. */
     void mayOpen();
 
     /** Whether a request waits for a connection. */
@@ -37,7 +37,10 @@ final class ConnectionSlots {
     pools.add(pool);
   }
 
-  /** Whether a connection may be opened, which is begun if so. May be used under a pool's lock. */
+  /**
+   * Reserves a slot for a new connection, if the limits allow it. May be called under a pool's
+   * lock.
+   */
   synchronized boolean tryOpen() {
     if (isFull() || (limits.maxConnecting() > 0 && opening >= limits.maxConnecting())) {
       return false;
@@ -48,9 +51,9 @@ final class ConnectionSlots {
   }
 
   /**
-   * Whether there may be more connections than there are. May be used under a pool's lock.
+   * Whether the limits allow more connections. May be called under a pool's lock.
    *
-   * @param wanted how many are wanted beside those that are being opened; may be negative
+   * @param wanted the number of needed connections beyond those being opened; may be negative
    */
   boolean hasRoomBeside(int wanted) {
     return limits.maxSize() == 0 || open + wanted < limits.maxSize();
@@ -60,7 +63,7 @@ final class ConnectionSlots {
     return limits.maxSize() > 0 && open >= limits.maxSize();
   }
 
-  /** A connection that was begun is open. */
+  /** Called when a reserved connection is open. */
   void opened() {
     synchronized (this) {
       opening--;
@@ -68,7 +71,7 @@ final class ConnectionSlots {
     Each.of(pools, Pool::mayOpen);
   }
 
-  /** A connection that was begun will not be open. */
+  /** Called when a reserved connection could not be opened. */
   void notOpened() {
     synchronized (this) {
       opening--;
@@ -77,7 +80,7 @@ final class ConnectionSlots {
     Each.of(pools, Pool::mayOpen);
   }
 
-  /** An open connection is closed. */
+  /** Called when an open connection is closed. */
   void closed() {
     synchronized (this) {
       open--;
@@ -85,7 +88,7 @@ final class ConnectionSlots {
     Each.of(pools, Pool::mayOpen);
   }
 
-  /** Has another pool close an idle connection, if there may be no more. */
+  /** Makes another pool close an idle connection, if the limit is reached. */
   void makeRoom(Pool asking) {
     if (isFull()) {
       for (Pool each : pools) {
@@ -96,7 +99,7 @@ final class ConnectionSlots {
     }
   }
 
-  /** Whether another pool needs a connection that is not needed here any more. */
+  /** Whether another pool needs a connection that this pool does not need. */
   boolean isWantedElsewhere(Pool asking) {
     if (isFull()) {
       for (Pool each : pools) {

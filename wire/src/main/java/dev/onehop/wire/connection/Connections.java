@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * All connections of one router: those on event loops, and those of threads that send and wait
- * themselves. Together they keep to {@link WireSettings.PoolLimits}.
+ * All connections of one router: those on event loops, and the blocking ones. Both share the limits
+ * of {@link WireSettings.PoolLimits}.
  *
  * <p>Thread-safe.
  */
@@ -20,7 +20,8 @@ public final class Connections implements AutoCloseable {
   private final BlockingPool blocking;
 
   /**
-   * @param group event loops, which also time what threads wait for; stays the caller's
+   * @param group event loops, which also enforce time limits of blocking connections; the caller
+   *     shuts them down
    */
   public Connections(EventLoopGroup group, WireSettings settings) {
     Map<ServerAddressName, ConnectionSlots> slots = new ConcurrentHashMap<>();
@@ -39,23 +40,23 @@ public final class Connections implements AutoCloseable {
   }
 
   /**
-   * Uses no connection to a server again that was opened before, for the server is gone or was.
+   * Stops the use of all open connections to a server, because the server is or was down.
    *
-   * @param interrupt whether what is under way there fails now, too, with {@code why}
+   * @param interrupt whether requests in flight fail now, too, with {@code why}
    */
   public void reset(ServerAddressName server, boolean interrupt, IOException why) {
     onEventLoops.reset(server, interrupt, why);
     blocking.reset(server, interrupt, why);
   }
 
-  /** The servers that anything was sent to. */
+  /** The servers that have received any request. */
   public Set<ServerAddressName> servers() {
     Set<ServerAddressName> servers = new HashSet<>(onEventLoops.servers());
     servers.addAll(blocking.servers());
     return servers;
   }
 
-  /** Closes what is idle now, the rest when its request is answered. */
+  /** Closes idle connections now, and the others after the reply to their request. */
   @Override
   public void close() {
     onEventLoops.close();

@@ -4,13 +4,13 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A step for each of several, whatever it throws for one of them. */
+/** Runs a step for each of several objects, even if the step fails for some. */
 final class Each {
   private static final Logger log = LoggerFactory.getLogger(Each.class);
 
   private Each() {}
 
-  /** Takes the step for all. What it throws is logged. */
+  /** Runs the step for all objects. Failures are logged. */
   static <T> void of(Iterable<T> all, Consumer<? super T> step) {
     for (T one : all) {
       try {

@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to one server that are on event loops: each for one request at a time, and with
- * {@link WireSettings.Sharing} some that short requests share.
+ * The connections to one server on event loops: each serves one request at a time. With {@link
+ * WireSettings.Sharing}, short requests share additional connections.
  *
  * <p>Thread-safe.
  */
@@ -77,7 +77,7 @@ final class EventLoopServerPool extends ServerPool<WireConnection, Exchange>
     return shared != null;
   }
 
-  /** Gives the exchange a connection, now or as soon as there is one. */
+  /** Assigns a connection to the exchange, now or as soon as one is available. */
   void take(@Nullable EventLoop preferred, Exchange exchange) {
     if (shared != null && exchange.mayShare()) {
       shared.take(exchange);

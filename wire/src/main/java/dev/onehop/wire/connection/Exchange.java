@@ -12,7 +12,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
-/** A request on its way to one server, and the answer on its way back. Thread-safe. */
+/** A request to one server and its reply. Thread-safe. */
 public final class Exchange {
   private static final int WAITING = 0;
   private static final int SENT = 1;
@@ -28,58 +28,58 @@ public final class Exchange {
   private final Outcome outcome;
   private final AtomicInteger state = new AtomicInteger(WAITING);
   private volatile ByteBuf message;
-  // Null as long as it has no connection of its own.
+  // Null until the request has a connection that it does not share.
   private volatile @Nullable WireConnection connection;
-  // The message for a second time, where a connection may have to authenticate again.
+  // A copy of the message, in case the connection has to authenticate again.
   private final AtomicReference<@Nullable ByteBuf> again = new AtomicReference<>();
   private volatile long waitingSince;
 
-  /** Where a request gets a connection. Thread-safe. */
+  /** The source of a request's connection. Thread-safe. */
   interface Pool {
-    /** Whether requests share connections beside those that each have one of its own. */
+    /** Whether the pool also has shared connections. */
     boolean isShared();
 
-    /** A request was cancelled before it was sent. */
+    /** Called when a request was cancelled before it was sent. */
     void forget(Exchange exchange);
 
-    /** A connection's request was answered. */
+    /** Called when the request of a connection has its reply. */
     void giveBack(WireConnection connection);
 
-    /** A connection broke under a request. */
+    /** Called when a connection broke during a request. */
     void broken(WireConnection connection);
 
     /**
-     * Ends what was opened before the server was found to be gone, as far as it is not in use.
+     * Closes unused connections that were opened before the server was found to be down.
      *
-     * @param born the generation of the connection that found it, which may be of the past
+     * @param born the generation of the connection that broke, which may be an earlier one
      */
     void clear(int born);
   }
 
-  /** Told what became of a request: one of the methods is called, once. */
+  /** Receives the outcome of a request: one of the methods is called, once. */
   public interface Outcome {
     /**
-     * The answer came.
+     * The reply has arrived.
      *
      * @param message the whole message; the caller releases it
      */
     void replied(ByteBuf message);
 
-    /** The request, which expects no answer, was sent; where others share connections, done. */
+    /** An unacknowledged request was sent; with shared connections, it was also executed. */
     void sent();
 
     /**
-     * No answer will come; whether the request was carried out is not known.
+     * No reply will arrive; it is unknown whether the request was executed.
      *
      * @param cause an {@link IOException}, or a {@link ServerRefusedException}
      */
     void failed(Throwable cause);
 
     /**
-     * It was certainly not sent, for there was no connection to be had: to be taken for a failure
-     * unless that makes a difference.
+     * The request was certainly not sent, because there was no connection. The default treats it as
+     * {@link #failed}.
      *
-     * @param cause as of {@link #failed}, or a {@link PoolWaitException}
+     * @param cause as in {@link #failed}, or a {@link PoolWaitException}
      */
     default void unsent(Throwable cause) {
       failed(cause);
@@ -87,7 +87,7 @@ public final class Exchange {
   }
 
   /**
-   * @param use whether it may be sent among others, if the pool has connections for that
+   * @param use whether the request may use a shared connection, if the pool has any
    */
   Exchange(
       Pool pool, ByteBuf message, boolean expectsReply, SharingRules.Use use, Outcome outcome) {
@@ -98,26 +98,28 @@ public final class Exchange {
     this.outcome = outcome;
   }
 
-  /** Whether it may be sent among others. */
+  /** Whether the request may use a shared connection. */
   boolean mayShare() {
     return use != SharingRules.Use.OWN;
   }
 
-  /** Whether it may wait in the server, so that only its like may come behind it. */
+  /**
+   * Whether the request may wait in the server, so that only requests of this kind may follow it.
+   */
   boolean mayWait() {
     return use == SharingRules.Use.MAY_WAIT;
   }
 
-  /** Whether it was answered, has failed or was cancelled. */
+  /** Whether the request has its reply, has failed or was cancelled. */
   boolean isDone() {
     return state.get() == DONE;
   }
 
   /**
-   * Takes the message, to send it among others.
+   * Returns the message, to send it on a shared connection.
    *
-   * @param mayBeRefused whether the server may want the connection to authenticate again
-   * @return null if it was cancelled, and nothing is to be sent
+   * @param mayBeRefused whether the server may require the connection to authenticate again
+   * @return null if the request was cancelled, so that nothing is sent
    */
   @Nullable ByteBuf begin(boolean mayBeRefused) {
     ByteBuf sent = message;
@@ -138,7 +140,7 @@ public final class Exchange {
   }
 
   /**
-   * Begins anew what a shared connection was refused.
+   * Prepares a request for another attempt, after the server refused it on a shared connection.
    *
    * @return false if it was cancelled, or the message was not kept
    */
@@ -155,7 +157,10 @@ public final class Exchange {
     return true;
   }
 
-  /** The answer came among others. False if nothing waits for it any more. */
+  /**
+   * Completes the request with a reply from a shared connection. Returns false if the caller has
+   * given up.
+   */
   boolean answered(ByteBuf reply) {
     if (!state.compareAndSet(SENT, DONE)) {
       return false;
@@ -165,7 +170,7 @@ public final class Exchange {
     return true;
   }
 
-  /** The connection broke that it was sent on among others. */
+  /** Fails the request, because its shared connection broke. */
   void broken(IOException cause) {
     if (state.compareAndSet(SENT, DONE)) {
       forgetMessage();
@@ -173,11 +178,11 @@ public final class Exchange {
     }
   }
 
-  /** Sends it on a connection of its own. */
+  /** Sends the request on a connection that it does not share. */
   void use(WireConnection taken) {
     connection = taken;
     if (!state.compareAndSet(WAITING, SENT)) {
-      // Cancelled, and nothing was sent.
+      // The request was cancelled before it was sent.
       pool.giveBack(taken);
       return;
     }
@@ -190,7 +195,8 @@ public final class Exchange {
     }
     taken.send(message, null);
     if (pool.isShared()) {
-      // What the client asks for next may go on another connection: not before this is done.
+      // The client's next request may use another connection, so this one must be executed before.
+      // A ping shows it.
       ByteBuf ping = ByteBufAllocator.DEFAULT.buffer(64);
       PING.encode(ping);
       taken.send(ping, new Reply(taken));
@@ -201,7 +207,7 @@ public final class Exchange {
     }
   }
 
-  /** There is no connection for it. */
+  /** Fails the request, because there is no connection. */
   void unable(Throwable cause) {
     if (state.compareAndSet(WAITING, DONE)) {
       try {
@@ -213,13 +219,13 @@ public final class Exchange {
   }
 
   /**
-   * Drops the answer. If it is still to come, a connection of its own is closed; on one with
-   * others, the answer is dropped.
+   * Cancels the request. If the reply has not arrived, an unshared connection is closed; on a
+   * shared connection, the reply is dropped.
    *
-   * @return whether that came in time: the outcome is not called then, neither now nor later
+   * @return whether this was in time: the outcome is then never called
    */
   public boolean cancel() {
-    // What was sent may begin anew between the two.
+    // A sent request may be restarted between the two checks.
     while (!isDone()) {
       if (state.compareAndSet(WAITING, DONE)) {
         message.release();
@@ -265,7 +271,7 @@ public final class Exchange {
       int code = ReplyCode.of(reply);
       ByteBuf second = ReplyCode.wantsAuthentication(code) ? again.getAndSet(null) : null;
       if (second != null) {
-        // The server has refused the command before it looked at it.
+        // The server refused the command without executing it.
         used.authenticateAgain(() -> sendAgain(second), failure -> notAgain(second, failure));
         return;
       }
@@ -287,7 +293,7 @@ public final class Exchange {
       if (state.get() == SENT) {
         used.send(second, this);
       } else {
-        // Cancelled meanwhile.
+        // The request was cancelled during the authentication.
         second.release();
       }
     }

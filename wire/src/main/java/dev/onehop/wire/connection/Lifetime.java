@@ -6,12 +6,13 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How long a pool's connection has been there, unused, and with bytes that the peer does not take.
- * Guarded by the lock of the pool, or confined to the event loop of the connections that are
- * shared.
+ * The age of a pool's connection, its idle time, and the time for which the peer has accepted no
+ * bytes. Guarded by the lock of the pool, or confined to the event loop of the shared connections.
  */
 final class Lifetime {
-  /** A peer whose kernel takes no byte for that long has stopped: its answers won't come either. */
+  /**
+   * A peer whose kernel has accepted no byte for this time has stopped: it will not reply either.
+   */
   private static final Duration STALLED = Duration.ofSeconds(30);
 
   private final int generation;
@@ -21,8 +22,8 @@ final class Lifetime {
   private long unsentBytes;
 
   /**
-   * @param generation the pool's, when the connection began to be opened
-   * @param now when it was opened, by {@link System#nanoTime}
+   * @param generation the pool's generation at the start of the opening
+   * @param now the time of the end of the opening, by {@link System#nanoTime}
    */
   Lifetime(int generation, long now) {
     this.generation = generation;
@@ -39,7 +40,7 @@ final class Lifetime {
     idleSinceNanos = now;
   }
 
-  /** Whether the connection is to serve no further request. */
+  /** Whether the connection must not serve further requests. */
   boolean isOver(PoolLimits limits, int poolsGeneration, long now) {
     return generation != poolsGeneration
         || exceeds(limits.maxLife(), now - openedAtNanos)
@@ -47,8 +48,8 @@ final class Lifetime {
   }
 
   /**
-   * Whether the peer has taken none of the bytes for it for so long that the connection is to be
-   * given up. To be called from time to time.
+   * Whether the peer has accepted none of the pending bytes for so long that the connection should
+   * be closed. Must be called at intervals.
    */
   boolean isStalled(long bytes, long now) {
     if (bytes == 0 || bytes != unsentBytes) {
@@ -59,8 +60,7 @@ final class Lifetime {
   }
 
   static IOException stalled(ServerAddressName server) {
-    return new IOException(
-        server + " has not read for " + STALLED.toSeconds() + " s what was sent to it");
+    return new IOException(server + " has not accepted data for " + STALLED.toSeconds() + " s");
   }
 
   private static boolean exceeds(Duration limit, long nanos) {

@@ -3,7 +3,9 @@ package dev.onehop.wire.connection;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.NotSentException;
 
-/** This process gets no further socket, as when it has no file descriptor left. */
+/**
+ * The operating system provides no further socket, for example because no file descriptor is left.
+ */
 public final class NoSocketException extends NotSentException {
   private static final long serialVersionUID = 1L;
 
@@ -12,7 +14,7 @@ public final class NoSocketException extends NotSentException {
     initCause(cause);
   }
 
-  /** Netty wraps it more than once. */
+  /** The first cause, because Netty wraps exceptions more than once. */
   private static Throwable root(Throwable failure) {
     Throwable cause = failure.getCause();
     return cause == null ? failure : root(cause);

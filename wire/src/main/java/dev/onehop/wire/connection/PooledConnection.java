@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection as its {@link ServerPool} sees it.
+ * A connection in a {@link ServerPool}.
  *
  * <p>Thread-safe.
  */
@@ -14,7 +14,7 @@ abstract class PooledConnection {
   private @Nullable Lifetime lifetime;
   private volatile @Nullable Runnable whenClosed;
 
-  /** The pool has it from now on. */
+  /** Called when the pool adds the connection. */
   final void opened(Lifetime from) {
     lifetime = from;
   }
@@ -23,10 +23,13 @@ abstract class PooledConnection {
     return Objects.requireNonNull(lifetime);
   }
 
-  /** Whether it can take a request. */
+  /** Whether the connection can serve a request. */
   public abstract boolean isOpen();
 
-  /** What to do when it is closed, by whichever side; at once if it is already. */
+  /**
+   * Sets the action to run when either side closes the connection; runs it at once if the
+   * connection is closed already.
+   */
   public final void whenClosed(Runnable action) {
     whenClosed = action;
     if (!isOpen()) {
@@ -34,7 +37,7 @@ abstract class PooledConnection {
     }
   }
 
-  /** Does what is to be done when it is closed, the first time. */
+  /** Runs the action for the close, the first time only. */
   final synchronized void runWhenClosed() {
     Runnable action = whenClosed;
     whenClosed = null;
@@ -43,15 +46,15 @@ abstract class PooledConnection {
     }
   }
 
-  /** The bytes that the peer has not taken yet. */
+  /** The number of bytes that the peer has not accepted yet. */
   public abstract long unsentBytes();
 
-  /** Whether a thread of this event loop is a good one to use it. */
+  /** Whether a thread of this event loop can use the connection efficiently. */
   abstract boolean isOn(EventLoop loop);
 
-  /** Closes it; requests that are not answered fail. */
+  /** Closes the connection; requests without a reply fail. */
   public abstract void close();
 
-  /** The same, and requests fail for this reason. */
+  /** Closes the connection; requests without a reply fail for this reason. */
   public abstract void abort(IOException why);
 }

@@ -6,7 +6,7 @@ import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The error codes that concern the connection a reply came on. Source: the server's
+ * The error codes in replies that concern the connection itself. Source: the server's
  * src/mongo/base/error_codes.yml.
  */
 final class ReplyCode {
@@ -16,7 +16,9 @@ final class ReplyCode {
 
   private ReplyCode() {}
 
-  /** The error code of a command that failed as a whole; 0 if it did not, or says none. */
+  /**
+   * The error code of a command that failed as a whole; 0 if it succeeded or the reply has no code.
+   */
   static int of(ByteBuf reply) {
     int start = reply.readerIndex() + OpMsg.HEADER_BYTES + 4;
     if (reply.writerIndex() - start < 6 || reply.getByte(start) != 0) {
@@ -35,17 +37,17 @@ final class ReplyCode {
       }
       return code;
     } catch (MalformedDocumentException e) {
-      // The reader of the reply says what is wrong with it.
+      // The decoder of the reply reports the error.
       return 0;
     }
   }
 
-  /** Whether the server wants the connection to authenticate anew. It has executed nothing. */
+  /** Whether the server requires the connection to authenticate again. It has executed nothing. */
   static boolean wantsAuthentication(int code) {
     return code == REAUTHENTICATION_REQUIRED;
   }
 
-  /** Whether the server is about to end, and its connections with it. */
+  /** Whether the server is shutting down and will close its connections. */
   static boolean isShutdown(int code) {
     return code == SHUTDOWN_IN_PROGRESS || code == INTERRUPTED_AT_SHUTDOWN;
   }

@@ -3,15 +3,15 @@ package dev.onehop.wire.connection;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Waits for the answer to a request; one of the methods is called, once, on an event loop. */
+/** Receives the reply to a request; one of the methods is called, once, on an event loop. */
 interface ReplyHandler {
   /**
-   * The answer came.
+   * The reply has arrived.
    *
    * @param message the whole message; the caller releases it
    */
   void replied(ByteBuf message);
 
-  /** No answer will come; whether the request was carried out is not known. */
+  /** No reply will arrive; it is unknown whether the request was executed. */
   void failed(IOException cause);
 }

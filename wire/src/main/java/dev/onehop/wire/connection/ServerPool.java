@@ -17,19 +17,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to one server. A request takes an idle one, or waits in line for the first that
- * is given back or opened. When the server proves to be gone or restarting, the pool is cleared:
- * connections of an earlier generation serve no further request. Source: the drivers'
+ * The connections to one server. A request takes an idle connection, or queues for the first one
+ * that is given back or opened. When the server is found to be down or restarting, the pool is
+ * cleared: connections of an earlier generation serve no further request. Source: the drivers'
  * specifications "Connection Monitoring and Pooling" and "Server Discovery and Monitoring".
  *
- * <p>Who opens a connection depends on the kind. Either the pool does, for the first in line when
- * it is open. Or who waits opens it for itself, and leaves the line for that; then {@code minSize}
- * is not kept, and clearing the pool leaves the opening to whom it belongs.
+ * <p>There are two kinds of pools. In the first kind, the pool opens connections and assigns each
+ * to the first waiter in the queue. In the second kind, a waiter leaves the queue and opens a
+ * connection for itself. Such a pool ignores {@code minSize}, and clearing it does not end the
+ * waiters' openings.
  *
- * <p>Thread-safe. Nothing foreign is called under the lock.
+ * <p>Thread-safe. No code outside the pool is called under the lock.
  *
- * @param <C> a connection
- * @param <W> waits for one
+ * @param <C> the type of connections
+ * @param <W> the type of waiters
  */
 abstract class ServerPool<C extends PooledConnection, W> {
   private final ServerAddressName server;
@@ -40,22 +41,22 @@ abstract class ServerPool<C extends PooledConnection, W> {
   private final Deque<C> idle = new ArrayDeque<>();
   private final Deque<Place<W>> line = new ArrayDeque<>();
   private final Set<Opening> openings = new HashSet<>();
-  // Those that are open, idle or not.
+  // The open connections, idle or not.
   private final Set<C> connections = new HashSet<>();
   private int generation;
-  // Whether the server could be reached last time: else none are opened in advance.
+  // Whether the server could be reached last time; otherwise no connection is opened in advance.
   private boolean reachable;
   private boolean closed;
 
   /** A connection that is being opened. */
   static final class Opening {
-    /** The generation in which it began. */
+    /** The generation in which the opening began. */
     final int born;
 
-    /** The event loop that the connection is to be on, null for none. */
+    /** The event loop for the connection, null for none. */
     final @Nullable EventLoop loop;
 
-    /** Ends it. */
+    /** Ends the opening. */
     final Cancellation abort = new Cancellation();
 
     Opening(int born, @Nullable EventLoop loop) {
@@ -65,10 +66,10 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * A place in the line.
+   * A place in the queue.
    *
-   * @param born the generation in which the waiting began
-   * @param since when it began, by {@link System#nanoTime}
+   * @param born the generation in which the wait began
+   * @param since the time when the wait began, by {@link System#nanoTime}
    */
   private record Place<W>(W waiter, int born, long since) {}
 
@@ -99,8 +100,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * @param slots of the server, which other pools may use, too
-   * @param waitersOpen whether who waits for a connection opens one for itself
+   * @param slots the connection slots of the server, which other pools may share
+   * @param waitersOpen whether a waiter opens a connection for itself
    */
   ServerPool(
       ServerAddressName server, PoolLimits limits, ConnectionSlots slots, boolean waitersOpen) {
@@ -112,30 +113,31 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * Begins to open a connection; {@link #opened} or {@link #notOpened} ends that.
+   * Starts to open a connection; {@link #opened} or {@link #notOpened} must be called at the end.
    *
-   * @param waiter who is to open it, null if the pool is
+   * @param waiter the waiter that opens it, null if the pool does
    */
   abstract void open(Opening opening, @Nullable W waiter);
 
-  /** Gives a connection to who waited for it; false if that does not wait any more. */
+  /** Assigns a connection to a waiter; returns false if the waiter has left. */
   abstract boolean hand(W waiter, C connection);
 
-  /** There is no connection for it. */
+  /** Fails a waiter. */
   abstract void fail(W waiter, Throwable why);
 
-  /** The event loop for the next connection, null if connections are on none. */
+  /** The event loop for the next connection, null for connections without event loops. */
   @Nullable EventLoop nextLoop() {
     return null;
   }
 
-  /** A connection broke, or could not be opened. */
+  /** Called when a connection broke or could not be opened. */
   void failed() {}
 
   /**
-   * Connections of earlier generations are to be closed.
+   * Called to close connections of earlier generations.
    *
-   * @param why requests under way fail, null if they do not
+   * @param now the new generation
+   * @param why the reason with which requests in flight fail, null if they continue
    */
   void cleared(int now, @Nullable IOException why) {}
 
@@ -147,7 +149,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return limits;
   }
 
-  /** How many connections are open or being opened. */
+  /** The number of connections that are open or being opened. */
   final synchronized int open() {
     return connections.size() + openings.size();
   }
@@ -156,7 +158,9 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return generation;
   }
 
-  /** Whether one more request would have a connection without waiting for another's. */
+  /**
+   * Whether one more request would get a connection without waiting for that of another request.
+   */
   final synchronized boolean hasRoom() {
     return !idle.isEmpty() || slots.hasRoomBeside(line.size() - openings.size());
   }
@@ -164,7 +168,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Takes an idle connection.
    *
-   * @param waiter gets one later, or why there is none, if this returns null
+   * @param waiter receives a connection or a failure later, if this returns null
    * @param preferred the event loop whose connections to prefer, null for any
    */
   final @Nullable C take(W waiter, @Nullable EventLoop preferred) {
@@ -212,7 +216,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return connection.lifetime().isOver(limits, generation, now);
   }
 
-  /** Opens as many connections as requests wait for, or as there are to be at least. */
+  /** Opens the connections that waiters need or that minSize requires. */
   private void grow(@Nullable EventLoop preferred) {
     while (true) {
       EventLoop loop = preferred == null ? nextLoop() : preferred;
@@ -242,8 +246,9 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * Opens a connection on a loop, after a request from there took one of another loop. Else that
-   * one might be taken ever after, and each request and answer would change threads.
+   * Opens a connection on a loop, after a request of this loop took a connection of another loop.
+   * Otherwise the loop's requests might always use that connection, and each request and reply
+   * would need a context switch.
    */
   final void growOn(EventLoop loop) {
     Opening opening;
@@ -261,9 +266,9 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * A connection is open. If the pool opened it, the first in line gets it.
+   * Called when a connection is open. If the pool opened it, the first waiter receives it.
    *
-   * @return false if the opening was given up meanwhile: the connection is closed
+   * @return false if the opening was abandoned before, so that the connection is closed
    */
   final boolean opened(Opening opening, C connection) {
     boolean wanted;
@@ -291,10 +296,10 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * A connection could not be opened.
+   * Called when a connection could not be opened.
    *
-   * @param failure of the server, which what has waited since then would have, too; null if it says
-   *     nothing of the server
+   * @param failure the server's failure, with which earlier waiters fail, too; null if the server
+   *     is not the cause
    */
   final void notOpened(Opening opening, @Nullable Throwable failure) {
     List<W> never = List.of();
@@ -326,15 +331,15 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return left;
   }
 
-  /** Fails requests, each of them whatever becomes of the others. */
+  /** Fails waiters, each one even if the failure of another throws. */
   private void fail(List<W> never, Throwable why) {
     Each.of(never, waiter -> fail(waiter, why));
   }
 
   /**
-   * Ends what was opened before the server was found to be gone, as far as it is not in use.
+   * Closes unused connections that were opened before the server was found to be down.
    *
-   * @param born the generation of the connection that found it, which may be of the past
+   * @param born the generation of the connection that broke, which may be an earlier one
    */
   public final void clear(int born) {
     List<C> old;
@@ -371,9 +376,9 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * The server is gone, or was: no connection from before is used again.
+   * Stops the use of all open connections, because the server is or was down.
    *
-   * @param interrupt whether requests under way fail now; those that are not sent yet fail, too
+   * @param interrupt whether requests in flight and waiting requests fail now
    */
   final void reset(boolean interrupt, IOException why) {
     List<C> unused;
@@ -398,15 +403,15 @@ abstract class ServerPool<C extends PooledConnection, W> {
     grow(null);
   }
 
-  /** A connection broke under a request. */
+  /** Called when a connection broke during a request. */
   public final void broken(C connection) {
     failed();
     clear(connection.lifetime().generation());
   }
 
-  /** A connection's request was answered, or it was just opened. */
+  /** Called when a connection has no request: it was just opened, or the reply has arrived. */
   public final void giveBack(C connection) {
-    // Those that wait have got another one when it was closed.
+    // After the close of a connection, waiters get others.
     while (connection.isOpen()) {
       Place<W> next = null;
       boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
@@ -439,12 +444,15 @@ abstract class ServerPool<C extends PooledConnection, W> {
     slots.closed();
   }
 
-  /** It does not wait any more. */
+  /** Removes a waiter from the queue. */
   final synchronized void leave(W waiter) {
     line.removeIf(place -> place.waiter() == waiter);
   }
 
-  /** Closes what is too old, fails what has waited for too long, and opens what is to be there. */
+  /**
+   * Closes connections that are too old, fails waiters after their time limit, and opens
+   * connections up to minSize.
+   */
   void sweep(long now) {
     List<C> old = new ArrayList<>();
     List<C> stalled = new ArrayList<>(0);
@@ -463,7 +471,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
           stalled.add(each);
         }
       }
-      // For the first in line, connections are being opened, which has an end of its own.
+      // Not for the first waiters: their connections are being opened, with a time limit of its
+      // own.
       int served = waitersOpen ? 0 : openings.size();
       for (Iterator<Place<W>> each = line.iterator(); each.hasNext(); ) {
         Place<W> place = each.next();
@@ -485,7 +494,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
             + time.toMillis()
             + " ms while waiting for a connection to "
             + server
-            + ": all it may have are in use");
+            + ": all connections are in use");
   }
 
   void close() {
@@ -500,7 +509,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
       ended = List.copyOf(openings);
       openings.clear();
     }
-    // The event loops may end before these do.
+    // The event loops may end before the openings do.
     Each.of(ended, this::giveUp);
     Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());

@@ -11,11 +11,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * The pools of one kind of connections, one for each server.
+ * The pools of one kind of connection, one pool per server.
  *
  * <p>Thread-safe.
  *
- * @param <P> the connections to one server
+ * @param <P> the type of a server's pool
  */
 abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable {
   private static final long SWEEP_MILLIS = 500;
@@ -26,8 +26,8 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
   private volatile boolean closed;
 
   /**
-   * @param timer for what is done from time to time; stays the caller's
-   * @param slots of each server, which other pools may use, too
+   * @param timer runs periodic checks; the caller shuts it down
+   * @param slots the connection slots of each server, which other pools may share
    */
   ServerPools(ScheduledExecutorService timer, Function<ServerAddressName, ConnectionSlots> slots) {
     this.slots = slots;
@@ -39,7 +39,7 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
             TimeUnit.MILLISECONDS);
   }
 
-  /** A pool for a server that has none yet. */
+  /** Creates the pool of a server. */
   abstract P newPool(ServerAddressName server, ConnectionSlots shared);
 
   /** The pool of a server. */
@@ -56,9 +56,9 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
   }
 
   /**
-   * Uses no connection to a server again that was opened before, for the server is gone or was.
+   * Stops the use of all open connections to a server, because the server is or was down.
    *
-   * @param interrupt whether what is under way there fails now, too, with {@code why}
+   * @param interrupt whether requests in flight fail now, too, with {@code why}
    */
   public final void reset(ServerAddressName server, boolean interrupt, IOException why) {
     P pool = servers.get(server);
@@ -67,14 +67,14 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
     }
   }
 
-  /** The servers that anything was sent to. */
+  /** The servers that have received any request. */
   public final Set<ServerAddressName> servers() {
     return Set.copyOf(servers.keySet());
   }
 
   /**
-   * Closes the connections that are idle or not open yet now, the others when their request is
-   * answered.
+   * Closes connections that are idle or being opened now, and the others after the reply to their
+   * request.
    */
   @Override
   public final void close() {

@@ -4,7 +4,7 @@ import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 
-/** A server can be reached, and refuses the client: its user, as a rule. */
+/** A server can be reached but refuses the client, usually its user. */
 public final class ServerRefusedException extends CommandFailure {
   private static final long serialVersionUID = 1L;
 

@@ -7,7 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A connection on which several requests are under way. Confined to the event loop of its {@link
+ * A connection with several requests in flight. Confined to the event loop of its {@link
  * SharedConnections}.
  */
 final class SharedConnection {
@@ -22,7 +22,7 @@ final class SharedConnection {
   private boolean retired;
 
   /**
-   * @param number in the meters
+   * @param number the connection's number in the meters
    */
   SharedConnection(
       SharedConnections owner, SharedTransport link, Lifetime lifetime, int number, long openedAt) {
@@ -33,7 +33,7 @@ final class SharedConnection {
     this.lastReplyAt = openedAt;
   }
 
-  /** A request that is not answered yet. */
+  /** A request without a reply. */
   final class Pending implements ReplyHandler {
     private final Exchange exchange;
     private final long sentAt;
@@ -57,7 +57,7 @@ final class SharedConnection {
       return exchange;
     }
 
-    /** It was answered. Gives how long that took, in nanoseconds. */
+    /** Called when the reply has arrived. Returns the duration in nanoseconds. */
     long answered(long now) {
       lastReplyAt = now;
       saidSlow = false;
@@ -65,7 +65,7 @@ final class SharedConnection {
       return now - sentAt;
     }
 
-    /** It will not be answered. */
+    /** Called when no reply will arrive. */
     void ended(long now) {
       done(this, now);
     }
@@ -85,7 +85,7 @@ final class SharedConnection {
   }
 
   private void done(Pending request, long now) {
-    // Nearly always the first.
+    // Usually the first one.
     if (!pending.removeFirstOccurrence(request)) {
       return;
     }
@@ -98,7 +98,7 @@ final class SharedConnection {
     lifetime.idleSince(now);
   }
 
-  /** It gets no further request, and is closed when those on it are answered. */
+  /** Sends no further requests on the connection, and closes it after the last reply. */
   void retire() {
     retired = true;
     closeIfDone();
@@ -110,12 +110,12 @@ final class SharedConnection {
     }
   }
 
-  /** Closes it; what is not answered fails for this reason. */
+  /** Closes the connection; requests without a reply fail for this reason. */
   void abort(IOException why) {
     link.abort(why);
   }
 
-  /** Whether it is to serve no further request. */
+  /** Whether the connection must not serve further requests. */
   boolean isOver(PoolLimits limits, int poolsGeneration, long now) {
     if (!pending.isEmpty()) {
       lifetime.idleSince(now);
@@ -135,17 +135,17 @@ final class SharedConnection {
     return pending.size();
   }
 
-  /** How many of these may wait in the server. */
+  /** The number of its requests that may wait in the server. */
   int waits() {
     return waits;
   }
 
-  /** Whether what is sent now does not come behind a request that may wait in the server. */
+  /** Whether no request on the connection may wait in the server. */
   boolean isClear() {
     return waits == 0;
   }
 
-  /** Whether a request that is sent now leaves at once. */
+  /** Whether the socket accepts a request now. */
   boolean isWritable() {
     return link.isOpen() && link.isWritable();
   }
@@ -155,8 +155,8 @@ final class SharedConnection {
   }
 
   /**
-   * Whether the oldest request has been waiting for longer than is usual, so that whatever is sent
-   * now would wait, too.
+   * Whether the oldest request takes longer than usual, so that a new request would be delayed,
+   * too.
    */
   boolean isSlow(long now, long thresholdNanos) {
     Pending oldest = pending.peek();
@@ -171,7 +171,7 @@ final class SharedConnection {
     return slow;
   }
 
-  /** Whether all that the server is busy with here was cancelled. */
+  /** Whether all requests that the server is executing on this connection were cancelled. */
   boolean isOnlyAbandoned() {
     return !pending.isEmpty() && pending.stream().allMatch(request -> request.exchange.isDone());
   }

@@ -19,25 +19,29 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * The connections to one server that short requests share, and the requests that wait for one.
+ * The shared connections to one server, for short requests, and the queues of waiting requests.
  *
- * <p>There are two sorts of requests. One that may wait in the server, such as a write for its
- * write concern, shares a connection with its like only: never is another one sent behind it,
- * unless there is but one connection. How many of the connections the ones that may wait get, from
- * the last one on, is their part of all requests. One connection, and one that answers, is left to
- * the others where there are any, or where these could not have one of their own.
+ * <p>There are two kinds of requests. A request that may wait in the server, such as a write for
+ * its write concern, shares a connection only with requests of the same kind. A quick request is
+ * never sent behind it, unless there is only one connection. The requests that may wait use the
+ * last connections, in proportion to their share of all requests. At least one responsive
+ * connection stays free for quick requests, if there are any or if the pool has no room for a
+ * separate connection.
  *
- * <p>Everything happens on one event loop, on the thread that sends a request where the loop is
- * idle; what is called by other threads says so.
+ * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. Methods that
+ * other threads may call are marked.
  */
 final class SharedConnections {
-  /** What waits for that long, and every connection is slow, gets one of its own. */
+  /**
+   * A request that has waited for this time while all connections are slow gets a separate
+   * connection.
+   */
   private static final Duration RELIEF = Duration.ofSeconds(1);
 
-  /** A server is given that long for what nothing waits for any more. */
+  /** A server has this time to finish requests that were all cancelled. */
   private static final Duration ABANDONED = Duration.ofSeconds(1);
 
-  /** A server that takes no further connection is asked again after that. */
+  /** The pause after a server has refused another connection. */
   private static final Duration OPEN_AGAIN = Duration.ofSeconds(1);
 
   private final ServerAddressName server;
@@ -49,7 +53,7 @@ final class SharedConnections {
   private final Opener opener;
   private final LongSupplier nanoTime;
   private final List<SharedConnection> connections = new ArrayList<>();
-  // Those that serve no further request, but still owe answers.
+  // Connections that serve no further requests but have requests in flight.
   private final Set<SharedConnection> retired = new LinkedHashSet<>();
   private final Set<Opening> opening = new LinkedHashSet<>();
   private final WaitingLine quick = new WaitingLine();
@@ -58,15 +62,15 @@ final class SharedConnections {
   private long refusedAt;
   private boolean closed;
 
-  /** The pool of the server, as far as it concerns what is shared. */
+  /** The part of the server's pool that shared connections need. */
   interface Pool {
     /** The generation of connections that are opened now. */
     int generation();
 
-    /** Whether a request may have a connection of its own without waiting for others. */
+    /** Whether a request can get a separate connection without waiting. */
     boolean hasRoom();
 
-    /** Gives a request a connection of its own. */
+    /** Assigns a separate connection to a request. */
     void takeOwn(Exchange exchange);
 
     /** As {@link ServerPool#clear}. */
@@ -107,7 +111,7 @@ final class SharedConnections {
     return meters;
   }
 
-  /** Sends a request on the least loaded connection, or lets it wait for one. Any thread. */
+  /** Sends a request on the least loaded connection, or queues it. Any thread. */
   void take(Exchange exchange) {
     loop.run(() -> dispatch(exchange));
   }
@@ -119,7 +123,7 @@ final class SharedConnections {
       exchange.unable(ServerPool.clientIsClosed());
       return;
     }
-    // With one connection, there is no second one to share.
+    // With a single connection, requests that may wait get separate ones.
     if (mayWait ? sharing.connections() == 1 : areHeldUp(now) && pool.hasRoom()) {
       pool.takeOwn(exchange);
       return;
@@ -161,9 +165,9 @@ final class SharedConnections {
   }
 
   /**
-   * The same for one that may wait.
+   * The same for a request that may wait in the server.
    *
-   * @param crowds whether it may go on the only connection there is
+   * @param crowds whether it may use the only connection
    */
   private @Nullable SharedConnection pickToWait(int limit, boolean crowds, long now) {
     int flowing = 0;
@@ -199,12 +203,14 @@ final class SharedConnections {
     return connection.isWritable() && !connection.isSlow(now, slowThresholdNanos(connection));
   }
 
-  /** How long a connection may owe an answer, by what is on it. */
+  /**
+   * The time after which a connection without a reply counts as slow, by the kind of its requests.
+   */
   private long slowThresholdNanos(SharedConnection connection) {
     return line(!connection.isClear()).slowThresholdNanos();
   }
 
-  /** Whether on every connection there is something that waits in the server, and for long. */
+  /** Whether every connection has a request that waits in the server and is slow. */
   private boolean areHeldUp(long now) {
     for (SharedConnection each : connections) {
       if (each.isClear() || !each.isSlow(now, slowThresholdNanos(each))) {
@@ -214,7 +220,7 @@ final class SharedConnections {
     return !connections.isEmpty();
   }
 
-  /** Whether there will soon be a further connection. */
+  /** Whether another connection is being opened or may be. */
   private boolean isGrowing(long now) {
     return connections.size() < sharing.connections() && (!opening.isEmpty() || mayOpen(now));
   }
@@ -223,7 +229,7 @@ final class SharedConnections {
     return connections.isEmpty() || !refused || now - refusedAt > OPEN_AGAIN.toNanos();
   }
 
-  /** Opens connections if more would be of use. */
+  /** Opens connections if more would help. */
   private void grow(long now) {
     while (!closed
         && opening.size() < Math.max(1, quick.size() + patient.size())
@@ -255,7 +261,8 @@ final class SharedConnections {
   private void failed(Opening one, Throwable failure) {
     Runnable end = () -> notOpened(one, failure);
     if (loop.inEventLoop()) {
-      // A failure during the call must not end in it: the caller may be opening several.
+      // As a task, because a failure must not end during the call: the caller may be opening
+      // several.
       loop.execute(end);
     } else {
       loop.run(end);
@@ -264,7 +271,7 @@ final class SharedConnections {
 
   private void opened(Opening one, SharedTransport link) {
     if (!opening.remove(one)) {
-      // Cleared or closed meanwhile.
+      // The opening was abandoned or closed before.
       link.close();
       return;
     }
@@ -298,7 +305,7 @@ final class SharedConnections {
     }
   }
 
-  /** Fails requests, each of them whatever becomes of the others. */
+  /** Fails requests, each one even if the failure of another throws. */
   private static void fail(List<Exchange> never, Throwable why) {
     Each.of(never, exchange -> exchange.unable(why));
   }
@@ -314,11 +321,11 @@ final class SharedConnections {
     }
   }
 
-  /** An answer came. Any thread. */
+  /** Called when a reply has arrived. Any thread. */
   void answered(SharedConnection connection, SharedConnection.Pending request, ByteBuf reply) {
     int code = ReplyCode.of(reply);
     Exchange exchange = request.exchange();
-    // The server has refused the command before it looked at it.
+    // The server refused the command without executing it.
     boolean again = ReplyCode.wantsAuthentication(code) && exchange.restart();
     loop.run(() -> answered(connection, request, code, again));
     if (!again && !exchange.answered(reply)) {
@@ -332,7 +339,7 @@ final class SharedConnections {
     Exchange exchange = request.exchange();
     line(exchange.mayWait()).answered(request.answered(now));
     if (again) {
-      // The others on the connection may still be answered.
+      // The other requests on the connection may still get a reply.
       retire(connection);
       pool.takeOwn(exchange);
     } else if (ReplyCode.isShutdown(code)) {
@@ -341,7 +348,7 @@ final class SharedConnections {
     drain(now);
   }
 
-  /** A connection broke under a request. Any thread. */
+  /** Called when a connection broke during a request. Any thread. */
   void broken(SharedConnection connection, SharedConnection.Pending request, IOException cause) {
     loop.run(() -> broken(connection, request));
     request.exchange().broken(cause);
@@ -364,7 +371,7 @@ final class SharedConnections {
     }
   }
 
-  /** Sends what waits, as far as it goes. */
+  /** Sends waiting requests, as far as connections allow it. */
   private void drain(long now) {
     drain(quick, false, now);
     drain(patient, true, now);
@@ -392,17 +399,17 @@ final class SharedConnections {
     return waiting;
   }
 
-  /** A request was cancelled while it waited. Any thread. */
+  /** Called when a waiting request was cancelled. Any thread. */
   void forget(Exchange exchange) {
     loop.run(
         () -> {
           line(exchange.mayWait()).remove(exchange);
-          // What waited behind it may be of the other sort's part.
+          // The next requests in the queue may be sendable now.
           drain(now());
         });
   }
 
-  /** Looks after all of it from time to time. Any thread. */
+  /** Runs the periodic checks. Any thread. */
   void sweep() {
     loop.run(this::sweepNow);
   }
@@ -431,16 +438,14 @@ final class SharedConnections {
     if (connection.lifetime().isStalled(connection.unsentBytes(), now)) {
       connection.abort(Lifetime.stalled(server));
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
-      // The server stops what it is busy with when the connection is closed.
-      connection.abort(new IOException("nothing waits for what " + server + " is busy with"));
+      // The server stops executing a request when its connection is closed.
+      connection.abort(new IOException(server + " executes cancelled requests only"));
     } else if (connection.isOver(limits, pool.generation(), now)) {
       retire(connection);
     }
   }
 
-  /**
-   * What all connections would hold up for long goes on connections of its own, if there is room.
-   */
+  /** Sends requests that all connections would delay on separate connections, if there is room. */
   private void relieve(WaitingLine line, boolean mayWait, long now) {
     for (Exchange first = line.first();
         first != null && isStuck(first, line, mayWait, now) && pool.hasRoom();
@@ -452,8 +457,8 @@ final class SharedConnections {
   }
 
   /**
-   * Whether the first in a line has waited for long while every connection that it might use is
-   * slow; not if one of them is only full, so that the line moves on.
+   * Whether the first waiting request has waited for long while every suitable connection is slow.
+   * Not if one of them is only full, because the queue then moves on.
    */
   private boolean isStuck(Exchange first, WaitingLine line, boolean mayWait, long now) {
     return now - first.waitingSince() >= Math.max(RELIEF.toNanos(), line.slowThresholdNanos())
@@ -462,9 +467,10 @@ final class SharedConnections {
   }
 
   /**
-   * Retires what was opened before a generation. Any thread.
+   * Retires the connections of earlier generations. Any thread.
    *
-   * @param interrupt why requests fail that wait or are under way; null to let them end
+   * @param interrupt the reason with which waiting requests and requests in flight fail; null to
+   *     let them end
    */
   void clear(int generation, @Nullable IOException interrupt) {
     loop.run(() -> clearNow(generation, interrupt));
@@ -486,7 +492,10 @@ final class SharedConnections {
     }
   }
 
-  /** Closes what is idle or not open yet now, the rest when it is answered. Any thread. */
+  /**
+   * Closes connections that are idle or being opened now, and the others after their last reply.
+   * Any thread.
+   */
   void close() {
     loop.run(this::closeNow);
   }

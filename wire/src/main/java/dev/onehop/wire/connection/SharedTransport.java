@@ -4,37 +4,40 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** An open, authenticated connection, as {@link SharedConnection} uses it. */
+/** An open, authenticated connection for a {@link SharedConnection}. */
 interface SharedTransport {
   /**
    * Sends a request.
    *
-   * @param message the whole message, taken over
-   * @param handler told of the outcome, in the order of the requests; null if the request expects
-   *     no answer
+   * @param message the whole message; released by the connection
+   * @param handler receives the outcome, in the order of the requests; null for an unacknowledged
+   *     request
    */
   void send(ByteBuf message, @Nullable ReplyHandler handler);
 
   boolean isOpen();
 
-  /** Whether more can be written without piling up in memory. */
+  /** Whether the socket accepts more bytes, so that writes do not accumulate in memory. */
   boolean isWritable();
 
-  /** The bytes that the peer has not taken yet. */
+  /** The number of bytes that the peer has not accepted yet. */
   long unsentBytes();
 
-  /** Whether it is authenticated, so that the server may ask for that again. */
+  /** Whether the connection is authenticated, so that the server may require it again. */
   boolean authenticates();
 
-  /** What to do when it is closed, by whichever side; at once if it is already. */
+  /**
+   * Sets the action to run when either side closes the connection; runs it at once if the
+   * connection is closed already.
+   */
   void whenClosed(Runnable action);
 
-  /** What to do when it is writable again. */
+  /** Sets the action to run when the connection is writable again. */
   void whenWritable(Runnable action);
 
-  /** Closes it; requests that are not answered fail. */
+  /** Closes the connection; requests without a reply fail. */
   void close();
 
-  /** The same, and requests fail for this reason. */
+  /** Closes the connection; requests without a reply fail for this reason. */
   void abort(IOException why);
 }

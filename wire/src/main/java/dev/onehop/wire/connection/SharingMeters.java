@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntSupplier;
 
 /**
- * The meters of one server whose connections are shared.
+ * The meters of one server with shared connections.
  *
  * <p>Thread-safe.
  */
@@ -25,7 +25,7 @@ public final class SharingMeters {
   public static final String SLOW_HEADS = "onehop.pipeline.heads.slow";
   public static final String FAILURES = "onehop.pipeline.failures";
 
-  /** Connections beyond this are counted, but not shown one by one. */
+  /** Connections above this number have no gauge of their own. */
   private static final int NUMBERED = 64;
 
   private final AtomicInteger sharedConnections = new AtomicInteger();
@@ -37,14 +37,14 @@ public final class SharingMeters {
   private final Counter failures;
   private final Timer queueWait;
   private final MeterRegistry registry;
-  // Not an argument of the registry's own methods: before 1.16 these have none for Tags.
+  // A field, because the registry's own methods have no overload with Tags before 1.16.
   private final Tags tags;
   private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED);
   private final BitSet numbers = new BitSet();
   private final BitSet registered = new BitSet();
 
   /**
-   * @param ownConnections how many connections serve one request at a time
+   * @param ownConnections the number of connections that serve one request at a time
    */
   SharingMeters(MeterRegistry registry, String server, IntSupplier ownConnections) {
     this.registry = registry;
@@ -64,7 +64,7 @@ public final class SharingMeters {
         .register(registry);
   }
 
-  /** A number for a connection that starts to be shared. */
+  /** Takes a number for a new shared connection. */
   synchronized int takeNumber() {
     int number = numbers.nextClearBit(0);
     numbers.set(number);
@@ -78,7 +78,7 @@ public final class SharingMeters {
     return number;
   }
 
-  /** Gives the number of a connection back that is not shared any more. */
+  /** Returns the number of a connection that is no longer shared. */
   synchronized void returnNumber(int number) {
     numbers.clear(number);
     inFlight(number, 0);
@@ -95,27 +95,27 @@ public final class SharingMeters {
     queueWait.record(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** A request is sent among others. */
+  /** Counts a request on a shared connection. */
   void shared() {
     shared.increment();
   }
 
-  /** A request gets a connection of its own. */
+  /** Counts a request on a separate connection. */
   void own() {
     own.increment();
   }
 
-  /** An answer came that nothing waited for any more. */
+  /** Counts a reply to a request that was cancelled. */
   void lateReply() {
     lateReplies.increment();
   }
 
-  /** A connection is passed over. */
+  /** Counts a connection that is not used because it is slow. */
   void slowHead() {
     slowHeads.increment();
   }
 
-  /** A connection broke, was given up or could not be opened. */
+  /** Counts a connection that broke, was abandoned or could not be opened. */
   void failure() {
     failures.increment();
   }

@@ -11,41 +11,44 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which requests may share a connection. A server works through one connection's requests one after
- * the other, so a slow request delays the requests behind it.
+ * Decides which requests may share a connection. A server executes the requests of one connection
+ * one after another, so a slow request delays those behind it.
  *
- * <p>The tables below are the whole rule. A command that is in none of them gets a connection of
- * its own: aggregations and change streams, getMore, explain, commands that build, wait or scan,
- * and commands that this version does not know.
+ * <p>The tables below contain all rules. Any other command gets a separate connection: aggregations
+ * and change streams, getMore, explain, commands that build, wait or scan, and commands that are
+ * unknown to this version.
  */
 final class SharingRules {
-  /** Where a request may go. */
+  /** The kind of connection for a request. */
   enum Use {
-    /** Among the requests of others, behind none that may wait in the server. */
+    /** A shared connection, behind no request that may wait in the server. */
     QUICK,
-    /** Among the requests of others; it may wait in the server, so only its like come behind it. */
+    /**
+     * A shared connection. The request may wait in the server, so only requests of the same kind
+     * follow it.
+     */
     MAY_WAIT,
-    /** On a connection that nothing else uses until it is answered. */
+    /** A connection that serves no other request before the reply. */
     OWN
   }
 
   /**
-   * The driver sends what is left of an operation's {@code timeoutMS} as {@code maxTimeMS}: a usual
-   * timeout is below it, and what asks for more is known to take long.
+   * The driver sends the rest of an operation's {@code timeoutMS} as {@code maxTimeMS}. Usual
+   * timeouts are below this limit; operations with a longer one are expected to take long.
    */
   private static final long MAX_SHARED_MILLIS = Duration.ofSeconds(10).toMillis();
 
-  /** Commands that share, and under which options. */
+  /** The commands that share, with a condition on their options. */
   private static final Map<String, Predicate<CommandHead>> SHARED =
       Map.ofEntries(
-          // A cursor without a limit goes on with getMore, and its first batch may scan.
+          // A cursor without a limit continues with getMore, and its first batch may scan.
           entry("find", c -> !c.isTailable() && !c.isLasting() && (c.hasLimit() || c.isById())),
           entry("insert", SharingRules::always),
           entry("update", c -> !c.touchesMany()),
           entry("delete", c -> !c.touchesMany()),
           entry("findAndModify", SharingRules::always),
           entry("findandmodify", SharingRules::always),
-          // Without a query, the answer comes from the collection's metadata.
+          // Without a query, the server answers from the collection's metadata.
           entry("count", c -> !c.hasQuery()),
           entry("killCursors", SharingRules::always),
           entry("ping", SharingRules::always),
@@ -53,21 +56,23 @@ final class SharingRules {
           entry("buildinfo", SharingRules::always),
           entry("connectionStatus", SharingRules::always),
           entry("endSessions", SharingRules::always),
-          // Without a transaction it is but an error; with one it may wait for its write concern,
-          // as commitTransaction does.
+          // Without a transaction, it is only an error. In a transaction it may wait for its write
+          // concern, as commitTransaction does.
           entry("abortTransaction", c -> !c.isInTransaction()));
 
-  /** Commands that wait for a write concern, for locks, and for transactions that hold these. */
+  /**
+   * The commands that wait for a write concern, for locks, and for transactions that hold locks.
+   */
   private static final Set<String> WRITES =
       Set.of("insert", "update", "delete", "findAndModify", "findandmodify");
 
   private SharingRules() {}
 
   /**
-   * Where a request may go.
+   * The kind of connection for a request.
    *
-   * @param command null if it could not be read
-   * @param maxSharedBytes size of the largest request that shares
+   * @param command the command; null if it could not be parsed
+   * @param maxSharedBytes the size in bytes of the largest request on a shared connection
    */
   static Use use(@Nullable CommandHead command, int maxSharedBytes) {
     try {
@@ -75,7 +80,7 @@ final class SharingRules {
           ? Use.OWN
           : mayWait(command) ? Use.MAY_WAIT : Use.QUICK;
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
-      // The server says what is wrong with it.
+      // The server returns the error.
       return Use.OWN;
     }
   }
@@ -92,10 +97,9 @@ final class SharingRules {
   }
 
   /**
-   * Whether a request may wait in the server. A write does even if it says nothing of it, since its
-   * write concern is then the cluster's default. Within a transaction there is nothing to wait for:
-   * there, a conflict is an error. And it must not come behind a write that waits for the
-   * transaction to end.
+   * Whether a request may wait in the server. A write may wait even without a write concern,
+   * because the cluster's default applies. In a transaction a write does not wait: a conflict is an
+   * error. It also must not follow a write that waits for the end of the transaction.
    */
   private static boolean mayWait(CommandHead command) {
     String name = command.name();

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has a SOCKS5 proxy connect a blocking socket to a server (RFC 1928, RFC 1929). The Java runtime's
- * own SOCKS sockets take a password from a global authenticator only.
+ * Connects a blocking socket to a server through a SOCKS5 proxy (RFC 1928, RFC 1929). The Java
+ * runtime's own SOCKS sockets accept a password only from a global authenticator.
  */
 final class SocksTunnel {
   private static final int VERSION = 5;
@@ -27,9 +27,9 @@ final class SocksTunnel {
   private SocksTunnel() {}
 
   /**
-   * Leads a socket that is connected to the proxy on to a server.
+   * Connects a socket from the proxy to a server.
    *
-   * @throws IOException if the proxy refuses, or is none
+   * @throws IOException if the proxy refuses, or is no SOCKS5 proxy
    */
   static void open(Socket socket, WireSettings.Proxy proxy, ServerAddressName server)
       throws IOException {
@@ -45,7 +45,7 @@ final class SocksTunnel {
     if (method == WITH_PASSWORD && withLogin) {
       logIn(in, out, proxy);
     } else {
-      expect(method == WITHOUT_LOGIN, proxy, "takes no client that has no password");
+      expect(method == WITHOUT_LOGIN, proxy, "requires other authentication");
     }
     out.write(request(WireSettings.Proxy.destination(server)));
     expect(in.readUnsignedByte() == VERSION, proxy, "speaks no SOCKS5");
@@ -114,7 +114,7 @@ final class SocksTunnel {
       case 3 -> "the network is unreachable";
       case 4 -> "the host is unreachable";
       case 5 -> "the connection is refused";
-      case 6 -> "the time is up";
+      case 6 -> "the connection timed out";
       case 7, 8 -> "it does not support that";
       default -> "it has failed (" + status + ")";
     };

@@ -4,10 +4,11 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /**
- * Until when a thread may wait, as sockets count it: in milliseconds, 0 for any time. Immutable.
+ * The time limit of a thread's wait, in the unit of sockets: milliseconds, 0 for no limit.
+ * Immutable.
  */
 public final class TimeLimit {
-  /** Any time. */
+  /** No limit. */
   public static final TimeLimit NONE = new TimeLimit(0, 0);
 
   private final long millis;
@@ -18,25 +19,25 @@ public final class TimeLimit {
     this.startNanos = startNanos;
   }
 
-  /** A limit that begins now. */
+  /** A limit that starts now. */
   public static TimeLimit ofMillis(long millis) {
     return millis <= 0 ? NONE : new TimeLimit(millis, System.nanoTime());
   }
 
-  /** Whether there is one. */
+  /** Whether there is a limit. */
   public boolean isLimited() {
     return millis > 0;
   }
 
-  /** Whether the time is up. */
+  /** Whether the time is over. */
   public boolean isPassed() {
     return isLimited() && left() <= 0;
   }
 
   /**
-   * What is left of it, at least 1; 0 for any time.
+   * The remaining time, at least 1; 0 for no limit.
    *
-   * @throws SocketTimeoutException if nothing is
+   * @throws SocketTimeoutException if the time is over
    */
   public int remainingMillis() throws SocketTimeoutException {
     if (!isLimited()) {
@@ -50,9 +51,9 @@ public final class TimeLimit {
   }
 
   /**
-   * The shorter one of this and another duration; both begin to count now.
+   * The shorter of the remaining time and another duration, as a limit that starts now.
    *
-   * @param other zero for any time
+   * @param other zero for no limit
    */
   TimeLimit atMost(Duration other) throws SocketTimeoutException {
     int left = remainingMillis();
@@ -60,7 +61,7 @@ public final class TimeLimit {
         left == 0 || (!other.isZero() && other.toMillis() < left) ? other.toMillis() : left);
   }
 
-  /** What a plain socket throws. */
+  /** The exception of a plain socket after a read timeout. */
   public static SocketTimeoutException timedOut() {
     return new SocketTimeoutException("Read timed out");
   }

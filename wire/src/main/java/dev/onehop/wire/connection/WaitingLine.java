@@ -9,17 +9,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one sort that wait for a shared connection, and how long the server takes for them.
+ * Requests of one kind that wait for a shared connection, and the usual duration of such requests.
  * Confined to one event loop.
  */
 final class WaitingLine {
-  /** Below that, no answer is slow: a server that collects garbage or flushes takes as long. */
+  /**
+   * Below this time no reply counts as slow: garbage collection or a flush in the server takes as
+   * long.
+   */
   static final Duration SLOW_HEAD = Duration.ofMillis(50);
 
-  /** How much slower than usual an answer has to be before it counts as slow. */
+  /** A reply is slow if it takes this many times the usual duration. */
   private static final int SLOW_FACTOR = 4;
 
-  /** Weight of one answer in the usual time: 1/8, as TCP's round trip estimate has it. */
+  /** The weight of one reply in the usual duration is 1/8, as in TCP's round trip estimate. */
   private static final int SMOOTHING = 8;
 
   private final Queue<Exchange> requests = new ArrayDeque<>();
@@ -29,7 +32,7 @@ final class WaitingLine {
     requests.add(request);
   }
 
-  /** The first in line, null if there is none. */
+  /** The first waiting request, null if there is none. */
   @Nullable Exchange first() {
     return requests.peek();
   }
@@ -50,19 +53,19 @@ final class WaitingLine {
     return requests.size();
   }
 
-  /** Takes those out of line that meet a condition. */
+  /** Removes the requests that meet a condition. */
   List<Exchange> removeIf(Predicate<Exchange> condition) {
     List<Exchange> removed = new ArrayList<>();
     requests.removeIf(request -> condition.test(request) && removed.add(request));
     return removed;
   }
 
-  /** Learns how long an answer usually takes. */
+  /** Updates the usual duration. */
   void answered(long nanos) {
     usualNanos = usualNanos == 0 ? nanos : usualNanos + (nanos - usualNanos) / SMOOTHING;
   }
 
-  /** How long an answer may take before its connection is passed over. */
+  /** The time without a reply after which a connection counts as slow. */
   long slowThresholdNanos() {
     return Math.max(SLOW_HEAD.toNanos(), SLOW_FACTOR * usualNanos);
   }

@@ -43,8 +43,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
- * as mongod does; a connection that breaks fails every request still unanswered.
+ * A connection to one MongoDB server. Replies arrive in the order of the requests, as mongod sends
+ * them. If the connection breaks, every request without a reply fails.
  *
  * <p>Safe for use by several threads.
  */
@@ -53,19 +53,19 @@ final class WireConnection extends PooledConnection implements SharedTransport {
 
   private final ServerAddressName server;
   private final EventLoop loop;
-  // Those that were sent and not answered, in their order.
+  // The requests that were sent and have no reply, in their order.
   private final Queue<Request> pending = new ConcurrentLinkedQueue<>();
-  // Set before the connection is given to others.
+  // Set before the connection is published.
   private @Nullable Channel channel;
   private @Nullable CallerWrites<Request> writes;
-  // Touched by the event loop only.
+  // Used by the event loop only.
   private boolean flushScheduled;
   private boolean held;
   private volatile @Nullable IOException ended;
   private volatile boolean open;
   private volatile @Nullable Runnable whenWritable;
   private @Nullable Compressor compressor;
-  // Written before the pool has it, or by the pool under its lock.
+  // Written before the pool adds the connection, or by the pool under its lock.
   private volatile @Nullable Handshake handshake;
   private Duration maxOpening = Duration.ZERO;
 
@@ -105,7 +105,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
                     .thenReturn(connection));
   }
 
-  /** Says hello and authenticates. */
+  /** Sends hello and authenticates. */
   private Mono<Void> introduce(WireSettings settings) {
     Handshake first = new Handshake(settings.handshake(), server.host(), this::command);
     handshake = first;
@@ -128,7 +128,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     return first != null && first.authenticates();
   }
 
-  /** Authenticates once more, while no other request is under way. */
+  /** Authenticates again, while no other request is in flight. */
   void authenticateAgain(Runnable done, Consumer<Throwable> failed) {
     Handshake first = handshake;
     if (first == null) {
@@ -156,7 +156,10 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     return limited.onErrorMap(e -> unreachable(server, e));
   }
 
-  /** Tries one after the other, as the driver does: each may take the time to connect. */
+  /**
+   * Tries the addresses one after another, as the driver does: each attempt has the whole connect
+   * timeout.
+   */
   private static Mono<WireConnection> connectToFirst(
       EventLoop loop,
       ServerAddressName server,
@@ -189,13 +192,13 @@ final class WireConnection extends PooledConnection implements SharedTransport {
 
   private void connect(
       WireSettings settings, InetSocketAddress address, MonoSink<WireConnection> sink) {
-    // A proxy looks the server's name up itself.
+    // A proxy resolves the server's name itself.
     WireSettings.Proxy proxy = settings.sockets().proxy();
     ChannelFuture connecting =
         bootstrap(settings, address)
             .connect(proxy == null ? address : WireSettings.Proxy.destination(server));
     if (connecting.cause() != null) {
-      // There is no channel, as without a file descriptor: a failed one can't be closed.
+      // There is no channel, for example without a file descriptor, so there is nothing to close.
       sink.error(unreachable(server, connecting.cause()));
       return;
     }
@@ -214,7 +217,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     sink.onCancel(() -> connecting.channel().close());
   }
 
-  /** Takes a step of connecting. Whatever it throws ends the connecting. */
+  /** Runs a step of connecting. Any exception fails the connection attempt. */
   private static void orFail(
       ServerAddressName server, MonoSink<WireConnection> sink, Runnable step) {
     try {
@@ -354,7 +357,10 @@ final class WireConnection extends PooledConnection implements SharedTransport {
         });
   }
 
-  /** Gives an answer to who waits for it, or an error if it is none, which ends the connection. */
+  /**
+   * Passes a reply to a waiting subscriber, or an error if the reply cannot be decoded; the error
+   * also ends the connection.
+   */
   static <T> void answer(
       MonoSink<T> sink, ServerAddressName server, ByteBuf reply, Function<OpMsg, T> part) {
     T answer;
@@ -367,7 +373,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     sink.success(answer);
   }
 
-  /** Sends a request, under an id of this connection's. */
+  /** Sends a request with a new request id. */
   @Override
   public void send(ByteBuf message, @Nullable ReplyHandler handler) {
     Request request = new Request(message, handler);
@@ -391,7 +397,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       return;
     }
     connected.write(sent, connected.voidPromise());
-    // What is written in one turn of the event loop leaves in one system call.
+    // Messages that are written in one iteration of the event loop are sent in one system call.
     if (first) {
       connected.flush();
     } else if (!flushScheduled) {
@@ -404,7 +410,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     }
   }
 
-  /** Makes the message of the next request; null if that can't be sent. */
+  /** Encodes the next request; null if it cannot be sent. */
   private @Nullable ByteBuf encode(Request request) {
     ByteBuf message = request.message;
     ByteBuf sent;
@@ -413,7 +419,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       message.setIntLE(message.readerIndex() + 4, request.id);
       sent = compressor == null ? message : compressor.compress(message);
     } catch (RuntimeException e) {
-      // Not given back by a request that fails.
+      // Closed here, because a failed request does not return the connection to the pool.
       close();
       request.failed(new IOException("cannot compress a request to " + server, e));
       return null;
@@ -421,7 +427,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     if (request.handler != null) {
       pending.add(request);
       if (ended != null) {
-        // The end may have come before it.
+        // The connection may have ended before the request was added.
         failPending();
       }
     }
@@ -548,7 +554,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       try {
         Request next = pending.poll();
         if (writes != null && !held && !pending.isEmpty()) {
-          // What is sent because of several answers leaves together.
+          // Requests that follow from several replies are written together.
           held = writes.hold();
         }
         String wrong = wrong(frame, next);
@@ -557,7 +563,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
           if (next != null) {
             next.failed(new ProtocolException("unreadable answer: " + why.getMessage()));
           }
-          // Nothing on this connection can be trusted any more.
+          // After a wrong message, nothing on this connection can be trusted.
           throw why;
         }
         Objects.requireNonNull(next.handler).replied(frame);
@@ -566,14 +572,14 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       }
     }
 
-    /** What is wrong with an answer; null if nothing is. */
+    /** The reason why a reply is invalid; null if it is valid. */
     private @Nullable String wrong(ByteBuf frame, @Nullable Request next) {
       if (frame.readableBytes() < OpMsg.HEADER_BYTES) {
         return "sent a message of " + frame.readableBytes() + " bytes";
       }
       int opCode = frame.getIntLE(frame.readerIndex() + 12);
       if (opCode != OpMsg.OP_MSG) {
-        return "sent a message of op code " + opCode + ", which is no answer";
+        return "sent a message of op code " + opCode + ", which is no reply";
       }
       int responseTo = OpMsg.responseTo(frame);
       return next == null || next.id != responseTo

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection, or waits for one that is opened or given back. With {@link WireSettings.Sharing},
- * short requests share some connections instead.
+ * Connections to any number of servers. Each serves one request at a time: a request takes an idle
+ * connection, or waits until one is opened or given back. With {@link WireSettings.Sharing}, short
+ * requests share some connections instead.
  *
  * <p>Thread-safe.
  */
@@ -26,14 +26,14 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
   private final WireSettings settings;
 
   /**
-   * @param group event loops of the connections; stays the caller's
+   * @param group event loops of the connections; the caller shuts them down
    */
   public WirePool(EventLoopGroup group, WireSettings settings) {
     this(group, settings, server -> new ConnectionSlots(settings.pool()));
   }
 
   /**
-   * @param slots of each server, which other pools may use, too
+   * @param slots the connection slots of each server, which other pools may share
    */
   WirePool(
       EventLoopGroup group,
@@ -50,11 +50,11 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
   }
 
   /**
-   * Sends a request and gives its answer.
+   * Sends a request and returns its reply.
    *
    * @return the reply, empty if the request expects none; a {@link NotSentException} if the server
    *     can't be reached, another {@link IOException} if the connection breaks, a {@link
-   *     ServerRefusedException} if it does not take the user
+   *     ServerRefusedException} if it refuses the user
    */
   public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
     return Mono.create(
@@ -94,12 +94,12 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
   }
 
   /**
-   * Sends a request without more ado.
+   * Sends a request without encoding or decoding.
    *
    * @param preferred the event loop whose connections to prefer, null for any
-   * @param message the whole message, taken over; its id is given when it is sent
-   * @param head of the message; used before this returns
-   * @param outcome told what became of it, on an event loop, or at once if there is no connection
+   * @param message the whole message; released by the pool, which also sets its request id
+   * @param head the parsed head of the message; used only during this call
+   * @param outcome receives the outcome, on an event loop, or at once if there is no connection
    */
   public Exchange exchange(
       ServerAddressName server,
@@ -117,7 +117,7 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
         : SharingRules.use(head, sharing.maxSharedBytes());
   }
 
-  /** Null if it can't be read, or is of no interest. */
+  /** The head of a message; null if it cannot be parsed or is not needed. */
   private @Nullable CommandHead headOf(ByteBuf message) {
     try {
       return settings.sharing() == null ? null : CommandHead.read(message);

@@ -24,15 +24,15 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What connections are made of. Immutable.
+ * The settings of connections. Immutable.
  *
- * @param sockets how to connect
- * @param pool how many connections, and for how long
- * @param tls makes the TLS engines, null for no TLS
- * @param handshake what they say of the client
- * @param compressors those that the handshake offers
- * @param addresses where the servers are
- * @param sharing which connections requests share, null for none
+ * @param sockets the settings of sockets
+ * @param pool the limits of pools
+ * @param tls creates the TLS engines, null for no TLS
+ * @param handshake the client's data in the handshake
+ * @param compressors the compressors that the handshake offers
+ * @param addresses finds the servers' addresses
+ * @param sharing the settings of shared connections, null for none
  */
 public record WireSettings(
     Sockets sockets,
@@ -48,14 +48,14 @@ public record WireSettings(
   }
 
   /**
-   * Sockets.
+   * The settings of sockets.
    *
    * @param channelClass the class of channels, which must fit the event loops
    * @param localAddress the address to connect from (port 0), null for the system's choice
-   * @param connectTimeout for the name, TCP and TLS, each; zero for any time
-   * @param sendBufferBytes 0 for the system's choice
-   * @param receiveBufferBytes 0 for the system's choice
-   * @param proxy null to connect to the servers themselves
+   * @param connectTimeout the limit for the name lookup, TCP and TLS, each; zero for no limit
+   * @param sendBufferBytes the send buffer in bytes, 0 for the system's choice
+   * @param receiveBufferBytes the receive buffer in bytes, 0 for the system's choice
+   * @param proxy the proxy, null to connect to the servers directly
    */
   public record Sockets(
       Class<? extends SocketChannel> channelClass,
@@ -65,23 +65,25 @@ public record WireSettings(
       int receiveBufferBytes,
       @Nullable Proxy proxy) {
 
-    /** Without proxy, and with the system's buffers. */
+    /** Settings without a proxy, with the system's buffers. */
     public static Sockets of(Duration connectTimeout) {
       return new Sockets(EventLoops.socketChannelClass(), null, connectTimeout, 0, 0, null);
     }
   }
 
   /**
-   * A SOCKS5 proxy (RFC 1928), which looks up the servers' names.
+   * A SOCKS5 proxy (RFC 1928), which resolves the servers' names.
    *
-   * @param user null for a proxy that wants no password (RFC 1929)
+   * @param address the proxy's address
+   * @param user the user; null for a proxy without a password (RFC 1929)
+   * @param password the password; null without a user
    */
   public record Proxy(ServerAddressName address, @Nullable String user, @Nullable String password) {
     /**
-     * What connects a channel through the proxy.
+     * Creates the handler that connects a channel through the proxy.
      *
-     * @param resolved the proxy's own address
-     * @param connectTimeout for the proxy's part, zero for any time
+     * @param resolved the proxy's address
+     * @param connectTimeout the limit for the connection by the proxy, zero for no limit
      */
     public ProxyHandler newHandler(InetSocketAddress resolved, Duration connectTimeout) {
       ProxyHandler handler = new Socks5ProxyHandler(resolved, user, password);
@@ -89,7 +91,10 @@ public record WireSettings(
       return handler;
     }
 
-    /** What the proxy is to connect to: the address if the server has no name but that. */
+    /**
+     * The destination for the proxy: an address if the server's name is one, else the unresolved
+     * name.
+     */
     public static InetSocketAddress destination(ServerAddressName server) {
       InetAddress literal = NetUtil.createInetAddressFromIpAddressString(server.host());
       return literal == null
@@ -105,15 +110,16 @@ public record WireSettings(
   }
 
   /**
-   * The connections to each server. Source: the drivers' specification "Connection Monitoring and
-   * Pooling".
+   * The limits of the pool of each server. Source: the drivers' specification "Connection
+   * Monitoring and Pooling".
    *
-   * @param maxSize most connections; 0 for no limit
-   * @param minSize how many are kept open, used or not
-   * @param maxConnecting most that are being opened at once; 0 for no limit
-   * @param maxWait how long a request waits for a connection; negative for any time
-   * @param maxIdle an unused connection is closed after that; zero for never
-   * @param maxLife a connection is closed after that, once it is not in use; zero for never
+   * @param maxSize the most connections; 0 for no limit
+   * @param minSize the number of connections that are kept open, used or not
+   * @param maxConnecting the most connections that are opened in parallel; 0 for no limit
+   * @param maxWait the longest wait of a request for a connection; negative for no limit
+   * @param maxIdle the idle time after which a connection is closed; zero for no limit
+   * @param maxLife the age at which a connection is closed, once it is not in use; zero for no
+   *     limit
    */
   public record PoolLimits(
       int maxSize,
@@ -123,26 +129,27 @@ public record WireSettings(
       Duration maxIdle,
       Duration maxLife) {
 
-    /** Without limits but on waiting. */
+    /** No limits except that of the wait. */
     public static PoolLimits none(Duration maxWait) {
       return new PoolLimits(0, 0, 0, maxWait, Duration.ZERO, Duration.ZERO);
     }
   }
 
   /**
-   * The connections to each server that short requests share, beside those of {@link PoolLimits}.
+   * The shared connections to each server, in addition to those of {@link PoolLimits}.
    *
-   * @param connections how many
-   * @param maxInFlight most requests that are unanswered on one
-   * @param maxSharedBytes size of the largest request that shares
-   * @param meters where it is measured
+   * @param connections the number of shared connections
+   * @param maxInFlight the most requests without a reply on one connection
+   * @param maxSharedBytes the size in bytes of the largest request on a shared connection
+   * @param meters the registry of the meters
    */
   public record Sharing(
       int connections, int maxInFlight, int maxSharedBytes, MeterRegistry meters) {}
 
   /**
-   * How long hello and authentication may take together, zero for any time: no longer than a
-   * request would wait for it. A person who has to log in has more time.
+   * The time limit for hello and authentication together, zero for no limit. It is the longest time
+   * that a request would wait for the connection, or the time that a person needs to log in, if
+   * that is longer.
    */
   Duration maxOpening() {
     if (pool.maxWait().isNegative() || sockets.connectTimeout().isZero()) {
@@ -158,13 +165,13 @@ public record WireSettings(
   }
 
   /**
-   * Makes TLS connections. Thread-safe.
+   * Creates TLS connections. Thread-safe.
    *
-   * @param context makes the engines and sockets
-   * @param verifiesNames whether the server's certificate must be for its name
+   * @param context creates the engines and sockets
+   * @param verifiesNames whether the server's certificate must match its name
    */
   public record Tls(SSLContext context, boolean verifiesNames) {
-    /** A client's engine for a connection to a server. */
+    /** Creates the engine for a connection to a server. */
     SSLEngine newEngine(ServerAddressName server) {
       SSLEngine engine = context.createSSLEngine(server.host(), server.port());
       engine.setUseClientMode(true);
@@ -173,9 +180,9 @@ public record WireSettings(
     }
 
     /**
-     * TLS on a connected socket, after the handshake.
+     * Adds TLS to a connected socket, and completes the TLS handshake.
      *
-     * @param plain stays the caller's
+     * @param plain the connected socket; the caller closes it
      */
     Socket shaken(Socket plain, ServerAddressName server) throws IOException {
       SSLSocket socket =
@@ -196,9 +203,11 @@ public record WireSettings(
   }
 
   /**
-   * Plain connections without authentication or a limit, as a router within a cluster has.
+   * Settings of plain connections without authentication or limits, for a router inside a cluster.
    *
-   * @param ways where to connect to for servers that are not to be reached by their own address
+   * @param localAddress the address to connect from, null for the system's choice
+   * @param client the {@code client} document of hello
+   * @param ways the addresses of servers that cannot be reached at their own
    */
   public static WireSettings plain(
       @Nullable SocketAddress localAddress,

@@ -1,6 +1,5 @@
 /**
- * Connections to servers: of their own or shared, on event loops or for threads that wait, in
- * pools.
+ * Pools of connections to servers: separate or shared, on event loops or blocking.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -9,34 +9,34 @@ import io.netty.channel.socket.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What carries the connections to the shards.
+ * The event loops and the channel class of the connections to servers.
  *
- * @param group event loops, which carry those of the virtual mongos, too
- * @param channelClass of the connections, which must fit the event loops
- * @param sharing which connections requests share, null for none
+ * @param group the event loops, which also serve the virtual mongos
+ * @param channelClass the class of channels, which must fit the event loops
+ * @param sharing the settings of shared connections, null for none
  */
 public record Carrier(
     EventLoopGroup group,
     Class<? extends SocketChannel> channelClass,
     WireSettings.@Nullable Sharing sharing) {
 
-  /** With sockets that the threads of applications write to. */
+  /** Creates a carrier whose sockets the application's threads write to. */
   public static Carrier ofCallers(int threads, WireSettings.@Nullable Sharing sharing) {
     return new Carrier(
         EventLoops.newCallerWritesGroup("onehop", threads), CallerWritesChannel.class, sharing);
   }
 
-  /** With plain sockets. */
+  /** Creates a carrier with the default sockets of the event loops. */
   public Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {
     this(group, EventLoops.socketChannelClass(), sharing);
   }
 
-  /** The same for official clients. */
+  /** The driver's transport settings for this carrier. */
   public TransportSettings transport() {
     return transport(group, channelClass);
   }
 
-  /** The driver's transport over these event loops and channels. */
+  /** The driver's transport settings for these event loops and channels. */
   public static TransportSettings transport(
       EventLoopGroup group, Class<? extends SocketChannel> channels) {
     return TransportSettings.nettyBuilder()

@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The driver's settings, for sockets of our own: they connect, authenticate and compress as the
- * driver's own do.
+ * Translates the driver's settings into those of OneHop's own sockets, which connect, authenticate
+ * and compress like the driver's.
  */
 public final class DriverSockets {
   private static final Logger log = LoggerFactory.getLogger(DriverSockets.class);
@@ -49,8 +49,8 @@ public final class DriverSockets {
   /**
    * The settings of connections to the real servers.
    *
-   * @throws IllegalArgumentException if the credential lacks something, or has too much
-   * @throws IllegalStateException if its mechanism is that of a module which is absent
+   * @throws IllegalArgumentException if the credential is incomplete, or has invalid properties
+   * @throws IllegalStateException if the mechanism needs a module that is not on the class path
    */
   public static WireSettings of(MongoClientSettings settings, Carrier carrier) {
     List<Compressor> compressors =
@@ -73,9 +73,9 @@ public final class DriverSockets {
   }
 
   /**
-   * The same, for connections that have event loops of their own.
+   * Like {@link #of(MongoClientSettings, Carrier)}, for a carrier with event loops of its own.
    *
-   * @param release ends these, if the settings cannot be had
+   * @param release shuts these event loops down if the settings are invalid
    */
   public static WireSettings of(MongoClientSettings settings, Carrier carrier, Runnable release) {
     try {
@@ -122,12 +122,12 @@ public final class DriverSockets {
   private static boolean isThere(Compressor compressor) {
     boolean there = compressor.isAvailable();
     if (!there) {
-      log.warn("{} is passed over: its library is not on the class path", compressor.name());
+      log.warn("{} is disabled: its library is not on the class path", compressor.name());
     }
     return there;
   }
 
-  /** The driver's version by its manifest, null where it has none any more. */
+  /** The driver's version in its manifest; null if the manifest was removed. */
   private static @Nullable String driverVersion() {
     String self = "/" + MongoClientSettings.class.getName().replace('.', '/') + ".class";
     String url = String.valueOf(MongoClientSettings.class.getResource(self));
@@ -142,7 +142,7 @@ public final class DriverSockets {
     }
   }
 
-  /** Finds what looks names up as the driver does. */
+  /** The resolver of names that the driver uses. */
   private static Addresses.Lookup lookup(MongoClientSettings settings) {
     InetAddressResolver own = settings.getInetAddressResolver();
     if (own != null) {
@@ -167,7 +167,7 @@ public final class DriverSockets {
     return new WireSettings.Tls(context, !settings.isInvalidHostNameAllowed());
   }
 
-  /** How a credential authenticates. */
+  /** The mechanism of a credential. */
   static Mechanism mechanism(MongoCredential credential) {
     AuthenticationMechanism mechanism = credential.getAuthenticationMechanism();
     String source = Objects.requireNonNullElse(credential.getSource(), "admin");
@@ -203,7 +203,7 @@ public final class DriverSockets {
   private static Mechanism provided(MongoCredential credential) {
     return ServiceLoader.load(MechanismProvider.class, DriverSockets.class.getClassLoader())
         .findFirst()
-        // Where this module is an application server's, the add-on may be the application's.
+        // If an application server provides this module, the application may contain the add-on.
         .or(() -> ServiceLoader.load(MechanismProvider.class).findFirst())
         .orElseThrow(
             () ->

@@ -4,12 +4,12 @@ import com.mongodb.MongoCredential;
 import dev.onehop.wire.handshake.Mechanism;
 import java.util.ServiceLoader;
 
-/** Makes GSSAPI, MONGODB-AWS and MONGODB-OIDC; found by {@link ServiceLoader}. */
+/** Creates the mechanisms GSSAPI, MONGODB-AWS and MONGODB-OIDC; found by {@link ServiceLoader}. */
 public interface MechanismProvider {
   /**
-   * How a credential authenticates.
+   * The mechanism of a credential.
    *
-   * @throws IllegalArgumentException if the credential lacks something, or has too much
+   * @throws IllegalArgumentException if the credential is incomplete, or has invalid properties
    */
   Mechanism mechanism(MongoCredential credential);
 }

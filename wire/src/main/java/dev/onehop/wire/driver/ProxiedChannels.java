@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets the driver's clients that watch servers do so through a SOCKS5 proxy, which the reactive
- * driver refuses by itself: their channels connect to the proxy. Netty makes channels from their
- * class, so what a channel has to know is found by its event loops.
+ * Connects the driver's monitoring clients through a SOCKS5 proxy, which the reactive driver
+ * refuses: their channels connect to the proxy. Netty creates channels by class, so a channel finds
+ * its proxy by its event loops.
  *
  * <p>Thread-safe.
  */
@@ -33,34 +33,34 @@ public final class ProxiedChannels implements AutoCloseable {
   private final EventLoopGroup group = EventLoops.newCallerWritesGroup("onehop-proxied", 1);
 
   /**
-   * @param sockets with a proxy
+   * @param sockets the settings with a proxy
    */
   ProxiedChannels(WireSettings.Sockets sockets) {
     SOCKETS.put(group, sockets);
   }
 
-  /** The settings for clients that watch servers, through the proxy. */
+  /** Settings for clients that monitor servers through the proxy. */
   MongoClientSettings applyTo(MongoClientSettings settings) {
     return MongoClientSettings.builder(withoutProxy(settings))
-        // The proxy looks names up: the address only carries the name.
+        // The proxy resolves names: the address only contains the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
         .transportSettings(Carrier.transport(group, Channel.class))
         .build();
   }
 
-  /** The same settings without their proxy, which clients of the virtual mongos must not have. */
+  /** The settings without their proxy, for clients of the virtual mongos. */
   public static MongoClientSettings withoutProxy(MongoClientSettings settings) {
-    SocketSettings asked = settings.getSocketSettings();
+    SocketSettings given = settings.getSocketSettings();
     MongoClientSettings.Builder builder = MongoClientSettings.builder(settings);
     builder.applyToSocketSettings(
         socket ->
             socket
                 .applySettings(SocketSettings.builder().build())
                 .connectTimeout(
-                    asked.getConnectTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
-                .readTimeout(asked.getReadTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
-                .receiveBufferSize(asked.getReceiveBufferSize())
-                .sendBufferSize(asked.getSendBufferSize()));
+                    given.getConnectTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .readTimeout(given.getReadTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .receiveBufferSize(given.getReceiveBufferSize())
+                .sendBufferSize(given.getSendBufferSize()));
     return builder.build();
   }
 
@@ -70,7 +70,7 @@ public final class ProxiedChannels implements AutoCloseable {
     EventLoops.shutDown(group);
   }
 
-  /** Made by Netty. */
+  /** Created by Netty. */
   public static final class Channel extends NioSocketChannel {
     public Channel() {
       pipeline().addFirst(new Detour());

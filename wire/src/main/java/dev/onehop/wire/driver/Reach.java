@@ -5,12 +5,14 @@ import dev.onehop.wire.connection.Connections;
 import dev.onehop.wire.connection.WireSettings;
 
 /**
- * How a client of ours reaches the servers of its application.
+ * The settings and connections with which OneHop reaches an application's servers.
  *
- * @param asked settings of the application
- * @param wire what the connections are made of
- * @param watching the settings for clients of the driver's that watch the servers
- * @param release stops what was started for the client, once it is closed
+ * @param asked the application's settings
+ * @param carrier the event loops of the connections
+ * @param wire the settings of the connections
+ * @param connections the pools
+ * @param watching the settings of driver clients that monitor the servers
+ * @param release stops everything that was started for the client; called when it is closed
  */
 public record Reach(
     MongoClientSettings asked,
@@ -21,9 +23,9 @@ public record Reach(
     Runnable release) {
 
   /**
-   * Opens no connection yet.
+   * Creates the pools, without opening a connection.
    *
-   * @param release run at once, too, if the settings cannot be had
+   * @param release also run at once if the settings are invalid
    */
   public static Reach of(MongoClientSettings asked, Carrier carrier, Runnable release) {
     WireSettings wire = DriverSockets.of(asked, carrier, release);

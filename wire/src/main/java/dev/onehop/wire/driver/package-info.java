@@ -1,5 +1,6 @@
 /**
- * The official driver's settings, for connections of our own and for clients that watch servers.
+ * The official driver's settings, for OneHop's own connections and for clients that monitor
+ * servers.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -5,7 +5,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
-/** A server does not take the user, or the client does not take the server. */
+/** A server rejects the user, or the client rejects the server. */
 public final class AuthenticationFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -21,21 +21,21 @@ public final class AuthenticationFailure extends RuntimeException {
     this.code = code;
   }
 
-  /** What a server's refusal says. */
+  /** The failure for a server's refusal. */
   static AuthenticationFailure of(String who, BsonDocument reply) {
     return new AuthenticationFailure(
         who + ": " + reply.getString("errmsg", new BsonString(reply.toJson())).getValue(),
         reply.getNumber("code", new BsonInt32(0)).intValue());
   }
 
-  /** Any failure of a client's step, which is not the connection's. */
+  /** The failure for an exception in a client's step. */
   static AuthenticationFailure of(String who, Exception failure) {
     return failure instanceof AuthenticationFailure already
         ? already
         : new AuthenticationFailure(who, String.valueOf(failure.getMessage()), failure);
   }
 
-  /** The server's error code, 0 if it was not the server that refused. */
+  /** The server's error code, 0 if the server did not refuse. */
   public int code() {
     return code;
   }

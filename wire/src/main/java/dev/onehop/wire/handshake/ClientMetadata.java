@@ -17,9 +17,8 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code client} document of hello: who the application is, on what driver, and on what
- * machine. Source: the drivers' specification "MongoDB Handshake", with its limit and the order in
- * which to leave out what is too much.
+ * The {@code client} document of hello: the application, the driver and the machine. Source: the
+ * drivers' specification "MongoDB Handshake", with its size limit and its order of omitted fields.
  */
 public final class ClientMetadata {
   private static final int MOST_BYTES = 512;
@@ -28,10 +27,10 @@ public final class ClientMetadata {
   private ClientMetadata() {}
 
   /**
-   * The document.
+   * Creates the document.
    *
    * @param application the application's name, null if it has none
-   * @param driver the name of the driver beside which we are named, null if there is none
+   * @param driver the name of the driver, to which OneHop's name is added; null if there is none
    * @param driverVersion null if it is not known
    */
   public static BsonDocument of(
@@ -82,7 +81,7 @@ public final class ClientMetadata {
     return limited(client);
   }
 
-  /** Our own version, from the build. */
+  /** OneHop's version, from the build. */
   public static String version() {
     Properties properties = new Properties();
     try (InputStream in = ClientMetadata.class.getResourceAsStream("version.properties")) {
@@ -118,7 +117,7 @@ public final class ClientMetadata {
     boolean azure = environment.apply("FUNCTIONS_WORKER_RUNTIME") != null;
     boolean gcp =
         environment.apply("K_SERVICE") != null || environment.apply("FUNCTION_NAME") != null;
-    // More than one of them is as good as none, but Vercel runs on AWS.
+    // The specification: several matches count as none, except that Vercel runs on AWS.
     int found = (aws || vercel ? 1 : 0) + (azure ? 1 : 0) + (gcp ? 1 : 0);
     if (found == 1 && vercel) {
       env.append("name", new BsonString("vercel"));
@@ -174,7 +173,8 @@ public final class ClientMetadata {
     if (excess > 0) {
       client.put("platform", new BsonString(shorter(client, "platform", excess)));
     }
-    // Beyond the specification: an error of every connection would be worse.
+    // In addition to the specification, because a document that is too large would fail every
+    // connection.
     excess = bytes(client) - MOST_BYTES;
     if (excess > 0) {
       BsonDocument driver = client.getDocument("driver");
@@ -186,7 +186,7 @@ public final class ClientMetadata {
   private static String shorter(BsonDocument of, String field, int excess) {
     byte[] text = of.getString(field).getValue().getBytes(StandardCharsets.UTF_8);
     int end = Math.max(0, text.length - excess);
-    // No half of a character.
+    // Does not cut within a character.
     while (end > 0 && end < text.length && (text[end] & 0xC0) == 0x80) {
       end--;
     }

@@ -3,18 +3,18 @@ package dev.onehop.wire.handshake;
 import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
-/** Sends commands on one connection, one after the other. */
+/** Sends commands on one connection, one after another. */
 @FunctionalInterface
 public interface Commands {
   /**
    * Sends a command.
    *
-   * @param command with its {@code $db}
-   * @return the reply's document, whatever it says
+   * @param command the command with its {@code $db}
+   * @return the reply's document, even if it is an error
    */
   Mono<BsonDocument> send(BsonDocument command);
 
-  /** Sends a command that must succeed. */
+  /** Sends a command; fails if the reply is an error. */
   default Mono<BsonDocument> require(String who, String database, BsonDocument command) {
     return send(command.append("$db", new org.bson.BsonString(database)))
         .map(

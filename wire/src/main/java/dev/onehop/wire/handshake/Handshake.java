@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The first exchange on one connection: hello with the client's metadata, and the authentication.
+ * The first commands on a connection: hello with the client's metadata, and the authentication.
  * Source: the drivers' specifications "MongoDB Handshake", "Authentication" and "Wire Compression".
  *
- * <p>One command at a time; otherwise not thread-safe.
+ * <p>Sends one command at a time. Not thread-safe.
  */
 public final class Handshake {
   private final HandshakeSettings settings;
@@ -23,8 +23,8 @@ public final class Handshake {
   private final Commands commands;
 
   /**
-   * @param host the server's, as the client names it
-   * @param commands sends on the connection
+   * @param host the server's host in the client's settings
+   * @param commands sends commands on the connection
    */
   public Handshake(HandshakeSettings settings, String host, Commands commands) {
     this.settings = settings;
@@ -33,16 +33,16 @@ public final class Handshake {
   }
 
   /**
-   * Runs it.
+   * Runs the handshake.
    *
-   * @return the reply to hello, once the connection may be used; an {@link AuthenticationFailure}
-   *     if the server refuses the user
+   * @return the reply to hello, once the connection is ready; an {@link AuthenticationFailure} if
+   *     the server refuses the user
    */
   public Mono<BsonDocument> run() {
     BsonDocument hello =
         new BsonDocument("hello", new BsonInt32(1))
             .append("helloOk", BsonBoolean.TRUE)
-            // That the errors of an overloaded server are understood.
+            // Makes the server return the errors of an overloaded server.
             .append("backpressure", BsonBoolean.TRUE)
             .append("client", settings.client());
     if (!settings.compressors().isEmpty()) {
@@ -61,12 +61,12 @@ public final class Handshake {
     return new BsonArray(names.stream().<BsonValue>map(BsonString::new).toList());
   }
 
-  /** Whether there is a user to authenticate as. */
+  /** Whether there is a user to authenticate. */
   public boolean authenticates() {
     return login != null;
   }
 
-  /** Authenticates the connection once more, after the server asked for that by error 391. */
+  /** Authenticates the connection again, after the server has required it by error 391. */
   public Mono<Void> again() {
     return login == null ? Mono.empty() : login.again(commands);
   }

@@ -5,11 +5,11 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every connection says of its client. Immutable.
+ * The client's data in each handshake. Immutable.
  *
  * @param client the {@code client} document of hello, see {@link ClientMetadata}
- * @param compressors the names of compressors to offer, the best first
- * @param mechanism how to authenticate, null for not at all
+ * @param compressors the names of the offered compressors, the preferred first
+ * @param mechanism the authentication, null for none
  */
 public record HandshakeSettings(
     BsonDocument client, List<String> compressors, @Nullable Mechanism mechanism) {

@@ -7,37 +7,40 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * How connections authenticate as one user. Source: the drivers' specification "Authentication".
+ * The authentication of one user. Source: the drivers' specification "Authentication".
  *
- * <p>Thread-safe: all connections share it, with the keys and tokens that it keeps.
+ * <p>Thread-safe: all connections share a mechanism and its cached keys and tokens.
  */
 public interface Mechanism {
   String EXTERNAL = "$external";
 
   /**
-   * One connection's part.
+   * Creates the login of one connection.
    *
-   * @param host the server's, as the client names it
+   * @param host the server's host in the client's settings
    */
   Login login(String host);
 
-  /** How long a user may take to log in, beyond what an opening may take; zero for no longer. */
+  /**
+   * The time that a user may need to log in, in addition to the time limit of a connection; zero
+   * for none.
+   */
   default Duration patience() {
     return Duration.ZERO;
   }
 
   /** Authenticates one connection. */
   interface Login {
-    /** As whom, for messages; never with a secret. */
+    /** The user, for messages; never contains a secret. */
     String who();
 
-    /** Adds to hello what saves a round trip. */
+    /** Adds fields to hello that save a round trip. */
     default void addTo(BsonDocument hello) {}
 
     /** Authenticates after hello. */
     Mono<Void> run(BsonDocument helloReply, Commands commands);
 
-    /** Authenticates anew. */
+    /** Authenticates again. */
     default Mono<Void> again(Commands commands) {
       return run(new BsonDocument(), commands);
     }
@@ -46,7 +49,7 @@ public interface Mechanism {
   /**
    * SCRAM.
    *
-   * @param name SCRAM-SHA-1 or SCRAM-SHA-256, null for what the server prefers
+   * @param name SCRAM-SHA-1 or SCRAM-SHA-256, null for the server's choice
    */
   static Mechanism scram(@Nullable String name, String user, String source, char[] password) {
     return new Scram(name, new UserCredential(user, source, password));
@@ -55,13 +58,13 @@ public interface Mechanism {
   /**
    * MONGODB-X509, by the certificate of the TLS connection.
    *
-   * @param user the certificate's subject, null to leave it to the server to read it
+   * @param user the certificate's subject, null if the server should read it from the certificate
    */
   static Mechanism x509(@Nullable String user) {
     return new X509Mechanism(user);
   }
 
-  /** PLAIN (RFC 4616): the password as it is, for a directory service behind the server. */
+  /** PLAIN (RFC 4616): sends the password in clear, for a directory service behind the server. */
   static Mechanism plain(String user, String source, char[] password) {
     byte[] message = ("\0" + user + "\0" + new String(password)).getBytes(StandardCharsets.UTF_8);
     return new SaslMechanism(

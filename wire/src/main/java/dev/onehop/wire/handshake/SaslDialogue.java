@@ -10,7 +10,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** One SASL conversation over {@code saslStart} and {@code saslContinue}. */
 public final class SaslDialogue {
-  // More than any mechanism takes; less than a server that never ends could ask for.
+  // More than any mechanism needs; a limit for servers that never end the conversation.
   private static final int MOST_STEPS = 100;
 
   private final String who;
@@ -21,9 +21,9 @@ public final class SaslDialogue {
   private int left = MOST_STEPS;
 
   /**
-   * Begins with no command yet.
+   * Creates a conversation, without sending a command.
    *
-   * @param who for messages
+   * @param who the user, for messages
    * @param source the database that the user belongs to
    */
   public SaslDialogue(
@@ -46,7 +46,7 @@ public final class SaslDialogue {
         : start;
   }
 
-  /** Has the whole conversation. */
+  /** Runs the whole conversation. */
   public Mono<Void> run() {
     return step(new byte[0])
         .flatMap(first -> commands.require(who, source, start(mechanism, first)))
@@ -54,7 +54,7 @@ public final class SaslDialogue {
         .doFinally(end -> steps.close());
   }
 
-  /** Goes on after the server's first answer. */
+  /** Continues after the server's first reply. */
   public Mono<Void> after(BsonDocument reply) {
     byte[] challenge =
         reply.isBinary("payload") ? reply.getBinary("payload").getData() : new byte[0];
@@ -62,7 +62,7 @@ public final class SaslDialogue {
       return steps.isComplete() ? Mono.empty() : step(challenge).then(Mono.defer(this::checked));
     }
     if (left-- == 0) {
-      return Mono.error(new AuthenticationFailure(who, "the conversation has no end", null));
+      return Mono.error(new AuthenticationFailure(who, "the conversation does not end", null));
     }
     return step(challenge)
         .flatMap(
@@ -76,7 +76,7 @@ public final class SaslDialogue {
         .flatMap(this::after);
   }
 
-  // A server that ends the conversation early has not shown that it knows the user.
+  // A server that ends the conversation early has not proved that it has the user's credentials.
   private Mono<Void> checked() {
     return steps.isComplete()
         ? Mono.empty()

@@ -5,9 +5,12 @@ import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
 /**
- * A mechanism that is a SASL conversation and nothing else.
+ * A mechanism that consists of a SASL conversation.
  *
- * @param conversation begins one with a host
+ * @param name the mechanism's name
+ * @param who the user, for messages
+ * @param source the database that the user belongs to
+ * @param conversation creates the client's side for a host
  */
 public record SaslMechanism(
     String name, String who, String source, Function<String, SaslSteps> conversation)

@@ -3,24 +3,24 @@ package dev.onehop.wire.handshake;
 /** The client's side of one SASL conversation (RFC 4422). Steps may block. Not thread-safe. */
 public interface SaslSteps {
   /**
-   * The answer to a challenge.
+   * Returns the answer to a challenge.
    *
    * @param challenge empty for the first message
    */
   byte[] next(byte[] challenge) throws Exception;
 
-  /** Whether the client has said all that it has to, and has seen all that the server owes it. */
+  /** Whether the client has sent all its messages and has verified the server. */
   boolean isComplete();
 
-  /** Whether a step may take long, and has to stay away from event loops. */
+  /** Whether a step may block, so that it must not run on an event loop. */
   default boolean mayBlock() {
     return true;
   }
 
-  /** Ends it. */
+  /** Ends the conversation. */
   default void close() {}
 
-  /** A conversation of one message. */
+  /** A conversation with one message. */
   static SaslSteps single(byte[] message) {
     return new SaslSteps() {
       private boolean complete;
@@ -28,7 +28,7 @@ public interface SaslSteps {
       @Override
       public byte[] next(byte[] challenge) {
         if (complete) {
-          throw new IllegalStateException("the server asks for more than the mechanism has");
+          throw new IllegalStateException("the server sent an unexpected challenge");
         }
         complete = true;
         return message;

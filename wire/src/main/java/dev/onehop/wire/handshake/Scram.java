@@ -5,7 +5,7 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** SCRAM-SHA-1 and SCRAM-SHA-256 (RFC 5802, RFC 7677), begun within hello. */
+/** SCRAM-SHA-1 and SCRAM-SHA-256 (RFC 5802, RFC 7677); starts within hello. */
 final class Scram implements Mechanism {
   static final String SHA_1 = "SCRAM-SHA-1";
   static final String SHA_256 = "SCRAM-SHA-256";
@@ -24,7 +24,7 @@ final class Scram implements Mechanism {
     return new ScramLogin();
   }
 
-  /** Begins with SCRAM-SHA-256 in hello; the reply says which mechanisms the user has. */
+  /** Starts with SCRAM-SHA-256 in hello; the reply lists the user's mechanisms. */
   private final class ScramLogin implements Login {
     private @Nullable ScramConversation begun;
     private String chosen = name == null ? SHA_256 : name;
@@ -69,7 +69,7 @@ final class Scram implements Mechanism {
           who(), conversation.mechanism(), credential.source(), conversation, commands);
     }
 
-    /** As the specification has it: SCRAM-SHA-256 if the server names it for the user. */
+    /** The mechanism by the specification: SCRAM-SHA-256 if the server lists it for the user. */
     private String negotiated(BsonDocument hello) {
       if (name != null) {
         return name;

@@ -13,7 +13,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The client's part of one SCRAM conversation. */
+/** The client's side of one SCRAM conversation. */
 final class ScramConversation implements SaslSteps {
   private static final int NONCE_BYTES = 24;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -57,17 +57,17 @@ final class ScramConversation implements SaslSteps {
 
   @Override
   public byte[] next(byte[] challenge) {
-    String told = new String(challenge, StandardCharsets.UTF_8);
+    String text = new String(challenge, StandardCharsets.UTF_8);
     try {
       String answer =
           switch (step++) {
             case 0 -> firstMessage();
-            case 1 -> finalMessage(told);
+            case 1 -> finalMessage(text);
             case 2 -> {
-              verify(told);
+              verify(text);
               yield "";
             }
-            default -> throw new IllegalStateException("the server asks for more than SCRAM has");
+            default -> throw new IllegalStateException("the server sent an unexpected challenge");
           };
       return answer.getBytes(StandardCharsets.UTF_8);
     } catch (ScramException e) {
@@ -75,7 +75,7 @@ final class ScramConversation implements SaslSteps {
     }
   }
 
-  /** Only once the server has proved that it knows the password. */
+  /** Whether the server has proved that it has the password. */
   @Override
   public boolean isComplete() {
     return step > 2;
@@ -91,10 +91,10 @@ final class ScramConversation implements SaslSteps {
   }
 
   String finalMessage(String answer) throws ScramException {
-    ServerFirstMessage told = client.serverFirstMessage(answer);
+    ServerFirstMessage first = client.serverFirstMessage(answer);
     ScramKeys.Keys derived =
-        keys.derive(ScramMechanism.byName(mechanism), preparation, password, told);
-    // The library takes keys at the start only: the same conversation once more, with them.
+        keys.derive(ScramMechanism.byName(mechanism), preparation, password, first);
+    // The library accepts keys only at the start, so the conversation is repeated with them.
     client =
         ScramClient.builder()
             .advertisedMechanisms(List.of(mechanism))
@@ -108,12 +108,12 @@ final class ScramConversation implements SaslSteps {
     return client.clientFinalMessage().toString();
   }
 
-  /** Checks that the server knows the password, too. */
+  /** Checks the server's proof that it has the password. */
   void verify(String answer) throws ScramException {
     client.serverFinalMessage(answer);
   }
 
-  /** What SCRAM-SHA-1 takes for the password: MD5 of {@code user:mongo:password}, in hex. */
+  /** The password for SCRAM-SHA-1: MD5 of {@code user:mongo:password}, in hex. */
   private static char[] digested(String user, char[] password) {
     try {
       byte[] digest =

@@ -9,25 +9,25 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The keys that SCRAM (RFC 5802) derives from one user's password, by what the server says to
- * derive them with. That is slow on purpose, some ten milliseconds, and a server says the same for
- * every connection.
+ * The keys that SCRAM (RFC 5802) derives from one user's password, with the salt and the iterations
+ * that the server sends. The derivation is slow on purpose, some ten milliseconds. A server sends
+ * the same values for every connection, so the keys are cached.
  *
  * <p>Thread-safe.
  */
 final class ScramKeys {
-  // More than there are servers; less than what a server that invents salts could fill.
+  // More than the number of servers; a limit for a server that sends new salts each time.
   private static final int MOST = 1_000;
 
   private final Map<Derivation, Keys> known = new ConcurrentHashMap<>();
 
   private record Derivation(ScramMechanism mechanism, String salt, int iterations) {}
 
-  /** What proves the client to the server, and the server to the client. */
+  /** The keys that prove the client to the server, and the server to the client. */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   record Keys(byte[] client, byte[] server) {}
 
-  /** The keys for a conversation in which the server has answered. */
+  /** The keys for a conversation, from the server's first message. */
   Keys derive(
       ScramMechanism mechanism,
       StringPreparation preparation,

@@ -1,7 +1,7 @@
 /**
- * What a connection to a server begins with: hello, and authentication by SCRAM, MONGODB-X509 and
- * PLAIN; the module {@code onehop-auth} has the driver's other mechanisms. How commands are sent is
- * the caller's matter: see {@link Commands}.
+ * The start of a connection to a server: hello, and authentication by SCRAM, MONGODB-X509 and
+ * PLAIN; the module {@code onehop-auth} has the driver's other mechanisms. The caller sends the
+ * commands, see {@link Commands}.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

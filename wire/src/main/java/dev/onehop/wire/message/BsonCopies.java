@@ -7,7 +7,7 @@ import org.bson.BsonDocument;
 public final class BsonCopies {
   private BsonCopies() {}
 
-  /** A copy of a document's fields, in their order, without some. */
+  /** A copy of a document without some fields, in the same order. */
   public static BsonDocument without(BsonDocument document, Set<String> names) {
     BsonDocument rest = new BsonDocument();
     document.forEach(

@@ -7,20 +7,20 @@ import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 
 /**
- * Steps over the elements of a BSON document in a buffer without decoding it. What is decided for
- * every request is decided on these, so nothing but names is copied.
+ * Iterates over the elements of a BSON document in a buffer without decoding it. Each request is
+ * routed by them, so only names are copied.
  */
 public final class BsonFields extends Elements {
-  // Commands and replies have the same few names over and over. A race loses a name, no more.
+  // A cache, because commands and replies use the same few names. A race only loses an entry.
   private static final String[] LAST_NAMES = new String[256];
   private static final int LONGEST_KEPT = 32;
 
   private final ByteBuf buffer;
 
   /**
-   * @param start where the document begins
-   * @param limit where the bytes that may belong to it end
-   * @throws MalformedDocumentException if the document claims more than that
+   * @param start the index of the document
+   * @param limit the end of the bytes that may belong to the document
+   * @throws MalformedDocumentException if the document's length exceeds the limit
    */
   public BsonFields(ByteBuf buffer, int start, int limit) {
     this(buffer, start, limit, 0);
@@ -52,12 +52,12 @@ public final class BsonFields extends Elements {
     return new MalformedDocumentException(what + ", at byte " + offset);
   }
 
-  /** Where the document that starts at {@code start} ends, by its own account. */
+  /** The end of the document that starts at {@code start}, by its length field. */
   public static int endOf(ByteBuf buffer, int start) {
     return start + buffer.getIntLE(start);
   }
 
-  /** The name of this element. */
+  /** The name of the current element. */
   public String name() {
     int length = nameLength();
     int ends = buffer.getByte(nameOffset()) * 31 + buffer.getByte(nameOffset() + length - 1);
@@ -90,12 +90,12 @@ public final class BsonFields extends Elements {
     return type() == BsonType.DOCUMENT || type() == BsonType.ARRAY;
   }
 
-  /** The elements of this document or array. */
+  /** The elements of the current element's document or array. */
   public BsonFields document() {
     return new BsonFields(buffer, valueOffset(), valueEnd(), depth() + 1);
   }
 
-  /** This document or array as a copy of its bytes. */
+  /** The current element's document or array as a copy of its bytes. */
   public RawBsonDocument rawDocument() {
     if (!isDocument()) {
       throw new MalformedDocumentException("a document was expected");
@@ -115,7 +115,7 @@ public final class BsonFields extends Elements {
   }
 
   /**
-   * Moves to the element of that name, in ASCII; false, at the end, if there is none from here on.
+   * Moves to the next element with a name, in ASCII. Returns false, at the end, if there is none.
    */
   public boolean find(String wanted) {
     while (next()) {
@@ -126,19 +126,22 @@ public final class BsonFields extends Elements {
     return false;
   }
 
-  /** Whether this is an int32, an int64 or a double. */
+  /** Whether the current element is an int32, an int64 or a double. */
   public boolean isNumber() {
     return type() == BsonType.INT32 || type() == BsonType.INT64 || type() == BsonType.DOUBLE;
   }
 
-  /** Whether the document's first field name starts with {@code $}, as in an operator. */
+  /**
+   * Whether the current element is a document whose first name starts with {@code $}, like an
+   * operator.
+   */
   public boolean isOperatorDocument() {
     return type() == BsonType.DOCUMENT
         && valueLength() > 5
         && buffer.getByte(valueOffset() + 5) == (byte) '$';
   }
 
-  /** The number, 0 if it is none. */
+  /** The current element's number, 0 if it is not a number. */
   public long number() {
     return switch (type()) {
       case INT32 -> buffer.getIntLE(valueOffset());
@@ -148,19 +151,19 @@ public final class BsonFields extends Elements {
     };
   }
 
-  /** Whether this is true, or a number other than 0. */
+  /** Whether the current element is true, or a number other than 0. */
   public boolean isTrue() {
     return type() == BsonType.BOOLEAN ? buffer.getByte(valueOffset()) != 0 : number() != 0;
   }
 
-  /** The string, "" if it is none. */
+  /** The current element's string, "" if it is not a string. */
   public String string() {
     return type() == BsonType.STRING
         ? buffer.toString(valueOffset() + 4, valueLength() - 5, StandardCharsets.UTF_8)
         : "";
   }
 
-  /** Bytes that are no BSON document. */
+  /** Bytes that are not a BSON document. */
   public static final class MalformedDocumentException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An error to answer a command with, as a server would. */
+/** An error as the reply to a command, in the format of a server. */
 public class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
 
-  /** The label of an error after which the whole transaction may be tried again. */
+  /** The label of an error after which the driver may retry the whole transaction. */
   public static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
 
   /** The label of an error of an overloaded server: the driver backs off. */
@@ -30,7 +30,7 @@ public class CommandFailure extends RuntimeException {
   private final String codeName;
   private final List<String> labels;
 
-  /** What a server said; null if it is no server's error. */
+  /** The server's reply; null if the error is not a server's. */
   private final transient @Nullable BsonDocument reply;
 
   private final transient @Nullable ServerAddressName server;
@@ -44,7 +44,7 @@ public class CommandFailure extends RuntimeException {
   }
 
   /**
-   * @param cause for logs
+   * @param cause the cause, for logs
    */
   protected CommandFailure(int code, String codeName, String message, Throwable cause) {
     this(code, codeName, message, List.of(), null, null);
@@ -67,19 +67,19 @@ public class CommandFailure extends RuntimeException {
   }
 
   /**
-   * The error that a server's reply tells. {@link #toReply} gives it with all fields that the
-   * server sent, such as {@code baseBackoffMS} of an overloaded one.
+   * The error in a server's reply. {@link #toReply} returns it with all fields of the reply, such
+   * as {@code baseBackoffMS} of an overloaded server.
    *
-   * @param reply with {@code ok: 0}, or a write error
+   * @param reply a reply with {@code ok: 0}, or a write error
    */
   public static CommandFailure of(BsonDocument reply) {
     return of(reply, null);
   }
 
   /**
-   * The same.
+   * The error in the reply of a server.
    *
-   * @param server that sent the reply; null if it is not known
+   * @param server the server; null if it is unknown
    */
   public static CommandFailure of(BsonDocument reply, @Nullable ServerAddressName server) {
     return new CommandFailure(
@@ -93,7 +93,7 @@ public class CommandFailure extends RuntimeException {
         server);
   }
 
-  /** Any failure as one that a statement can have. */
+  /** Converts any failure into the error of a statement. */
   public static CommandFailure from(Throwable failure) {
     return failure instanceof CommandFailure known ? known : of(toReply(failure, false));
   }
@@ -110,12 +110,15 @@ public class CommandFailure extends RuntimeException {
     return labels;
   }
 
-  /** The server whose error it is; null if it is none's, or is not known. */
+  /**
+   * The server that returned the error; null if the error is not from a server or the server is
+   * unknown.
+   */
   public @Nullable ServerAddressName server() {
     return server;
   }
 
-  /** There is no such collection. */
+  /** The error for a missing collection. */
   public static CommandFailure notFound(String namespace) {
     return new CommandFailure(
         ErrorCodes.NAMESPACE_NOT_FOUND, "NamespaceNotFound", "ns not found " + namespace);
@@ -129,9 +132,9 @@ public class CommandFailure extends RuntimeException {
   /**
    * The error as a server's reply.
    *
-   * @param failure what went wrong
-   * @param retryableWrite whether the command carried a transaction number, so that the client may
-   *     send it again
+   * @param failure the failure
+   * @param retryableWrite whether the command had a transaction number, so that the client may send
+   *     it again
    */
   public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
     if (failure instanceof CommandFailure known && known.reply != null) {
@@ -158,7 +161,7 @@ public class CommandFailure extends RuntimeException {
       return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
     }
     if (failure instanceof PoolWaitException) {
-      // As a mongos says it of its own pools; the driver does not retry that.
+      // The code of a mongos for its own pools; the driver does not retry it.
       return error(
           ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
           "NetworkInterfaceExceededTimeLimit",
@@ -169,10 +172,11 @@ public class CommandFailure extends RuntimeException {
       labels.add(new BsonString("RetryableWriteError"));
     }
     if (failure instanceof NotSentException unsent && !unsent.isLocal()) {
-      // Of connections that can't be opened, by the drivers' specification of pools (CMAP).
+      // The labels for connections that cannot be opened, by the drivers' specification of pools
+      // (CMAP).
       labels.add(new BsonString(SYSTEM_OVERLOADED_ERROR));
       labels.add(new BsonString("RetryableError"));
-      // As the driver takes any network error; without it a change stream would end.
+      // The driver's label for network errors; without it a change stream would end.
       labels.add(new BsonString("ResumableChangeStreamError"));
     }
     BsonDocument reply =

@@ -9,9 +9,9 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
 /**
- * Reads a command's optional fields as servers do: null is as good as nothing, and a number of any
- * type is taken for the nearest whole one. What is of another type is nothing, too; servers refuse
- * it.
+ * Reads a command's optional fields with the rules of servers: null counts as absent, and a number
+ * of any type is rounded to an integer. A value of another type also counts as absent here; servers
+ * refuse it.
  */
 public final class CommandFields {
   private static final BigInteger LEAST = BigInteger.valueOf(Long.MIN_VALUE);
@@ -19,28 +19,28 @@ public final class CommandFields {
 
   private CommandFields() {}
 
-  /** The document, or an empty one. */
+  /** The document in a field, or an empty one. */
   public static BsonDocument document(BsonDocument command, String field) {
     return command.get(field) instanceof BsonDocument document ? document : new BsonDocument();
   }
 
-  /** The number, 0 if there is none. */
+  /** The number in a field, 0 if there is none. */
   public static long number(BsonDocument command, String field) {
     return number(command, field, 0);
   }
 
-  /** The number, or another one if there is none. */
+  /** The number in a field, or a default if there is none. */
   public static long number(BsonDocument command, String field, long otherwise) {
     BsonValue value = command.get(field);
     return value != null && value.isNumber() ? number(value) : otherwise;
   }
 
-  /** How many documents, 0 if it does not say. */
+  /** A number of documents, 0 if the field is absent. */
   public static int count(BsonDocument command, String field) {
     return (int) Math.min(Math.max(0, number(command, field)), Integer.MAX_VALUE);
   }
 
-  /** Whether the field is there and true. */
+  /** Whether the field is true. */
   public static boolean flag(BsonDocument command, String field) {
     return BsonBoolean.TRUE.equals(command.get(field));
   }
@@ -49,7 +49,8 @@ public final class CommandFields {
     return switch (value.getBsonType()) {
       case INT32 -> value.asInt32().getValue();
       case INT64 -> value.asInt64().getValue();
-      // The cast does as servers do: NaN is 0, and what is too large the largest.
+      // The cast has the rules of servers: NaN is 0, and a number that is too large is the largest
+      // long.
       case DOUBLE -> (long) value.asDouble().getValue();
       default -> number(value.asDecimal128().getValue());
     };
@@ -62,14 +63,14 @@ public final class CommandFields {
     if (value.isInfinite()) {
       return value.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
-    // A negative zero is no BigDecimal.
+    // BigDecimal has no negative zero.
     BigDecimal exact =
         value.isNegative()
             ? Decimal128.fromIEEE754BIDEncoding(value.getHigh() & Long.MAX_VALUE, value.getLow())
                 .bigDecimalValue()
                 .negate()
             : value.bigDecimalValue();
-    // No digits of a number that is far too large are written out.
+    // Checked first, so that the digits of a huge number are not computed.
     if (exact.precision() - exact.scale() > 20) {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }

@@ -12,18 +12,18 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What routing and sharing want to know of a command: found in one pass over the top level of its
- * message. Nested values are read on demand, and documents are copied then. Valid as long as the
- * message is.
+ * The fields of a command that routing and sharing need, found in one pass over the top level of
+ * the message. Nested values are read on demand, and documents are then copied. Valid as long as
+ * the message is.
  */
 public class CommandHead {
-  /** Where an OP_MSG has its flags. */
+  /** The index of an OP_MSG's flags. */
   public static final int FLAGS_AT = 16;
 
-  /** Where the body of an OP_MSG begins, as drivers send it. */
+  /** The index of an OP_MSG's body, in the order of sections that drivers use. */
   public static final int BODY_AT = 21;
 
-  /** Flag of OP_MSG: the sender takes a stream of answers. */
+  /** Flag of OP_MSG: the sender accepts several replies. */
   public static final int EXHAUST_ALLOWED = 1 << 16;
 
   private static final int UNDERSTOOD = OpMsg.MORE_TO_COME | EXHAUST_ALLOWED;
@@ -67,9 +67,9 @@ public class CommandHead {
   private long maxTimeMillis;
 
   /**
-   * Nothing is read yet.
+   * Creates a head, without reading its fields.
    *
-   * @param frame of an OP_MSG
+   * @param frame the OP_MSG
    */
   protected CommandHead(ByteBuf frame) {
     this.frame = frame;
@@ -78,18 +78,18 @@ public class CommandHead {
   }
 
   /**
-   * Reads a message.
+   * Parses a message.
    *
-   * @return null if it is no OP_MSG, or one with flags or an order of sections that drivers don't
+   * @return null if it is not an OP_MSG, or has flags or an order of sections that drivers do not
    *     send
-   * @throws MalformedDocumentException if it is no BSON
-   * @throws IndexOutOfBoundsException likewise
+   * @throws MalformedDocumentException if it is invalid BSON
+   * @throws IndexOutOfBoundsException if it is invalid BSON
    */
   public static @Nullable CommandHead read(ByteBuf frame) {
     return read(frame, CommandHead::new);
   }
 
-  /** The same as a head of a kind of its own. */
+  /** Parses a message into a subclass. */
   protected static <H extends CommandHead> @Nullable H read(
       ByteBuf frame, Function<ByteBuf, H> kind) {
     int start = frame.readerIndex();
@@ -132,7 +132,7 @@ public class CommandHead {
     readFields(fields);
   }
 
-  /** Where it is explained is where it would be carried out. */
+  /** Reads the explained command: an explain has the same target as the command itself. */
   private void readExplained(BsonFields fields) {
     if (fields.next()) {
       operation = fields.name();
@@ -196,7 +196,7 @@ public class CommandHead {
     }
   }
 
-  /** Where the next section begins. */
+  /** Reads a section; returns the index of the next one. */
   private int readSequence(int at, int end) {
     int next = at + frame.getIntLE(at);
     int nul = frame.indexOf(at + 4, end, (byte) 0);
@@ -218,12 +218,12 @@ public class CommandHead {
     return write.equals("insert") ? "documents" : write + "s";
   }
 
-  /** The command's name as the client wrote it. */
+  /** The command's name in the client's spelling. */
   public final String name() {
     return name;
   }
 
-  /** The command's own name, or that of the command it explains. */
+  /** The command's name; for an explain, the name of the explained command. */
   public final String operation() {
     return operation;
   }
@@ -238,7 +238,7 @@ public class CommandHead {
     return known;
   }
 
-  /** The value of the first field, "" if it is no string. */
+  /** The value of the first field, "" if it is not a string. */
   public final String collection() {
     return collection;
   }
@@ -271,17 +271,17 @@ public class CommandHead {
     return flags;
   }
 
-  /** Whether an answer will come. */
+  /** Whether the sender expects a reply. */
   public final boolean expectsReply() {
     return (flags & OpMsg.MORE_TO_COME) == 0;
   }
 
-  /** Whether a stream of answers may come. */
+  /** Whether the sender accepts several replies. */
   public final boolean allowsExhaust() {
     return (flags & EXHAUST_ALLOWED) != 0;
   }
 
-  /** Where a getMore has its cursor's id, an int64; 0 if it is none. */
+  /** The index of a getMore's cursor id, an int64; 0 for other commands. */
   public final int cursorIdAt() {
     return cursorIdAt;
   }
@@ -294,12 +294,12 @@ public class CommandHead {
     return transaction && starts;
   }
 
-  /** Whether it has a recovery token. */
+  /** Whether the command has a recovery token. */
   public final boolean isRecoverable() {
     return recoverable;
   }
 
-  /** Whether it has a {@code txnNumber}. */
+  /** Whether the command has a {@code txnNumber}. */
   public final boolean isNumbered() {
     return numbered;
   }
@@ -323,17 +323,17 @@ public class CommandHead {
     return maxTimeMillis;
   }
 
-  /** Whether it numbers its statements or names the version of a routing table itself. */
+  /** Whether the command has statement ids, or the version of a routing table. */
   public final boolean isVersioned() {
     return versioned;
   }
 
-  /** Whether the cursor waits for more data. */
+  /** Whether the cursor is tailable. */
   public final boolean isTailable() {
     return tailable;
   }
 
-  /** Whether it has a collation, or variables. */
+  /** Whether the command has a collation or variables. */
   public final boolean hasCollationOrVariables() {
     return collationAt != 0 || letAt != 0;
   }
@@ -384,12 +384,12 @@ public class CommandHead {
     return at == 0 ? null : new BsonFields(frame, at, frame.writerIndex());
   }
 
-  /** Whether it is an insert, update or delete with its statements. */
+  /** Whether this is an insert, update or delete with statements. */
   public final boolean isWriteList() {
     return listAt != 0;
   }
 
-  /** The only statement, if the message has that in a section and no further section, or null. */
+  /** The only statement, if it is in a section and there is no other section; otherwise null. */
   public final @Nullable BsonFields onlyStatement() {
     return listAt != 0
             && !listInBody
@@ -405,7 +405,7 @@ public class CommandHead {
     return BsonFields.rawDocument(frame, listAt, listEnd);
   }
 
-  /** Whether there are sections beside the body. */
+  /** Whether there are sections after the body. */
   public final boolean hasSequences() {
     return bodyEnd < frame.writerIndex();
   }
@@ -436,7 +436,7 @@ public class CommandHead {
     return next;
   }
 
-  /** Whether a find has a limit, or asks for a single batch. */
+  /** Whether a find has a limit, or requests a single batch. */
   public final boolean hasLimit() {
     return limit != 0 || singleBatch;
   }
@@ -451,7 +451,7 @@ public class CommandHead {
     return filterAt != 0 && frame.getIntLE(filterAt) > 5;
   }
 
-  /** Whether the filter names the {@code _id} by value, so that one document at most matches. */
+  /** Whether the filter has a value for {@code _id}, so that at most one document matches. */
   public final boolean isById() {
     BsonFields fields = fieldsOrNull(filterAt);
     return fields != null
@@ -460,7 +460,7 @@ public class CommandHead {
         && fields.type() != BsonType.REGULAR_EXPRESSION;
   }
 
-  /** Whether a statement may touch many documents, or there are too many statements to look at. */
+  /** Whether a statement may change many documents, or there are too many statements to check. */
   public final boolean touchesMany() {
     if (listAt == 0) {
       return false;
@@ -497,8 +497,8 @@ public class CommandHead {
   }
 
   /**
-   * Whether it waits for as many members as need not be there, not one and not the majority; or for
-   * a majority to confirm a read.
+   * Whether a write waits for a number of members above one, or for a tag; or a read for
+   * confirmation by a majority.
    */
   public final boolean waitsForMembers() {
     BsonFields write = writeConcern();
@@ -509,7 +509,7 @@ public class CommandHead {
         || (read != null && read.find("level") && read.string().equals("linearizable"));
   }
 
-  /** Whether a read waits until the server has come to a time. */
+  /** Whether a read waits until the server has reached a time. */
   public final boolean waitsForTime() {
     BsonFields fields = readConcern();
     while (fields != null && fields.next()) {

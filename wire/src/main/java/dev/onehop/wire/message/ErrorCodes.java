@@ -5,7 +5,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
-/** Server error codes that routing acts on. Source: {@code src/mongo/base/error_codes.yml}. */
+/** Server error codes that routing handles. Source: {@code src/mongo/base/error_codes.yml}. */
 public final class ErrorCodes {
   public static final int INTERNAL_ERROR = 1;
   public static final int BAD_VALUE = 2;
@@ -70,17 +70,20 @@ public final class ErrorCodes {
     return ok.isNumber() && ok.asNumber().doubleValue() == 1;
   }
 
-  /** Whether a shard refused because the sender's table is old. */
+  /** Whether a shard refused because the sender's routing table is stale. */
   public static boolean isStale(int code) {
     return STALE.contains(code);
   }
 
-  /** Whether a server does not believe the cluster time that came with the command. */
+  /** Whether a server rejected the cluster time of a command. */
   public static boolean isClusterTimeRefused(int code) {
     return CLUSTER_TIME_REFUSED.contains(code);
   }
 
-  /** Whether a shard refused because the view's collection is sharded, which a mongos can read. */
+  /**
+   * Whether a shard refused because the view's collection is sharded. A mongos can execute the
+   * command.
+   */
   public static boolean isOfShardedView(BsonDocument reply) {
     return !ok(reply) && of(reply) == COMMAND_ON_SHARDED_VIEW;
   }

@@ -7,8 +7,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
 /**
- * The first message of a driver's connection: an {@code isMaster} in the old OP_QUERY form, which
- * any server must still understand (MongoDB Handshake specification).
+ * The first message of a driver's connection: an {@code isMaster} in the old OP_QUERY format, which
+ * every server has to support (MongoDB Handshake specification).
  */
 public final class LegacyHello {
   private static final int OP_QUERY = 2004;
@@ -27,11 +27,11 @@ public final class LegacyHello {
     return nul > name && frame.toString(name, nul - name, StandardCharsets.UTF_8).endsWith(".$cmd");
   }
 
-  /** The command of a message for which {@link #is} is true. */
+  /** The command in a message for which {@link #is} returns true. */
   public static RawBsonDocument document(ByteBuf frame) {
     int nul =
         frame.indexOf(frame.readerIndex() + OpMsg.HEADER_BYTES + 4, frame.writerIndex(), (byte) 0);
-    int start = nul + 1 + 8; // Behind the number to skip and the number to return.
+    int start = nul + 1 + 8; // After the number to skip and the number to return.
     byte[] bytes = new byte[frame.getIntLE(start)];
     frame.getBytes(start, bytes);
     return new RawBsonDocument(bytes);

@@ -5,21 +5,20 @@ import io.netty.channel.ChannelOutboundBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts what the driver writes into whole messages. Usually one write is one message, which is
- * passed on as it is; anything else is put together in a buffer.
+ * Splits the driver's writes into whole messages. Usually one write is one message, which is
+ * returned without a copy; otherwise the parts are combined in a buffer.
  */
 public final class MessageAssembly {
-  // Largest message that a server accepts, with room for one that it will refuse.
+  // Larger than any message that a server accepts, so that the server can refuse it.
   private static final int MAX_BYTES = 64_000_000;
 
   private @Nullable ByteBuf partial;
   private boolean fromPartial;
 
   /**
-   * The next whole message, null if more has to be written first. It stays what it is until {@link
-   * #taken}.
+   * The next whole message, null if it is incomplete. It is unchanged until {@link #taken}.
    *
-   * @throws WireProtocolException if the length that a message claims is impossible
+   * @throws WireProtocolException if a message has an impossible length
    */
   public @Nullable ByteBuf next(ChannelOutboundBuffer in) {
     while (true) {
@@ -47,7 +46,7 @@ public final class MessageAssembly {
     }
   }
 
-  /** The message that {@link #next} gave was taken over. */
+  /** Removes the message that {@link #next} has returned. */
   public void taken(ChannelOutboundBuffer in) {
     if (!fromPartial) {
       in.remove();
@@ -56,13 +55,13 @@ public final class MessageAssembly {
     ByteBuf buffer = partial;
     if (buffer != null) {
       buffer.skipBytes(buffer.getIntLE(buffer.readerIndex()));
-      // What was taken may still be in use: never write over it.
+      // A copy, because the removed message may still be in use and must not be overwritten.
       partial = buffer.isReadable() ? buffer.copy() : null;
       buffer.release();
     }
   }
 
-  /** Lets go of what is not whole yet. */
+  /** Releases an incomplete message. */
   public void release() {
     if (partial != null) {
       partial.release();

@@ -2,7 +2,7 @@ package dev.onehop.wire.message;
 
 import java.io.IOException;
 
-/** A request was certainly not sent, for there was no connection to be had. */
+/** A request was certainly not sent, because there was no connection. */
 public class NotSentException extends IOException {
   private static final long serialVersionUID = 1L;
 
@@ -14,19 +14,21 @@ public class NotSentException extends IOException {
     super(cause.getMessage(), cause);
   }
 
-  /** The failure as one of this kind, if it is an {@link IOException}. */
+  /**
+   * Wraps a failure in this type if it is an {@link IOException}; returns other failures unchanged.
+   */
   public static Throwable of(Throwable failure) {
     return failure instanceof IOException cause && !(cause instanceof NotSentException)
         ? new NotSentException(cause)
         : failure;
   }
 
-  /** Whether this process lacks something. That says nothing against the server. */
+  /** Whether the cause is a lack of resources in this process, and not the server. */
   public boolean isLocal() {
     return false;
   }
 
-  /** Whether a failure is one of this process, which lacks something. */
+  /** Whether the cause of a failure is a lack of resources in this process. */
   public static boolean isLocal(Throwable failure) {
     return failure instanceof NotSentException unsent && unsent.isLocal();
   }

@@ -17,7 +17,7 @@ import org.bson.codecs.BsonDocumentCodec;
  * <p>Documents stay raw bytes, so that forwarding one does not decode it. Immutable and safe to
  * share between threads. Format: MongoDB's "OP_MSG" specification, source/message/OP_MSG.md.
  *
- * @param requestId the sender's id of this message
+ * @param requestId the message's id, unique for the sender
  * @param responseTo the id of the request that this message answers; 0 in requests
  * @param flags the OP_MSG flag bits, without {@link #CHECKSUM_PRESENT}
  * @param body the kind 0 section
@@ -44,7 +44,7 @@ public record OpMsg(
   /**
    * A kind 1 section: a named list of documents, such as the {@code documents} of an insert.
    *
-   * @param identifier the name of the command's field that the list stands for
+   * @param identifier the name of the command's field that the list replaces
    * @param documents the documents, in order
    */
   public record Sequence(String identifier, List<RawBsonDocument> documents) {}
@@ -53,27 +53,27 @@ public record OpMsg(
     sequences = List.copyOf(sequences);
   }
 
-  /** A request holding {@code command}; its id is given when it is sent. */
+  /** A request with a command; its id is set when it is sent. */
   public static OpMsg command(BsonDocument command) {
     return new OpMsg(0, 0, 0, raw(command), List.of());
   }
 
-  /** The reply {@code document} to this request. */
+  /** A reply to this request. */
   public OpMsg reply(int id, BsonDocument document) {
     return replyTo(requestId, id, document);
   }
 
-  /** The reply {@code document} to the request of an id. */
+  /** A reply to the request with an id. */
   public static OpMsg replyTo(int requestId, int id, BsonDocument document) {
     return new OpMsg(id, requestId, 0, raw(document), List.of());
   }
 
-  /** This message under another id. */
+  /** This message with another id. */
   public OpMsg withRequestId(int id) {
     return new OpMsg(id, responseTo, flags, body, sequences);
   }
 
-  /** This message without flags, as one that expects a reply. */
+  /** This message without flags, so that it expects a reply. */
   public OpMsg withoutFlags() {
     return new OpMsg(requestId, responseTo, 0, body, sequences);
   }
@@ -90,13 +90,13 @@ public record OpMsg(
 
   /**
    * This message with fields added at the end of its body, which is copied but not decoded. The
-   * caller makes sure that the body has none of them yet.
+   * body must not have these fields.
    */
   public OpMsg withFields(BsonDocument fields) {
     return fields.isEmpty() ? this : withBody(RawDocuments.append(body, raw(fields)));
   }
 
-  /** Whether the sender wants an answer. */
+  /** Whether the sender expects a reply. */
   public boolean expectsReply() {
     return (flags & MORE_TO_COME) == 0;
   }
@@ -111,14 +111,14 @@ public record OpMsg(
     return BsonCopies.without(body, names);
   }
 
-  /** The database that the command names, "admin" if it names none. */
+  /** The command's database, "admin" if it has none. */
   public String database() {
     BsonValue database = body.get("$db");
     return database != null && database.isString() ? database.asString().getValue() : "admin";
   }
 
   /**
-   * The documents of a list that may stand in the body or in a sequence.
+   * The documents of a list in the body or in a sequence.
    *
    * @param name the field, such as {@code documents}
    * @return the documents, empty if the command has no such list
@@ -168,17 +168,17 @@ public record OpMsg(
     out.setIntLE(start, out.writerIndex() - start);
   }
 
-  /** Whether a message says that it is an OP_MSG. */
+  /** Whether a message has the op code of OP_MSG. */
   public static boolean is(ByteBuf frame) {
     return frame.readableBytes() >= HEADER_BYTES
         && frame.getIntLE(frame.readerIndex() + 12) == OP_MSG;
   }
 
   /**
-   * Reads one whole message.
+   * Decodes one whole message.
    *
    * @param frame exactly the bytes of one message, header included
-   * @throws WireProtocolException if it is no OP_MSG, or lies about its lengths
+   * @throws WireProtocolException if it is not an OP_MSG, or has wrong lengths
    */
   public static OpMsg decode(ByteBuf frame) {
     if (frame.readableBytes() < HEADER_BYTES + 5) {

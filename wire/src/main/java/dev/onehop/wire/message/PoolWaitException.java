@@ -1,6 +1,6 @@
 package dev.onehop.wire.message;
 
-/** A request has waited for a connection for too long. */
+/** A request has waited for a connection longer than its limit. */
 public final class PoolWaitException extends NotSentException {
   private static final long serialVersionUID = 1L;
 

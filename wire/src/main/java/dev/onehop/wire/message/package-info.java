@@ -1,5 +1,5 @@
 /**
- * Messages of the MongoDB wire protocol, and what servers' errors mean.
+ * Messages of the MongoDB wire protocol, and the error codes of servers.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -8,9 +8,9 @@ import org.slf4j.MDC;
 import reactor.core.publisher.Mono;
 
 /**
- * A client of the official driver, reactive or synchronous, whichever the application has. Both
- * monitor servers in the same way. If both are there, the reactive client is used, as it needs no
- * thread while an operation waits.
+ * A client of the official driver that monitors servers: the reactive or the synchronous client,
+ * depending on the class path. Both monitor servers in the same way. If both are present, the
+ * reactive client is used, because its operations wait without a thread.
  *
  * <p>Thread-safe.
  */
@@ -22,10 +22,10 @@ abstract class DriverClient implements AutoCloseable {
 
   DriverClient() {}
 
-  /** What the monitors know of the servers now. */
+  /** The current state of the servers by the monitors. */
   abstract ClusterDescription description();
 
-  /** An operation, which waits for a server; a cold publisher of the driver's answer. */
+  /** Runs an operation, which waits for a server; a cold publisher of the driver's result. */
   abstract Mono<Document> ping();
 
   /** Closes the client. May block. */
@@ -33,8 +33,8 @@ abstract class DriverClient implements AutoCloseable {
   public abstract void close();
 
   /**
-   * Connects a client that names OneHop in its handshake. The line that the driver logs for each
-   * client, with all of its settings, is marked in the {@link MDC}, so that a filter can drop it.
+   * Connects a client with OneHop's name in its handshake. For each client the driver logs a line
+   * with all settings; the {@link MDC} marks this line, so that a filter can drop it.
    */
   static DriverClient connect(MongoClientSettings settings) {
     String before = MDC.get(MARK);

@@ -4,22 +4,20 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.observability.ObservabilitySettings;
 import io.micrometer.observation.ObservationRegistry;
 
-/**
- * The driver's own observations. It has them since 5.7; with an older one, nothing is done here.
- */
+/** The driver's own observations, since 5.7. With an older driver, the methods do nothing. */
 public final class DriverObservations {
   private static final boolean EXIST = exist();
 
   private DriverObservations() {}
 
-  /** Takes over what the application asked for. */
-  public static void copy(MongoClientSettings asked, MongoClientSettings.Builder to) {
+  /** Copies the application's setting. */
+  public static void copy(MongoClientSettings given, MongoClientSettings.Builder to) {
     if (EXIST) {
-      Settings.copy(asked, to);
+      Settings.copy(given, to);
     }
   }
 
-  /** For operations that are not the application's. */
+  /** Turns the observations off, for operations that are not the application's. */
   static void turnOff(MongoClientSettings.Builder settings) {
     if (EXIST) {
       Settings.turnOff(settings);
@@ -35,11 +33,11 @@ public final class DriverObservations {
     }
   }
 
-  /** Loaded only where the driver's class is there. */
+  /** Loaded only if the driver has the class. */
   private static final class Settings {
 
-    static void copy(MongoClientSettings asked, MongoClientSettings.Builder to) {
-      ObservabilitySettings settings = asked.getObservabilitySettings();
+    static void copy(MongoClientSettings given, MongoClientSettings.Builder to) {
+      ObservabilitySettings settings = given.getObservabilitySettings();
       if (settings != null) {
         to.observabilitySettings(settings);
       }

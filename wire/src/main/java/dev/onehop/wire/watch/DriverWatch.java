@@ -22,31 +22,31 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * An official client that watches servers. The driver checks a server that it has lost with the
- * next heartbeat only, or as long as an operation waits for a server, every half second. So for a
- * prompt check an operation waits, for a server that never comes.
+ * An official client that monitors servers. The driver checks a lost server only with the next
+ * heartbeat, or every half second while an operation waits for a server. For a prompt check, this
+ * class therefore runs an operation that waits for a server that never matches.
  *
- * <p>Resets the connections to servers that it loses. As the driver does with its own: requests
- * that are under way fail if a server says nothing any more; otherwise they may still be answered.
- * Source: the drivers' specification "Server Discovery and Monitoring".
+ * <p>It resets the connections to servers that it loses, by the driver's own rules: requests in
+ * flight fail if a server has stopped responding; otherwise they may still get a reply. Source: the
+ * drivers' specification "Server Discovery and Monitoring".
  *
  * <p>Thread-safe.
  */
 final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitorListener {
-  /** How long the servers are checked often. */
+  /** How long the frequent checks last. */
   private static final Duration FOR = Duration.ofSeconds(5);
 
   private final Connections connections;
   private final Runnable changed;
   private final DriverClient client;
-  private final AtomicBoolean asked = new AtomicBoolean();
+  private final AtomicBoolean pending = new AtomicBoolean();
   private boolean closed;
 
   /**
-   * Begins to watch the servers that the settings name.
+   * Starts to watch the servers in the settings.
    *
-   * @param connections to the servers; stay the caller's
-   * @param changed told of every change on the driver's threads, which hold its locks
+   * @param connections the connections to the servers; the caller closes them
+   * @param changed called for every change, on the driver's threads, which hold the driver's locks
    */
   DriverWatch(MongoClientSettings settings, Connections connections, Runnable changed) {
     this.connections = connections;
@@ -70,25 +70,27 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * Elsewhere: the caller may hold the locks of a driver's client, and the driver takes this one's.
+   * On another thread: the caller may hold locks of a driver's client, and the driver acquires
+   * those of this one.
    */
   @Override
   public void checkNow() {
-    if (asked.compareAndSet(false, true)) {
+    if (pending.compareAndSet(false, true)) {
       Schedulers.boundedElastic().schedule(this::check);
     }
   }
 
   private synchronized void check() {
-    // The driver answers an operation twice, into its log, whose client is closed under it.
+    // If a client is closed during an operation, the driver completes the operation twice and logs
+    // an error.
     if (!closed) {
-      client.ping().doFinally(end -> asked.set(false)).subscribe(null, noServer -> {});
+      client.ping().doFinally(end -> pending.set(false)).subscribe(null, noServer -> {});
     }
   }
 
   /**
-   * No request is sent to a lost server any more when this is told: what fails now may be sent
-   * again at once.
+   * Resets connections before the change is published: a request that fails then can be retried at
+   * once.
    */
   @Override
   public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
@@ -107,8 +109,8 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * A server that stays silent changes nothing any more. What was sent to it at the last moment
-   * fails with the next heartbeat.
+   * Handles a silent server, whose state no longer changes. Requests that were sent since then fail
+   * with the next heartbeat.
    */
   @Override
   public void serverHeartbeatFailed(ServerHeartbeatFailedEvent event) {

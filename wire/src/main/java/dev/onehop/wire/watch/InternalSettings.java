@@ -5,56 +5,56 @@ import com.mongodb.MongoDriverInformation;
 import java.util.List;
 
 /**
- * What clients of our own take from the application's settings: how servers are reached and how the
- * user is known there. What is for the application's operations stays with these: its listeners and
- * tracing, its time limits, codecs, concerns and encryption.
+ * The part of the application's settings that OneHop's own clients use: addresses, connections and
+ * credentials. Not included are settings of the application's operations: listeners, tracing,
+ * timeouts, codecs, concerns and encryption.
  */
 public final class InternalSettings {
-  /** What a handshake names beside the driver. */
+  /** The name that handshakes contain in addition to the driver's. */
   public static final MongoDriverInformation OURSELVES =
       MongoDriverInformation.builder().driverName("onehop").build();
 
   private InternalSettings() {}
 
-  public static MongoClientSettings of(MongoClientSettings asked) {
+  public static MongoClientSettings of(MongoClientSettings given) {
     MongoClientSettings.Builder own =
         MongoClientSettings.builder()
             .applyToClusterSettings(
                 builder ->
                     builder
-                        .applySettings(asked.getClusterSettings())
+                        .applySettings(given.getClusterSettings())
                         .clusterListenerList(List.of()))
             .applyToServerSettings(
                 builder ->
                     builder
-                        .applySettings(asked.getServerSettings())
+                        .applySettings(given.getServerSettings())
                         .serverListenerList(List.of())
                         .serverMonitorListenerList(List.of()))
             .applyToConnectionPoolSettings(
                 builder ->
                     builder
-                        .applySettings(asked.getConnectionPoolSettings())
+                        .applySettings(given.getConnectionPoolSettings())
                         .minSize(0)
                         .connectionPoolListenerList(List.of()))
-            .applyToSocketSettings(builder -> builder.applySettings(asked.getSocketSettings()))
-            .applyToSslSettings(builder -> builder.applySettings(asked.getSslSettings()))
-            .applyToLoggerSettings(builder -> builder.applySettings(asked.getLoggerSettings()))
-            .retryReads(asked.getRetryReads())
-            .compressorList(asked.getCompressorList());
-    if (asked.getCredential() != null) {
-      own.credential(asked.getCredential());
+            .applyToSocketSettings(builder -> builder.applySettings(given.getSocketSettings()))
+            .applyToSslSettings(builder -> builder.applySettings(given.getSslSettings()))
+            .applyToLoggerSettings(builder -> builder.applySettings(given.getLoggerSettings()))
+            .retryReads(given.getRetryReads())
+            .compressorList(given.getCompressorList());
+    if (given.getCredential() != null) {
+      own.credential(given.getCredential());
     }
-    if (asked.getApplicationName() != null) {
-      own.applicationName(asked.getApplicationName());
+    if (given.getApplicationName() != null) {
+      own.applicationName(given.getApplicationName());
     }
-    if (asked.getServerApi() != null) {
-      own.serverApi(asked.getServerApi());
+    if (given.getServerApi() != null) {
+      own.serverApi(given.getServerApi());
     }
-    if (asked.getTransportSettings() != null) {
-      own.transportSettings(asked.getTransportSettings());
+    if (given.getTransportSettings() != null) {
+      own.transportSettings(given.getTransportSettings());
     }
-    return own.dnsClient(asked.getDnsClient())
-        .inetAddressResolver(asked.getInetAddressResolver())
+    return own.dnsClient(given.getDnsClient())
+        .inetAddressResolver(given.getInetAddressResolver())
         .build();
   }
 }

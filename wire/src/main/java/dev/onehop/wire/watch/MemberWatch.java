@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Watches the members of a replica set one by one, each under the name by which this application
- * reaches it. The driver's own discovery knows only the names that members call each other. Who is
- * a member, and which of two primaries is the newer, is determined as in the specification "Server
+ * reaches it. The driver's own discovery uses only the names that members have for each other. The
+ * set of members and the newest of several primaries are determined as in the specification "Server
  * Discovery and Monitoring".
  *
  * <p>Thread-safe.
@@ -38,11 +38,12 @@ final class MemberWatch implements ServerMonitor {
   private final ServerWatches members;
 
   /**
-   * Begins to watch the members that the settings name.
+   * Starts to watch the members in the settings.
    *
-   * @param mapping from the names that members call each other
-   * @param watcher watches one of them
-   * @param changed told of every change
+   * @param mapping from the names that members use for each other to the names that the application
+   *     uses
+   * @param watcher watches one member
+   * @param changed called for every change
    */
   MemberWatch(
       MongoClientSettings settings,
@@ -60,9 +61,12 @@ final class MemberWatch implements ServerMonitor {
     }
   }
 
-  /** As the newest primary has it; without a primary, as all of them together have it. */
+  /**
+   * Follows the member list of the newest primary; without a primary, the lists of all members
+   * together.
+   */
   private void follow() {
-    // Not while one is added, whose watch tells of itself at once.
+    // Not while a member is being added: its monitor calls this method at once.
     if (!Thread.holdsLock(this)) {
       synchronized (this) {
         members.follow(wanted(), () -> {});

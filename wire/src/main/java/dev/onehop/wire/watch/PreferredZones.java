@@ -19,16 +19,16 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The zones that an application prefers, in order, each with its hosts. A host that is in none of
- * them counts as in a zone after the last.
+ * The zones that an application prefers, in order, each with its hosts. A host outside all zones
+ * ranks after the last zone.
  *
  * <p>Thread-safe.
  */
 public final class PreferredZones {
-  /** No zone is preferred. */
+  /** No preferred zones. */
   public static final PreferredZones NONE = new PreferredZones(List.of());
 
-  /** How long a new client waits for the first answer of servers in a better zone. */
+  /** How long a new client waits for the first reply of servers in a better zone. */
   private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]+");
@@ -44,7 +44,8 @@ public final class PreferredZones {
   }
 
   /**
-   * @param port null for any
+   * @param host the pattern of host names
+   * @param port the port, null for any
    */
   private record Member(Pattern host, @Nullable Integer port) {
     boolean matches(String otherHost, int otherPort) {
@@ -57,18 +58,18 @@ public final class PreferredZones {
   }
 
   /**
-   * Reads zones, such as {@code a=host1|host2,b=*.b.example.com|host4:27017}.
+   * Parses zones, such as {@code a=host1|host2,b=*.b.example.com|host4:27017}.
    *
-   * @throws IllegalArgumentException with what is wrong
+   * @throws IllegalArgumentException if the text is invalid; the message names the error
    */
   public static PreferredZones parse(String text) {
     return of(Arrays.asList(text.split(",", -1)));
   }
 
   /**
-   * The same, each zone by itself.
+   * Parses zones, one per text.
    *
-   * @throws IllegalArgumentException with what is wrong
+   * @throws IllegalArgumentException if a text is invalid; the message names the error
    */
   public static PreferredZones of(List<String> texts) {
     List<Zone> zones = new ArrayList<>();
@@ -88,7 +89,7 @@ public final class PreferredZones {
     int equals = text.indexOf('=');
     String name = equals < 0 ? text : text.substring(0, equals).trim();
     if (equals >= 0 && !NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException("'" + name + "' is no name of a zone");
+      throw new IllegalArgumentException("'" + name + "' is not a valid zone name");
     }
     List<Member> members = new ArrayList<>();
     for (String each : text.substring(equals + 1).split("\\|", -1)) {
@@ -105,9 +106,9 @@ public final class PreferredZones {
     int colon = text.indexOf(':', Math.max(text.lastIndexOf(']'), 0));
     String host = colon < 0 ? text : text.substring(0, colon);
     if (!HOST.matcher(host).matches()) {
-      throw new IllegalArgumentException("'" + text + "' is no host and no host:port");
+      throw new IllegalArgumentException("'" + text + "' is neither a host nor host:port");
     }
-    // A port out of range is refused there.
+    // {@code parse} refuses a port that is out of range.
     Integer port =
         colon < 0 ? null : ServerAddressName.parse("host" + text.substring(colon)).port();
     String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
@@ -117,12 +118,15 @@ public final class PreferredZones {
         port);
   }
 
-  /** Whether no zone is preferred. */
+  /** Whether there are no preferred zones. */
   public boolean isEmpty() {
     return zones.isEmpty();
   }
 
-  /** The place of a server's zone in the order, from 0; the number of zones if it is in none. */
+  /**
+   * The position of a server's zone in the order, from 0; the number of zones for a server outside
+   * all zones.
+   */
   public int rank(ServerAddress server) {
     Integer known = ranks.get(server);
     return known != null ? known : ranks.computeIfAbsent(server, this::find);
@@ -138,12 +142,12 @@ public final class PreferredZones {
     return zones.size();
   }
 
-  /** What to call the zone of that {@link #rank}. */
+  /** The name of the zone with a {@link #rank}, for messages. */
   public String name(int rank) {
     return rank < zones.size() ? "zone " + zones.get(rank).name() : "no preferred zone";
   }
 
-  /** Why a server was chosen; null if no zone is preferred. */
+  /** The reason why a server was chosen; null without preferred zones. */
   public @Nullable String reason(ServerAddress chosen) {
     if (isEmpty()) {
       return null;
@@ -154,10 +158,10 @@ public final class PreferredZones {
         + chosen.getPort()
         + " is in "
         + name(rank)
-        + (rank == 0 ? ", preferred first" : ", the first with a server that fits and lives");
+        + (rank == 0 ? ", preferred first" : ", the first with a live server that fits");
   }
 
-  /** The servers of the first zone that has any of these. */
+  /** The servers of the best zone among these servers. */
   public List<ServerDescription> first(List<ServerDescription> servers) {
     if (isEmpty() || servers.isEmpty()) {
       return servers;
@@ -176,12 +180,11 @@ public final class PreferredZones {
   }
 
   /**
-   * The same for a client that may be new, and then hears from some servers before it hears from
-   * others.
+   * Like {@link #first(List)}, for a client that may be new and has no reply from some servers yet.
    *
    * @param cluster all servers that are watched
-   * @param ageNanos how long they have been watched
-   * @return none as long as it is not known whether a better zone has a server that lives
+   * @param ageNanos how long they have been watched, in nanoseconds
+   * @return none while a better zone may have a live server
    */
   public List<ServerDescription> first(
       List<ServerDescription> servers, ClusterDescription cluster, long ageNanos) {
@@ -202,7 +205,7 @@ public final class PreferredZones {
   /**
    * Whether a read may be served by any member of its shard, or by any secondary.
    *
-   * @param readPreference as in {@code $readPreference}; null for the primary
+   * @param readPreference in the format of {@code $readPreference}; null for the primary
    */
   public static boolean isOfAnyMember(@Nullable BsonDocument readPreference) {
     if (readPreference == null) {

@@ -7,7 +7,7 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import org.bson.Document;
 import reactor.core.publisher.Mono;
 
-/** On the reactive client. The class is loaded only if that is on the class path. */
+/** A monitoring client with the reactive driver. Loaded only if the driver is on the class path. */
 final class ReactiveDriverClient extends DriverClient {
   private final MongoClient client;
 

@@ -18,17 +18,17 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code $readPreference}, as the driver writes it for a mongos. */
+/** Parses {@code $readPreference}, in the driver's format for a mongos. */
 final class ReadPreferences {
-  /** As servers have it. */
+  /** The limit of servers. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
   private ReadPreferences() {}
 
   /**
-   * The driver's form; a {@link CommandFailure} if there is none.
+   * The driver's read preference.
    *
-   * @param document null for the primary
+   * @param document the document; null for the primary
    */
   static ReadPreference of(@Nullable BsonDocument document) {
     if (document == null) {

@@ -2,12 +2,12 @@ package dev.onehop.wire.watch;
 
 import com.mongodb.connection.ClusterDescription;
 
-/** What watches servers. Implementations MUST be thread-safe. */
+/** Monitors servers. Implementations MUST be thread-safe. */
 public interface ServerMonitor extends AutoCloseable {
-  /** What is known of the servers now. */
+  /** The current state of the servers. */
   ClusterDescription description();
 
-  /** Checks the servers soon, and not only with the next heartbeat. Never blocks. */
+  /** Checks the servers soon, before the next heartbeat. Never blocks. */
   void checkNow();
 
   @Override

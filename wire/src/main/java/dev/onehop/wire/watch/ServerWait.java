@@ -13,9 +13,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Waits for a choice among watched servers, which is made again whenever something has changed, and
- * twice a second. Meanwhile the servers are checked at the pace at which the driver checks them
- * while an operation waits.
+ * Waits for a choice among watched servers. The choice is repeated after every change and twice a
+ * second. During the wait, the servers are checked at the interval that the driver uses while an
+ * operation waits.
  *
  * <p>Thread-safe.
  */
@@ -26,13 +26,13 @@ final class ServerWait {
   private final Sinks.Many<Boolean> changes = Sinks.many().multicast().directBestEffort();
 
   /**
-   * @param timeout how long a choice is waited for; negative for ever, as the driver has it
+   * @param timeout the longest wait; negative for no limit, as in the driver
    */
   ServerWait(Duration timeout) {
     this.timeout = timeout;
   }
 
-  /** Takes note that something has changed. May be called with the driver's locks held. */
+  /** Called after a change. The caller may hold locks of the driver. */
   void changed() {
     changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
   }
@@ -40,9 +40,9 @@ final class ServerWait {
   /**
    * Waits for a choice.
    *
-   * @param choice null while there is nothing to choose
+   * @param choice makes the choice; null while there is nothing to choose
    * @param checkNow checks the servers soon
-   * @param none says why nothing could be chosen in time
+   * @param none the error if the time is over
    */
   <T> Mono<T> until(Supplier<@Nullable T> choice, Runnable checkNow, Supplier<Throwable> none) {
     return Mono.defer(
@@ -53,7 +53,7 @@ final class ServerWait {
           }
           Mono<T> chosen =
               Flux.merge(
-                      // Not on the threads that watch, which hold locks of the driver's.
+                      // Not on monitor threads, which hold locks of the driver.
                       changes.asFlux().publishOn(Schedulers.parallel()),
                       Flux.interval(Duration.ZERO, CHECK_EVERY).doOnNext(tick -> checkNow.run()))
                   .onBackpressureDrop()
@@ -70,10 +70,10 @@ final class ServerWait {
   }
 
   /**
-   * One of the servers that are hardly farther than the nearest. Source: the drivers' specification
+   * Chooses one of the servers within the latency window. Source: the drivers' specification
    * "Server Selection", latency window.
    *
-   * @param windowNanos how much farther
+   * @param windowNanos the largest difference to the nearest server, in nanoseconds
    * @return null if there is no server
    */
   static @Nullable ServerDescription choose(List<ServerDescription> servers, long windowNanos) {

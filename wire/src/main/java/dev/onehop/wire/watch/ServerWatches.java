@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Watches servers one by one, each by a client of its own.
+ * Watches servers one by one, with one client per server.
  *
  * <p>Thread-safe.
  */
@@ -24,9 +24,10 @@ public final class ServerWatches implements AutoCloseable {
   private boolean closed;
 
   /**
-   * What is watched, and since when.
+   * A watched server.
    *
-   * @param sinceNanos by the clock of who watches
+   * @param watch its monitor
+   * @param sinceNanos the start of the watch, by the caller's clock
    */
   record Watched(ServerMonitor watch, long sinceNanos) {
     List<ServerDescription> servers() {
@@ -35,21 +36,24 @@ public final class ServerWatches implements AutoCloseable {
   }
 
   /**
-   * @param begin begins to watch a server
+   * @param begin starts to watch a server
    */
   ServerWatches(Function<ServerAddress, Watched> begin) {
     this.begin = begin;
   }
 
   /**
-   * With settings of our own, and such that a server that comes back is noticed soon.
+   * Creates a watch with internal settings, and with heartbeats that soon notice a server that
+   * returns.
    *
-   * @param connections to the servers, which are reset when one is lost; stay the caller's
-   * @param changed called after something has changed, on threads that hold the driver's locks
+   * @param given the application's settings
+   * @param connections the connections to the servers, which are reset when a server is lost; the
+   *     caller closes them
+   * @param changed called after every change, on threads that hold the driver's locks
    */
   public static ServerWatches of(
-      MongoClientSettings asked, Connections connections, Runnable changed) {
-    MongoClientSettings own = SingleServer.soonHeard(InternalSettings.of(asked));
+      MongoClientSettings given, Connections connections, Runnable changed) {
+    MongoClientSettings own = SingleServer.soonHeard(InternalSettings.of(given));
     Servers.Watcher watcher = Servers.byTheDriver(connections);
     return new ServerWatches(
         server ->
@@ -58,9 +62,9 @@ public final class ServerWatches implements AutoCloseable {
   }
 
   /**
-   * Watches these servers from now on, and no others.
+   * Watches these servers, and stops watching all others.
    *
-   * @param then done when all of them are watched, and those of before still are
+   * @param then runs when all of them are watched, before the previous ones are closed
    */
   public void follow(Collection<ServerAddress> wanted, Runnable then) {
     Map<ServerAddress, Watched> gone;
@@ -77,11 +81,11 @@ public final class ServerWatches implements AutoCloseable {
       gone.keySet().removeAll(next.keySet());
       open = Map.copyOf(next);
     }
-    // Not on a monitor's thread, which may be the caller's.
+    // Not on a monitor's thread, which may be the current one.
     gone.values().forEach(each -> Schedulers.boundedElastic().schedule(each.watch()::close));
   }
 
-  /** What is known of the servers. */
+  /** The current state of the servers. */
   public Stream<ServerDescription> servers() {
     return open.values().stream().flatMap(each -> each.servers().stream());
   }

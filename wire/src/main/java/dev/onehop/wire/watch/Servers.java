@@ -32,17 +32,18 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Servers as official clients see them, which are there for nothing else than to watch them: those
- * that settings name, the <i>seeds</i>, together, and further mongoses each by itself. What a
- * command finds out comes sooner, and counts until a server was looked at again.
+ * Servers that are monitored by official clients. The servers in the settings, the <i>seeds</i>,
+ * are watched by one client, and each further mongos by a client of its own. Failures of commands
+ * are noticed earlier than by the monitors, and count until the monitor has checked the server
+ * again.
  *
  * <p>Thread-safe.
  */
 public class Servers implements ServerSet {
-  /** How long a server that has failed is passed over if its monitor has noticed nothing. */
+  /** How long a server is avoided after a failure that its monitor has not noticed. */
   private static final Duration DISTRUST = Duration.ofSeconds(1);
 
-  /** How long a server is waited for that has neither answered nor failed. */
+  /** How long to wait for the first reply or failure of a server. */
   private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
   private final MongoClientSettings settings;
@@ -54,26 +55,27 @@ public class Servers implements ServerSet {
   private final ServerWait wait;
   private final Watched seeds;
   private final ServerWatches others;
-  // When each server has failed last.
+  // The time of each server's last failure.
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
   private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
 
-  /** Starts to watch. */
+  /** Starts the monitoring. */
   public interface Watcher {
     /**
-     * Watches the servers that the settings name.
+     * Starts to watch the servers in the settings.
      *
-     * @param changed called after something has changed, on threads that hold the driver's locks
+     * @param changed called after every change, on threads that hold the driver's locks
      */
     ServerMonitor watch(MongoClientSettings settings, Runnable changed);
   }
 
   /**
-   * Begins with the seeds.
+   * Starts to watch the seeds.
    *
-   * @param settings of the clients that watch, with the application's server selector
-   * @param zones that the application prefers
-   * @param allowed leaves out servers that must not be used
+   * @param settings the settings of the monitoring clients, with the application's server selector
+   * @param zones the zones that the application prefers
+   * @param allowed returns false for a server that must not be used
+   * @param watcher starts the monitoring
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   protected Servers(
@@ -96,24 +98,25 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * Watches the servers that the settings name.
+   * Starts to watch the servers in the settings.
    *
-   * @param mapping of the names that members of a replica set call each other; null if these are
-   *     the names by which they are reached
-   * @param zones that the application prefers
-   * @param connections to the servers, which are reset when one is lost; stay the caller's
+   * @param mapping from the names that members of a replica set use for each other to the names
+   *     that the application uses; null if they are the same
+   * @param zones the zones that the application prefers
+   * @param connections the connections to the servers, which are reset when a server is lost; the
+   *     caller closes them
    */
   public static Servers of(
-      MongoClientSettings asked,
+      MongoClientSettings given,
       @Nullable UnaryOperator<ServerAddressName> mapping,
       PreferredZones zones,
       Connections connections) {
-    ClusterSettings cluster = asked.getClusterSettings();
+    ClusterSettings cluster = given.getClusterSettings();
     Watcher byTheDriver = byTheDriver(connections);
     boolean discovered =
         cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
     return new Servers(
-        watching(asked, zones),
+        watching(given, zones),
         zones,
         server -> true,
         mapping == null || !discovered
@@ -122,31 +125,33 @@ public class Servers implements ServerSet {
         System::nanoTime);
   }
 
-  /** Watches by a client of the driver's, and resets the connections to servers that it loses. */
+  /**
+   * A watcher with clients of the driver, which resets the connections to servers that it loses.
+   */
   protected static Watcher byTheDriver(Connections connections) {
     return (settings, changed) -> new DriverWatch(settings, connections, changed);
   }
 
   /**
-   * Watches replica sets with the settings' timeouts, TLS and listeners.
+   * A factory that watches replica sets with the timeouts, TLS and listeners of the settings.
    *
-   * @param mapping as in {@link #of}, also of the names in {@code config.shards}
+   * @param mapping as in {@link #of}, also applied to the names in {@code config.shards}
    */
   public static Factory replicaSets(
-      MongoClientSettings asked,
+      MongoClientSettings given,
       @Nullable UnaryOperator<ServerAddressName> mapping,
       PreferredZones zones,
       Connections connections) {
     return connectionString ->
-        of(replicaSet(asked, connectionString, mapping), mapping, zones, connections);
+        of(replicaSet(given, connectionString, mapping), mapping, zones, connections);
   }
 
   private static MongoClientSettings replicaSet(
-      MongoClientSettings asked,
+      MongoClientSettings given,
       String connectionString,
       @Nullable UnaryOperator<ServerAddressName> mapping) {
     int slash = connectionString.indexOf('/');
-    ClusterSettings of = asked.getClusterSettings();
+    ClusterSettings of = given.getClusterSettings();
     ClusterSettings set =
         ClusterSettings.builder()
             .mode(ClusterConnectionMode.MULTIPLE)
@@ -161,14 +166,17 @@ public class Servers implements ServerSet {
             .serverSelectionTimeout(
                 of.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
             .build();
-    return MongoClientSettings.builder(asked)
+    return MongoClientSettings.builder(given)
         .applyToClusterSettings(cluster -> cluster.applySettings(set))
         .build();
   }
 
-  /** Where zones are preferred, a server that comes back is noticed soon. */
-  private static MongoClientSettings watching(MongoClientSettings asked, PreferredZones zones) {
-    return MongoClientSettings.builder(zones.isEmpty() ? asked : SingleServer.soonHeard(asked))
+  /**
+   * The settings of monitoring clients. With preferred zones, heartbeats soon notice a server that
+   * returns.
+   */
+  private static MongoClientSettings watching(MongoClientSettings given, PreferredZones zones) {
+    return MongoClientSettings.builder(zones.isEmpty() ? given : SingleServer.soonHeard(given))
         .applyToClusterSettings(cluster -> cluster.serverSelector(null))
         .applyToConnectionPoolSettings(pool -> pool.minSize(0))
         .build();
@@ -178,23 +186,24 @@ public class Servers implements ServerSet {
     return new Watched(watcher.watch(of, wait::changed), nanoTime.getAsLong());
   }
 
-  /** What is known of the seeds. */
+  /** The current state of the seeds. */
   public final ClusterDescription seeds() {
     return seeds.watch().description();
   }
 
-  /** As the URI or, as far as that was read, a DNS record names them. */
+  /** The seeds in the URI, or those that the DNS record lists, as far as it was read. */
   protected final Set<ServerAddress> seedNames() {
-    ClusterSettings asked = settings.getClusterSettings();
-    return asked.getSrvHost() == null
-        ? Set.copyOf(asked.getHosts())
+    ClusterSettings given = settings.getClusterSettings();
+    return given.getSrvHost() == null
+        ? Set.copyOf(given.getHosts())
         : seeds.servers().stream().map(ServerDescription::getAddress).collect(Collectors.toSet());
   }
 
   /**
-   * Watches these mongoses, too, each by itself, and no others but the seeds.
+   * Watches these mongoses in addition to the seeds, each by a client of its own, and stops
+   * watching all others.
    *
-   * @param then done when all of them are watched, and those of before still are
+   * @param then runs when all of them are watched, before the previous ones are closed
    */
   protected final void watchAlone(Set<ServerAddress> wanted, Runnable then) {
     others.follow(wanted, then);
@@ -214,14 +223,14 @@ public class Servers implements ServerSet {
     return all;
   }
 
-  /** The seeds that may be used now. */
+  /** The seeds that are usable now. */
   public final List<ServerDescription> usableSeeds() {
-    ServerSelector asked = settings.getClusterSettings().getServerSelector();
+    ServerSelector given = settings.getClusterSettings().getServerSelector();
     ClusterDescription cluster = seeds();
-    return usable(asked == null ? cluster.getServerDescriptions() : asked.select(cluster));
+    return usable(given == null ? cluster.getServerDescriptions() : given.select(cluster));
   }
 
-  /** The other mongoses that may be used now. */
+  /** The other mongoses that are usable now. */
   public final List<ServerDescription> usableOthers() {
     List<ServerDescription> found = all();
     List<ServerDescription> known = seeds.servers();
@@ -230,9 +239,9 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * Those of some servers that may be used now.
+   * Those of some servers that are usable now.
    *
-   * @return null if that can't be told yet: near servers answer before far ones
+   * @return null if this is not known yet: near servers answer before far ones
    */
   protected final @Nullable List<ServerDescription> usableOf(List<ServerAddress> wanted) {
     Map<ServerAddress, Watched> alone = others.open();
@@ -250,7 +259,7 @@ public class Servers implements ServerSet {
     return servers.isEmpty() && undecided ? null : usable(selected(servers));
   }
 
-  /** An address of the metadata at which there is no mongos any more has no server. */
+  /** The servers of a watch. An address in config.mongos without a running mongos has none. */
   private List<ServerDescription> servers(Watched watched) {
     List<ServerDescription> servers = watched.servers();
     for (ServerDescription server : servers) {
@@ -271,14 +280,14 @@ public class Servers implements ServerSet {
     return null;
   }
 
-  /** Those of the servers that the application's own selector leaves of all. */
+  /** The given servers that the application's own selector accepts. */
   private List<ServerDescription> selected(List<ServerDescription> servers) {
-    ServerSelector asked = settings.getClusterSettings().getServerSelector();
-    if (asked == null || servers.isEmpty()) {
+    ServerSelector given = settings.getClusterSettings().getServerSelector();
+    if (given == null || servers.isEmpty()) {
       return servers;
     }
     List<ServerDescription> left =
-        asked.select(
+        given.select(
             new ClusterDescription(ClusterConnectionMode.MULTIPLE, ClusterType.SHARDED, all()));
     return servers.stream().filter(server -> find(server.getAddress(), left) != null).toList();
   }
@@ -293,7 +302,10 @@ public class Servers implements ServerSet {
     return usable;
   }
 
-  /** Every operation comes by here, and mostly there is just one: that is copied nowhere. */
+  /**
+   * Adds a server. Every operation calls this method, and usually there is one server: a list of
+   * one is not copied.
+   */
   private static List<ServerDescription> with(
       ServerDescription server, List<ServerDescription> servers) {
     if (servers.isEmpty()) {
@@ -305,19 +317,19 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * A connection to a server broke, or the server said that it goes away. The pools have seen to
-   * their connections. A command from before the server's last failure says nothing new: its
-   * connection was an older one. Source: the drivers' specification "Server Discovery and
-   * Monitoring", on errors of an earlier generation.
+   * Called when a connection to a server broke, or the server reported its shutdown. The pools
+   * handle their connections. A failure of a command that was sent before the server's last failure
+   * is ignored, because it used an older connection. Source: the drivers' specification "Server
+   * Discovery and Monitoring", on errors of an earlier generation.
    *
-   * @param sentNanos when the command was sent, by {@link System#nanoTime}
+   * @param sentNanos the time when the command was sent, by {@link System#nanoTime}
    */
   public final void failed(ServerAddressName server, long sentNanos) {
     failedNanos.compute(
         server, (name, last) -> last != null && sentNanos - last < 0 ? last : System.nanoTime());
   }
 
-  /** Those that have not just failed. */
+  /** The servers without a recent failure. */
   protected final List<ServerDescription> trusted(List<ServerDescription> usable) {
     if (failedNanos.isEmpty()) {
       return usable;
@@ -372,7 +384,7 @@ public class Servers implements ServerSet {
         () -> notFound(readPreference));
   }
 
-  /** Waits for a choice, which is made again whenever something has changed. */
+  /** Waits for a choice, which is repeated after every change. */
   public final <T> Mono<T> awaited(Supplier<@Nullable T> choice) {
     return wait.until(choice, this::check, () -> notFound(null));
   }
@@ -384,10 +396,10 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * One of the seeds.
+   * Chooses one of the seeds.
    *
-   * @param readPreference where there is a replica set, null for its primary
-   * @return null if none is up
+   * @param readPreference used if the seeds are a replica set; null for its primary
+   * @return null if no seed is up
    */
   protected final @Nullable ServerDescription chosen(@Nullable BsonDocument readPreference) {
     List<ServerDescription> usable = usableSeeds();
@@ -400,7 +412,7 @@ public class Servers implements ServerSet {
     return nearest(inZone(trusted(usable), readPreference));
   }
 
-  /** Those of the first preferred zone that lives; none while that can't be told. */
+  /** The servers of the first preferred zone with a live server; none while this is not known. */
   protected final List<ServerDescription> inZone(
       List<ServerDescription> servers, @Nullable BsonDocument readPreference) {
     if (zones.isEmpty() || servers.isEmpty()) {
@@ -419,10 +431,10 @@ public class Servers implements ServerSet {
     return first;
   }
 
-  /** Takes note of the zone that serves what any server can serve. */
+  /** Called with the zone of a server that was chosen among all. */
   protected void serves(int zone) {}
 
-  /** One of those that are hardly farther than the nearest; null if there is none. */
+  /** Chooses one of the servers within the latency window; null if there is none. */
   protected final @Nullable ServerDescription nearest(List<ServerDescription> servers) {
     return ServerWait.choose(servers, localThresholdNanos);
   }
@@ -437,14 +449,14 @@ public class Servers implements ServerSet {
     return zones.reason(SingleServer.address(server));
   }
 
-  /** What is told if no server was found in time. */
+  /** The error if no server was found in time. */
   protected Throwable notFound(@Nullable BsonDocument readPreference) {
-    ClusterSettings asked = settings.getClusterSettings();
+    ClusterSettings given = settings.getClusterSettings();
     return noneInTime(
         "server of "
-            + (asked.getSrvHost() == null
-                ? asked.getHosts()
-                : "mongodb+srv://" + asked.getSrvHost())
+            + (given.getSrvHost() == null
+                ? given.getHosts()
+                : "mongodb+srv://" + given.getSrvHost())
             + " that fits read preference "
             + ReadPreferences.of(readPreference).getName());
   }
@@ -462,9 +474,9 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * All servers, and what is known of each.
+   * A list of all servers with their states, for messages.
    *
-   * @param unreachable stands between a server and why it can't be reached
+   * @param unreachable the text between a server and the reason why it cannot be reached
    */
   protected final String listed(String unreachable) {
     List<String> servers = new ArrayList<>();
@@ -473,7 +485,7 @@ public class Servers implements ServerSet {
     }
     Throwable unresolved = seeds().getSrvResolutionException();
     if (unresolved != null) {
-      // Which SRV record could not be looked up, and why.
+      // The SRV record that could not be resolved, and the reason.
       servers.add(unresolved.getMessage() + " " + rootMessage(unresolved));
     }
     return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
@@ -489,7 +501,7 @@ public class Servers implements ServerSet {
     return why == null ? " has not answered yet" : unreachable + rootMessage(why);
   }
 
-  /** What went wrong in the first place. */
+  /** The message of the first cause. */
   public static String rootMessage(Throwable failure) {
     String message = null;
     for (Throwable each = failure; each != null; each = each.getCause()) {

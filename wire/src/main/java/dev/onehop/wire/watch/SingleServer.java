@@ -9,50 +9,47 @@ import dev.onehop.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** How a client watches one server, and what the driver calls it. */
+/** The settings to watch a single server, and conversions of server names. */
 public final class SingleServer {
-  /**
-   * A member need not tell at once that it has heard of another primary, only with its next answer
-   * to the monitor.
-   */
+  /** Limits the delay of a member that reports a new primary only with its next heartbeat. */
   private static final long LONGEST_HEARTBEAT_MILLIS = 2_000;
 
   private SingleServer() {}
 
-  /** The settings for one server alone, which is watched with the listeners of all. */
+  /** The settings for a single server, with the listeners of the cluster. */
   static MongoClientSettings alone(MongoClientSettings all, ServerAddress server) {
-    ClusterSettings asked = all.getClusterSettings();
+    ClusterSettings given = all.getClusterSettings();
     ClusterSettings one =
         ClusterSettings.builder()
             .hosts(List.of(server))
             .mode(ClusterConnectionMode.SINGLE)
-            .requiredReplicaSetName(asked.getRequiredReplicaSetName())
-            .clusterListenerList(asked.getClusterListeners())
+            .requiredReplicaSetName(given.getRequiredReplicaSetName())
+            .clusterListenerList(given.getClusterListeners())
             .build();
     return MongoClientSettings.builder(all)
         .applyToClusterSettings(cluster -> cluster.applySettings(one))
         .build();
   }
 
-  /** The same settings, but such that a server that comes back is noticed soon. */
-  public static MongoClientSettings soonHeard(MongoClientSettings asked) {
-    ServerSettings server = asked.getServerSettings();
+  /** The settings with heartbeats that soon notice a server that returns. */
+  public static MongoClientSettings soonHeard(MongoClientSettings given) {
+    ServerSettings server = given.getServerSettings();
     long millis =
         Math.max(
             server.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),
             Math.min(
                 server.getHeartbeatFrequency(TimeUnit.MILLISECONDS), LONGEST_HEARTBEAT_MILLIS));
-    return MongoClientSettings.builder(asked)
+    return MongoClientSettings.builder(given)
         .applyToServerSettings(builder -> builder.heartbeatFrequency(millis, TimeUnit.MILLISECONDS))
         .build();
   }
 
-  /** The driver's form of a name. */
+  /** Converts a name to the driver's type. */
   public static ServerAddress address(ServerAddressName name) {
     return new ServerAddress(name.host(), name.port());
   }
 
-  /** The name of the driver's form. */
+  /** Converts the driver's type to a name. */
   public static ServerAddressName name(ServerAddress address) {
     return new ServerAddressName(address.getHost(), address.getPort());
   }

@@ -9,9 +9,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** On the synchronous client. The class is loaded only if that is on the class path. */
+/**
+ * A monitoring client with the synchronous driver. Loaded only if the driver is on the class path.
+ */
 final class SyncDriverClient extends DriverClient {
-  /** Not Reactor's: operations that wait for a lost server would hold threads of all its users. */
+  /**
+   * Not one of Reactor's schedulers: operations that wait for a lost server would block threads
+   * that other code shares.
+   */
   private static final Scheduler THREADS =
       Schedulers.fromExecutor(
           task -> {

@@ -1,5 +1,5 @@
 /**
- * Watches servers, with official clients that are there for nothing else.
+ * Monitors servers, with official clients that serve only this purpose.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

@@ -191,7 +191,7 @@ class SharedConnectionsTest {
     links.later(Duration.ofSeconds(2));
 
     assertThat(stalled.isOpen()).isFalse();
-    assertThat(read.failure).hasMessageContaining("has not read for 30 s");
+    assertThat(read.failure).hasMessageContaining("has not accepted data for 30 s");
   }
 
   @Test

@@ -210,6 +210,6 @@ class HandshakeTest {
 
     assertThatThrownBy(() -> connection.run(Mechanism.plain("user", "$external", PASSWORD)))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("asks for more");
+        .hasMessageContaining("unexpected challenge");
   }
 }
