@@ -5,11 +5,11 @@ import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.StreamEvent;
 import reactor.core.publisher.Flux;
 
-/** The events of a stream that gives nothing else. */
+/** The servers' events of a stream, without other kinds of events. */
 final class Documents {
   private Documents() {}
 
-  /** The servers' events. What can't be told in such a stream, and is missing in it, ends it. */
+  /** The servers' events. The stream fails if events are missing that it cannot represent. */
   static Flux<StreamEvent.Change> of(Flux<StreamEvent> events) {
     return events.handle(
         (event, sink) -> {

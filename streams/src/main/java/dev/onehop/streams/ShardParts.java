@@ -24,17 +24,17 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * A change stream in parts, one or more for each shard, for a framework that spreads them over
- * processes and puts the events in order itself. The events of a part are in the order of their
- * tokens; those of two parts are not, and a document that moves changes its shard. All events up to
- * a token have come when every part has passed it and {@link Shards#through} has, too.
+ * A change stream in parts, one or more for each shard, for a framework that distributes them over
+ * processes and orders the events itself. The events of a part are in the order of their tokens.
+ * The events of two parts are not, and a document that moves changes its shard. All events up to a
+ * token have arrived when every part and {@link Shards#through} have passed the token.
  *
  * <p>Connections are shared by all parts. Thread-safe.
  */
 public final class ShardParts implements AutoCloseable {
   private static final int THREADS = 2;
 
-  /** An idle part says that often how far it is. */
+  /** The interval of progress events of an idle part. */
   private static final Duration PROGRESS = Duration.ofMillis(100);
 
   private final StreamSettings settings;
@@ -42,7 +42,7 @@ public final class ShardParts implements AutoCloseable {
   private final RoutedCluster cluster;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  // This and the parts, whose cursors are closed a while after their ends.
+  // This object and its parts; the parts' cursors are closed a while after the parts end.
   private final AtomicInteger users = new AtomicInteger(1);
 
   ShardParts(StreamSettings settings) {
@@ -52,7 +52,7 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
-    // Whether events wait, the framework knows; heartbeats would go on for ever.
+    // The framework decides whether events wait, so heartbeats would never stop.
     return new RoutedCluster(
         servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
   }
@@ -60,9 +60,10 @@ public final class ShardParts implements AutoCloseable {
   /**
    * The shards of the cluster.
    *
-   * @param ids of the shards; one that is empty for a replica set, or a mongos as the source
-   * @param through {@code _data} of a high-water token: no other shard has events up to there; null
-   *     if there never will be another one
+   * @param ids the ids of the shards; a single empty id for a replica set or for a mongos as the
+   *     source
+   * @param through {@code _data} of a high-water token: no other shard has events up to this token;
+   *     null if the set of shards is fixed
    */
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
@@ -73,15 +74,16 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * How the stream begins.
+   * The start of the stream.
    *
-   * @param start where, for all shards
+   * @param start the position where the stream starts, for all shards
+   * @param shards the shards at the start
    */
   public record Opening(Checkpoint start, Shards shards) {}
 
   /**
-   * Where the stream begins, as the builder has it or now, and which shards there are. Fails with a
-   * {@link HistoryLostException} if a shard was removed after the place where it is to begin.
+   * Returns the start of the stream, by the builder or now, and the shards. Fails with a {@link
+   * HistoryLostException} if a shard was removed after the start.
    */
   public Publisher<Opening> open() {
     return cluster.open().map(ShardParts::complete).onErrorMap(ShardParts::cause);
@@ -97,7 +99,10 @@ public final class ShardParts implements AutoCloseable {
     return new Opening(opening.start(), Shards.of(opening.shards(), opening.placement()));
   }
 
-  /** Which shards there are now. Only after {@link #open}, and if there can be others. */
+  /**
+   * Returns the current shards. Call it only after {@link #open}, and if the set of shards can
+   * change.
+   */
   public Publisher<Shards> shards() {
     return cluster
         .placement(false)
@@ -111,15 +116,15 @@ public final class ShardParts implements AutoCloseable {
 
   /**
    * The events of a part: those whose document key's {@code _id} has a hash in one of several
-   * ranges of the same size. Each part of a shard costs the shard the reading of its whole oplog.
-   * Events without a document key come in one of the parts only, but for {@code invalidate}, after
-   * which each part completes.
+   * ranges of the same size. For each part, the shard reads its whole oplog. Events without a
+   * document key are in one of the parts only, except {@code invalidate}, after which each part
+   * completes.
    *
    * @param shard one of the {@link Shards#ids}
-   * @param after where it begins
-   * @param part from 0
-   * @param parts how many there are of this shard, 1 or more
-   * @return cold; an idle part gives a {@link StreamEvent.Progress} ten times a second
+   * @param after the position after which the part starts
+   * @param part the part's number, from 0
+   * @param parts the number of parts of this shard, 1 or more
+   * @return a cold publisher; an idle part emits a {@link StreamEvent.Progress} ten times a second
    */
   public Publisher<StreamEvent> events(String shard, Checkpoint after, int part, int parts) {
     if (part < 0 || part >= parts) {
@@ -150,7 +155,10 @@ public final class ShardParts implements AutoCloseable {
         command.database(), command.collection(), command.options(), stages, command.batchSize());
   }
 
-  /** Ends all connections once all parts have ended, for their cursors are closed over these. */
+  /**
+   * Closes all connections once all parts have ended, because their cursors are closed over these
+   * connections.
+   */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
@@ -175,15 +183,15 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * A range of the hashes of {@code _id}. Ranges and not remainders: the remainder of a negative
-   * hash is negative.
+   * A range of the hashes of {@code _id}. Not a remainder, because the remainder of a negative hash
+   * is negative.
    */
   private record HashRange(long from, long to) {
     static HashRange of(int part, int parts) {
       return new HashRange(bound(part, parts), bound(part + 1, parts) - 1);
     }
 
-    /** The first hash of a part; that of the one after the last overflows to the least. */
+    /** The first hash of a part; for the part after the last one it overflows to the least hash. */
     private static long bound(int part, int parts) {
       long upper = ((long) part << Integer.SIZE) / parts;
       return (upper << Integer.SIZE) ^ Long.MIN_VALUE;

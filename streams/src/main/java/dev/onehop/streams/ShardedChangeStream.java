@@ -34,8 +34,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A change stream of a collection, a database or a whole cluster, read from each shard itself and
- * merged in this process.
+ * A change stream of a collection, a database or a whole cluster. It reads from each shard directly
+ * and merges the events in this process.
  *
  * <pre>{@code
  * ShardedChangeStream stream =
@@ -44,11 +44,12 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p>The publishers are cold: each subscription connects, opens its own cursors and closes
- * everything when it ends or is cancelled. They respect the subscriber's demand: what is not asked
- * for stays in a bounded buffer for each shard, and then at the shard. While a server can't be
- * reached, is being replaced or the network is down, a subscription waits and goes on afterwards,
- * without an end; events are neither lost nor given twice. It fails if a server refuses the stream
- * itself, and completes after an {@code invalidate} event, as the driver's does.
+ * everything when it ends or is cancelled. They respect the subscriber's demand: events without
+ * demand stay in a bounded buffer per shard, and then at the shard. While a server cannot be
+ * reached or is being replaced, or the network is down, a subscription waits without a time limit
+ * and continues afterwards. Events are neither lost nor emitted twice. A subscription fails if a
+ * server refuses the stream itself, and completes after an {@code invalidate} event, like the
+ * driver's.
  *
  * <p>Immutable and thread-safe.
  */
@@ -62,10 +63,10 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * Starts from a connection string with its usual options.
+   * Creates a builder from a connection string with its usual options.
    *
-   * @param uri of the cluster's mongoses or config servers, or of a replica set
-   * @throws IllegalArgumentException if it is malformed
+   * @param uri the URI of the cluster's mongoses or config servers, or of a replica set
+   * @throws IllegalArgumentException if the URI is malformed
    */
   public static Builder builder(String uri) {
     return builder(
@@ -73,34 +74,36 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * Starts from the settings of a client: hosts, TLS, credentials, compressors and timeouts hold
-   * for every connection, also for those to the shards. The user has to be known to each shard.
+   * Creates a builder from the settings of a client: hosts, TLS, credentials, compressors and
+   * timeouts apply to every connection, also to those to the shards. The user has to exist on each
+   * shard.
    *
-   * @param client its seeds are the cluster's mongoses or config servers, or a replica set
+   * @param client the client's settings; the seeds are the cluster's mongoses or config servers, or
+   *     a replica set
    */
   public static Builder builder(MongoClientSettings client) {
     return new Builder(client);
   }
 
-  /** The events with their places. */
+  /** The events, each with its position in the stream. */
   public Publisher<StreamEvent> events() {
     return Flux.defer(() -> connected(settings.start(), true));
   }
 
-  /** Whether the events of a transaction are given together. */
+  /** Whether the events of a transaction are emitted together. */
   public boolean groupsTransactions() {
     return settings.groupTransactions();
   }
 
-  /** The events after a place with theirs, wherever the stream is to start by its settings. */
+  /** The events after a position, instead of the start in the settings. */
   public Publisher<StreamEvent> events(Checkpoint after) {
     Objects.requireNonNull(after, "after");
     return Flux.defer(() -> connected(after, true));
   }
 
   /**
-   * The place where a stream starts that is subscribed to now. It waits for servers that can't be
-   * reached.
+   * The position where a stream would start that is subscribed to now. It waits for servers that
+   * cannot be reached.
    */
   public Publisher<Checkpoint> start() {
     Checkpoint given = settings.start();
@@ -134,18 +137,18 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * The servers' events only, as these sent them, those of transactions one by one. Where one is
-   * missing it fails: with an {@link EventTooLargeException}, and with a {@link
-   * HistoryLostException} with every {@link HistoryLostPolicy}.
+   * The servers' events only, unchanged; events of transactions one by one. If an event is missing,
+   * the publisher fails with an {@link EventTooLargeException} or a {@link HistoryLostException},
+   * under any {@link HistoryLostPolicy}.
    */
   public Publisher<RawBsonDocument> documents() {
     return changes().map(StreamEvent.Change::document);
   }
 
   /**
-   * The same, decoded.
+   * The servers' events like {@link #documents()}, decoded.
    *
-   * @param documents the class of the documents; the client's settings have a codec for it
+   * @param documents the class of the documents; the client's settings need a codec for it
    */
   public <T> Publisher<ChangeStreamDocument<T>> documents(Class<T> documents) {
     Codec<ChangeStreamDocument<T>> codec =
@@ -154,14 +157,14 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * The stream in parts, for a framework that distributes them and merges them itself, such as
-   * Apache Flink. The caller closes them.
+   * The stream in parts, for a framework that distributes and merges them itself, such as Apache
+   * Flink. The caller closes them.
    */
   public ShardParts parts() {
     return new ShardParts(settings);
   }
 
-  /** Collects what a stream is made of. Not thread-safe. */
+  /** Builds a stream. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(10);
@@ -193,7 +196,7 @@ public final class ShardedChangeStream {
       this.client = Objects.requireNonNull(client, "client");
     }
 
-    /** Watches one collection. It need not exist yet. */
+    /** Watches one collection, which need not exist yet. */
     public Builder collection(String databaseName, String collectionName) {
       this.database = Objects.requireNonNull(databaseName, "databaseName");
       this.collection = Objects.requireNonNull(collectionName, "collectionName");
@@ -208,18 +211,19 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Watches all collections of all databases but {@code admin}, {@code config} and {@code local};
-     * the default.
+     * Watches all collections of all databases except {@code admin}, {@code config} and {@code
+     * local}; the default.
      */
     public Builder cluster() {
       return database("admin");
     }
 
     /**
-     * Stages that the servers run over the events, as in the driver's {@code watch}. They MUST keep
-     * {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they run after documents were looked up.
-     * Selections at the beginning that do not use {@code fullDocument} run before; any other stage
-     * costs a command for each batch of events, which sends them to their shard once more.
+     * Sets the stages that the servers apply to the events, as in the driver's {@code watch}. They
+     * MUST keep {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they run after the lookup of
+     * documents, except {@code $match} stages at the beginning that do not use {@code
+     * fullDocument}. Any other stage takes a command for each batch of events, which sends the
+     * events to their shard again.
      */
     public Builder pipeline(List<? extends Bson> stages) {
       this.pipeline = List.copyOf(stages);
@@ -227,32 +231,32 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * As the driver's. Documents for {@link FullDocument#UPDATE_LOOKUP} are looked up over the
-     * seeds, which then have to be mongoses or a replica set: a shard alone would not find a
-     * document that has moved.
+     * Sets {@code fullDocument}, as in the driver's {@code watch}. Documents for {@link
+     * FullDocument#UPDATE_LOOKUP} are looked up over the seeds, which then have to be mongoses or a
+     * replica set: a shard alone would not find a document that has moved.
      */
     public Builder fullDocument(FullDocument wanted) {
       this.fullDocument = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
-    /** As the driver's. */
+    /** Sets {@code fullDocumentBeforeChange}, as in the driver's {@code watch}. */
     public Builder fullDocumentBeforeChange(FullDocumentBeforeChange wanted) {
       this.before = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
-    /** As the driver's. */
+    /** Sets {@code showExpandedEvents}, as in the driver's {@code watch}. */
     public Builder showExpandedEvents(boolean show) {
       this.expanded = show;
       return this;
     }
 
     /**
-     * At most how many events a server sends at once; 1,000 by default. A server that is behind
+     * Sets the most events that a server sends at once; 1,000 by default. A server with a backlog
      * fills a batch before it sends it.
      *
-     * @param events zero for as many as the server likes, which are 16 MB
+     * @param events zero for the server's limit of 16 MB
      */
     public Builder batchSize(int events) {
       if (events < 0) {
@@ -263,8 +267,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * How long a server may wait for events before it answers without any; 1 second by default. As
-     * long as events wait for a server, it is asked more often.
+     * Sets how long a server may wait for events before it sends an empty reply; 1 second by
+     * default. While events wait for a server, requests to it use a shorter time.
      */
     public Builder maxAwaitTime(Duration time) {
       this.await = positive("maxAwaitTime", time);
@@ -272,49 +276,53 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * How often at most the config servers are asked whether a range has moved, and a shard that
-     * events wait for gets a heartbeat; 10 milliseconds by default. A heartbeat is a note of some
-     * 150 bytes in the oplog of that shard, or of the config servers, and is no event. So an event
-     * waits about this long for an idle shard. It is written only while events wait, and needs the
-     * action {@code appendOplogNote} on each shard and on the config servers; without it, which is
-     * said once in the log, a majority read takes its place, which may take 100 ms and more where a
-     * replica set has one member.
+     * Sets the shortest interval of two actions while events wait: a check on the config servers
+     * whether a range has moved, and a heartbeat at each shard that delays events; 10 milliseconds
+     * by default. A heartbeat is a note of some 150 bytes in the oplog of the shard or of the
+     * config servers, and is not an event of the stream. An event therefore waits about this long
+     * for an idle shard. Heartbeats need the action {@code appendOplogNote} on each shard and on
+     * the config servers. Without this right, which is logged once, a majority read replaces the
+     * heartbeat; it may take 100 ms and more if a replica set has one member.
      */
     public Builder heartbeatInterval(Duration interval) {
       this.heartbeat = positive("heartbeatInterval", interval);
       return this;
     }
 
-    /** Starts after a place. By default a stream starts when it is subscribed to. */
+    /**
+     * Sets the position after which the stream starts. By default a stream starts at its
+     * subscription.
+     */
     public Builder startAfter(Checkpoint place) {
       this.start = Objects.requireNonNull(place, "place");
       return this;
     }
 
-    /** Starts after a resume token of the official driver. */
+    /** Sets a resume token of the official driver, after which the stream starts. */
     public Builder resumeAfter(BsonDocument resumeToken) {
       return startAfter(Checkpoint.ofResumeToken(resumeToken));
     }
 
-    /** Starts with the first event of this cluster time or a later one. */
+    /** Starts with the first event at or after this cluster time. */
     public Builder startAtOperationTime(BsonTimestamp clusterTime) {
       return startAfter(Checkpoint.before(clusterTime));
     }
 
-    /** In which order events are given; {@link Order#PER_KEY} by default. */
+    /** Sets the order of events; {@link Order#PER_KEY} by default. */
     public Builder order(Order wanted) {
       this.order = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
-    /** Where events are read; {@link Source#SHARDS} by default. */
+    /** Sets the servers from which events are read; {@link Source#SHARDS} by default. */
     public Builder source(Source wanted) {
       this.source = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
     /**
-     * What happens when a shard's oplog has rolled over; {@link HistoryLostPolicy#FAIL} by default.
+     * Sets the behaviour when a shard's oplog has rolled over; {@link HistoryLostPolicy#FAIL} by
+     * default.
      */
     public Builder historyLost(HistoryLostPolicy policy) {
       this.historyLost = Objects.requireNonNull(policy, "policy");
@@ -322,8 +330,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * How often a {@link StreamEvent.Progress} is given while there are no events; 1 second by
-     * default.
+     * Sets the interval of {@link StreamEvent.Progress} events while there are no other events; 1
+     * second by default.
      */
     public Builder progressInterval(Duration interval) {
       this.progress = positive("progressInterval", interval);
@@ -331,8 +339,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * How many bytes of events of each shard are read ahead of the subscriber, give or take one
-     * batch of the server, which is 16 MB at most; 32 MB by default.
+     * Sets the number of bytes per shard that are read ahead of the subscriber; 32 MB by default. A
+     * batch of the server, 16 MB at most, may exceed it.
      */
     public Builder bufferPerShard(long bytes) {
       if (bytes < 1) {
@@ -343,10 +351,10 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * The names under which this application reaches the shards' servers, where the cluster's
-     * metadata has others, as for {@code OneHop}.
+     * Maps server names of the cluster's metadata to the names under which this application reaches
+     * the shards' servers, as for {@code OneHop}.
      *
-     * @param names from {@code host:port} to {@code host:port}; what is not named stays as it is
+     * @param names from {@code host:port} to {@code host:port}; other names stay unchanged
      */
     public Builder hostMapping(Map<String, String> names) {
       Map<String, String> copy = Map.copyOf(names);
@@ -355,11 +363,11 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Whether the events of a transaction on a shard are given together, as a {@link
-     * StreamEvent.Transaction}; false by default. They wait until all of them have arrived; if they
-     * are larger than {@link #bufferPerShard} they are given in several. The pipeline MUST keep
-     * {@code lsid} and {@code txnNumber}. Only from shards and replica sets, not over a mongos'
-     * stream; {@link ShardedChangeStream#parts} give them one by one.
+     * Sets whether the events of a transaction on a shard are emitted together, as a {@link
+     * StreamEvent.Transaction}; false by default. They wait until all of them have arrived. If they
+     * are larger than {@link #bufferPerShard}, they are emitted in several parts. The pipeline MUST
+     * keep {@code lsid} and {@code txnNumber}. Only for shards and replica sets, not for a mongos'
+     * stream; {@link ShardedChangeStream#parts} emit the events one by one.
      */
     public Builder groupTransactions(boolean group) {
       this.groupTransactions = group;
@@ -367,8 +375,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Where the meters of {@link StreamMeters} are registered; by default nothing is measured. With
-     * it, each shard's oplog is asked every ten seconds how far it goes back.
+     * Sets the registry for the meters of {@link StreamMeters}; by default nothing is measured.
+     * With a registry, the age of each shard's oplog is read every ten seconds.
      */
     public Builder meterRegistry(MeterRegistry registry) {
       this.meters = Objects.requireNonNull(registry, "registry");
@@ -376,9 +384,9 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Nothing is connected before the stream is subscribed to.
+     * Creates the stream. It connects when it is subscribed to.
      *
-     * @throws IllegalArgumentException if what was asked for does not go together
+     * @throws IllegalArgumentException if the settings contradict each other
      */
     public ShardedChangeStream build() {
       if (groupTransactions && source == Source.MONGOS) {

@@ -19,7 +19,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
-/** What a stream is made of; as the builder has it. */
+/** The settings of a stream, as built by {@link ShardedChangeStream.Builder}. */
 record StreamSettings(
     MongoClientSettings client,
     @Nullable UnaryOperator<String> hostMapping,
@@ -57,7 +57,7 @@ record StreamSettings(
   }
 
   /**
-   * @param grouped whether transactions are grouped if that was asked for
+   * @param grouped false if transactions are not grouped even if the settings enable it
    */
   MergeSettings merge(boolean grouped) {
     return new MergeSettings(

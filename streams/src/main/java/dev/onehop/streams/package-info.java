@@ -1,6 +1,6 @@
 /**
  * Change streams that are opened on each shard and merged in this process. {@link
- * dev.onehop.streams.ShardedChangeStream} is where to begin.
+ * dev.onehop.streams.ShardedChangeStream} is the entry point.
  */
 @NullMarked
 package dev.onehop.streams;

@@ -18,7 +18,7 @@ final class BatchMeter {
   private final ObservationRegistry observations;
 
   /**
-   * @param registry null for none
+   * @param registry the registry; null for no meters
    */
   BatchMeter(@Nullable MeterRegistry registry, ObservationRegistry observations) {
     this.acknowledged =
@@ -30,16 +30,16 @@ final class BatchMeter {
     this.observations = observations;
   }
 
-  /** The time for {@link #measured}. */
+  /** The current time for {@link #measured}. */
   long now() {
     return acknowledged == null ? 0 : System.nanoTime();
   }
 
   /**
-   * The processing of a batch, measured.
+   * Measures the processing of a batch.
    *
-   * @param events how many
-   * @param arrivedNanos when the first of them arrived
+   * @param events the number of events
+   * @param arrivedNanos the arrival of the first event
    */
   Mono<Void> measured(Mono<Void> processing, int channel, int events, long arrivedNanos) {
     Timer timer = acknowledged;

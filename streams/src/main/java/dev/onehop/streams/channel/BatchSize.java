@@ -1,10 +1,10 @@
 package dev.onehop.streams.channel;
 
-/** The size of a batch that is being made. Not thread-safe. */
+/** The size of a growing batch. Not thread-safe. */
 final class BatchSize {
   /**
-   * What a batch may have, unless it is one event: a sink writes it as one transaction, which a
-   * server has to keep in its cache.
+   * The most bytes of a batch with more than one event: a sink writes a batch as one transaction,
+   * which a server keeps in its cache.
    */
   static final long MOST_BYTES = 16L << 20;
 
@@ -13,13 +13,13 @@ final class BatchSize {
   private long bytes;
 
   /**
-   * @param most events
+   * @param most the most events
    */
   BatchSize(int most) {
     this.most = most;
   }
 
-  /** Whether another event of this size goes in, upon which it counts. */
+  /** Adds an event of this size if it fits; returns whether it did. */
   boolean takes(long size) {
     if (events > 0 && (events == most || bytes + size > MOST_BYTES)) {
       return false;

@@ -5,13 +5,13 @@ import java.util.function.Supplier;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Calls of what an application has made. */
+/** Calls the application's code. */
 final class Calls {
   private Calls() {}
 
   /**
-   * Calls it, and tells how that ends. Reactor does not tell all errors: those of linkage and of
-   * the virtual machine it throws here, where nobody else would notice.
+   * Calls the code and reports the outcome. Reactor throws linkage errors and errors of the virtual
+   * machine here instead of emitting them; these are reported, too.
    */
   static <T> void run(
       Supplier<? extends Publisher<? extends T>> call,
@@ -25,7 +25,7 @@ final class Calls {
     }
   }
 
-  /** The same for what gives nothing but its end. */
+  /** The same for a publisher that only completes. */
   static void run(
       Supplier<? extends Publisher<Void>> call,
       Consumer<? super Throwable> failed,

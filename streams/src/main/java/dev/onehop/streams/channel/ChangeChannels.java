@@ -14,14 +14,15 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A change stream whose events are processed in several channels at once: one stream of each shard,
- * split here by the hash of the documents' {@code _id}. The events of a document are in one
- * channel, in their order. Events that concern more than a document, such as {@code drop}, and
+ * A change stream whose events are processed in parallel channels: one stream per shard, split in
+ * this process by the hash of the documents' {@code _id}. The events of a document are in one
+ * channel, in order. Events that concern more than one document, such as {@code drop}, and
  * transactions, if they are grouped, are processed in channel 0, after everything before them and
  * before everything after them.
  *
- * <p>Each event is processed at least once: after a restart from a place that was acknowledged,
- * those come again that were processed since then, or whose acknowledgement was not yet reported.
+ * <p>Each event is processed at least once: after a restart from an acknowledged position, events
+ * are repeated that were processed after this position, or whose acknowledgement was not reported
+ * yet.
  *
  * <p>Immutable and thread-safe.
  */
@@ -47,14 +48,14 @@ public final class ChangeChannels {
   /**
    * Splits a stream.
    *
-   * @param channels from 1 to {@value Channels#MOST}
-   * @throws IllegalArgumentException if it is none of these
+   * @param channels the number of channels, from 1 to {@value Channels#MOST}
+   * @throws IllegalArgumentException if the number is out of range
    */
   public static Builder builder(ShardedChangeStream stream, int channels) {
     return new Builder(stream.events(), channels);
   }
 
-  /** The same for the events of a stream, such as those that were filtered. */
+  /** Splits a publisher of stream events, for example a filtered stream. */
   public static Builder builder(Publisher<StreamEvent> events, int channels) {
     return new Builder(events, channels);
   }
@@ -62,8 +63,9 @@ public final class ChangeChannels {
   /**
    * Processes the events.
    *
-   * @return cold: begins with its subscription, ends when that is cancelled; completes when the
-   *     stream does and everything is acknowledged; fails with the stream or the processor
+   * @return a cold publisher: starts with its subscription and stops when it is cancelled;
+   *     completes when the stream does and everything is acknowledged; fails if the stream or the
+   *     processor fails
    */
   public Publisher<Void> process(ChannelProcessor processor) {
     Objects.requireNonNull(processor, "processor");
@@ -77,7 +79,7 @@ public final class ChangeChannels {
         });
   }
 
-  /** Collects how a stream is split. Not thread-safe. */
+  /** Builds channels. Not thread-safe. */
   public static final class Builder {
     private final Publisher<StreamEvent> events;
     private final int channels;
@@ -94,8 +96,8 @@ public final class ChangeChannels {
     }
 
     /**
-     * Most events that a processor gets at once; 1,000 by default. They have no more than 16 MB
-     * together, unless it is one event or a transaction.
+     * Sets the most events per call of the processor; 1,000 by default. A batch has at most 16 MB,
+     * unless it is a single event or a transaction.
      */
     public Builder maxBatch(int most) {
       this.batch = Channels.positive("maxBatch", most);
@@ -103,8 +105,9 @@ public final class ChangeChannels {
     }
 
     /**
-     * Most events that are read and not acknowledged, over all channels; 65,536 by default. If one
-     * channel is slow, the others stop when that many wait, or 64 MB of them and at most 128 more.
+     * Sets the most events that are read and not acknowledged, over all channels; 65,536 by
+     * default. If one channel is slow, the others stop when this number of events or 64 MB of them
+     * wait, plus at most 128 events.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);
@@ -112,11 +115,11 @@ public final class ChangeChannels {
     }
 
     /**
-     * Where the place is stored up to which everything is acknowledged, in all channels.
+     * Sets the receiver of the position up to which all events in all channels are acknowledged.
      *
-     * @param places called by one thread at a time, on threads that may block; when it throws, the
-     *     processing fails
-     * @param least how often at most; when the processing ends, once more
+     * @param places stores the position; called by one thread at a time, on threads that may block;
+     *     an exception fails the processing
+     * @param least the shortest interval between two calls; at the end there is one more call
      */
     public Builder acknowledged(Consumer<Checkpoint> places, Duration least) {
       this.acknowledged = Objects.requireNonNull(places, "places");
@@ -124,23 +127,28 @@ public final class ChangeChannels {
       return this;
     }
 
-    /** Where {@link StreamMeters#LAG_ACKNOWLEDGED} is registered; by default it is not measured. */
+    /**
+     * Sets the registry for {@link StreamMeters#LAG_ACKNOWLEDGED}; by default it is not measured.
+     */
     public Builder meterRegistry(MeterRegistry registry) {
       this.meters = Objects.requireNonNull(registry, "registry");
       return this;
     }
 
     /**
-     * Where each call of the processor is observed, for tracing, as {@code onehop.stream.batch}
-     * with the key values {@code channel} and {@code events}; by default none are. It is in the
-     * Reactor context of what the processor returns, so that its operations become children.
+     * Sets the registry for observations of the processor's calls, for tracing; by default calls
+     * are not observed. An observation is named {@code onehop.stream.batch} and has the key values
+     * {@code channel} and {@code events}. It is in the Reactor context of the publisher that the
+     * processor returns, so that its operations become children.
      */
     public Builder observationRegistry(ObservationRegistry registry) {
       this.observations = Objects.requireNonNull(registry, "registry");
       return this;
     }
 
-    /** Nothing begins before {@link ChangeChannels#process} is subscribed to. */
+    /**
+     * Creates the channels. Nothing starts before {@link ChangeChannels#process} is subscribed to.
+     */
     public ChangeChannels build() {
       return new ChangeChannels(this);
     }

@@ -15,23 +15,23 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A change stream whose events are processed in channels, as by {@link ChangeChannels}, which any
- * number of processes share. Each process is a member: it has its share of the channels and reads
- * one stream for them. The channels are dealt anew when a member comes or goes; those of a member
- * that ends without a word are taken over when their leases expire.
+ * A change stream whose events are processed in channels, as by {@link ChangeChannels}, by any
+ * number of processes together. Each process is a member: it owns its share of the channels and
+ * reads one stream for them. The channels are redistributed when a member joins or leaves. The
+ * channels of a member that crashes are taken over when their leases expire.
  *
- * <p>The group is kept in a MongoDB collection of any replica set or sharded cluster: its place at
- * the beginning, and for each channel its owner, the term, which grows with each change of the
- * owner, and the place up to which it is done. Several groups may share the collection. The first
- * member begins where the stream starts by its settings; from then on these no longer matter.
+ * <p>The state of the group is in a MongoDB collection of any replica set or sharded cluster: its
+ * start, and for each channel the owner, the term, which grows with each change of the owner, and
+ * the position that it has reached. Several groups may share the collection. The first member
+ * starts at the start in the stream's settings; later members ignore this setting.
  *
- * <p>With a {@link ChannelSink} each event is written exactly once, also if a member was stopped
- * for longer than its leases last and then goes on. With a {@link ChannelProcessor} each event is
- * processed at least once, and a member that was stopped may end its last batch when the channel
- * has another owner already.
+ * <p>With a {@link ChannelSink} each event is written exactly once, even if a member was paused for
+ * longer than its leases last and then continues. With a {@link ChannelProcessor} each event is
+ * processed at least once, and a member that was paused may finish its last batch when the channel
+ * already has another owner.
  *
  * <p>The order is that of {@link ChangeChannels}, over all members: an event that concerns more
- * than a document, such as {@code drop}, is processed by the owner of channel 0 after everything
+ * than one document, such as {@code drop}, is processed by the owner of channel 0 after everything
  * before it and before everything after it. The stream's pipeline MUST keep {@code documentKey} and
  * {@code operationType}.
  *
@@ -45,15 +45,15 @@ public final class ChannelGroup {
   }
 
   /**
-   * Names a group.
+   * Creates a builder for a group.
    *
-   * @param stream the same for all members
-   * @param channels from 1 to {@value Channels#MOST}; the same for all members, for as long as
-   *     there is the group
-   * @param name of the group
-   * @param leases where the group is kept. Reads and writes are of the majority, whatever the
-   *     collection's concerns are
-   * @throws IllegalArgumentException if the number of channels is none of these, or the stream
+   * @param stream the stream, the same for all members
+   * @param channels the number of channels, from 1 to {@value Channels#MOST}; the same for all
+   *     members during the life of the group
+   * @param name the group's name
+   * @param leases the collection for the group's state; read and written with majority concerns,
+   *     regardless of the collection's own concerns
+   * @throws IllegalArgumentException if the number of channels is out of range, or the stream
    *     groups transactions, whose events belong to several channels
    */
   public static Builder builder(
@@ -71,9 +71,10 @@ public final class ChannelGroup {
   }
 
   /**
-   * @param events the stream's after a place
-   * @param start where the group begins
-   * @param leases for the time that a lease lasts
+   * @param events returns the stream's events after a position
+   * @param start the position where the group starts
+   * @param channels the number of channels
+   * @param leases returns the store for a duration of leases
    */
   static Builder builder(
       Function<Checkpoint, Publisher<StreamEvent>> events,
@@ -86,10 +87,10 @@ public final class ChannelGroup {
   /**
    * Makes this process a member.
    *
-   * @return cold: begins with its subscription. When it is cancelled, what is being written is
-   *     finished and the channels are given up, in the background; completes when the stream does
-   *     and the members have written everything, for all members and for good; fails with the
-   *     stream or the sink. If the collection of the leases can't be reached, it waits
+   * @return a cold publisher that starts with its subscription. After a cancellation the current
+   *     batches are finished and the channels are released, in the background. Completes finally,
+   *     for all members, when the stream completes and the members have written everything. Fails
+   *     if the stream or the sink fails. Waits while the collection of the leases cannot be reached
    */
   public Publisher<Void> process(ChannelSink sink) {
     Objects.requireNonNull(sink, "sink");
@@ -117,7 +118,10 @@ public final class ChannelGroup {
         });
   }
 
-  /** The same for a processor that takes no terms: at least once. */
+  /**
+   * Makes this process a member with a processor, which ignores terms: each event is processed at
+   * least once.
+   */
   public Publisher<Void> process(ChannelProcessor processor) {
     Objects.requireNonNull(processor, "processor");
     return process(
@@ -140,10 +144,10 @@ public final class ChannelGroup {
   }
 
   /**
-   * The place up to which all channels are done, as their owners have stored it with the last
-   * renewal. Never ahead of what is written.
+   * The position that all channels have reached, by their owners' last renewals. All events up to
+   * it are written.
    *
-   * @return empty before the group has begun
+   * @return empty before the group has started
    */
   public Publisher<Checkpoint> place() {
     return settings
@@ -160,8 +164,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * Completes when the group has no members, so that nothing is being written: each has left, or
-   * its leases have expired. Who becomes a member then has all channels at once.
+   * Completes when the group has no members, so that nothing is being written: each member has
+   * left, or its leases have expired. The next member then gets all channels at once.
    */
   public Publisher<Void> released() {
     return settings
@@ -177,7 +181,7 @@ public final class ChannelGroup {
         .then();
   }
 
-  /** Collects how a group works. Not thread-safe. */
+  /** Builds a group. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
     private static final Duration DEFAULT_RENEWAL = Duration.ofSeconds(3);
@@ -213,12 +217,12 @@ public final class ChannelGroup {
     }
 
     /**
-     * Which channel an event of a document belongs to; by default {@link Channels#of} tells.
+     * Sets the function that assigns events to channels; {@link Channels#of} by default.
      *
-     * @param channel gets each event in the order of the stream, and MUST give the same for the
-     *     same, in all members and for as long as there is the group: a channel's place is that of
-     *     its own events. It gives {@link Channels#ALL} for what concerns no single document. It
-     *     MUST not block
+     * @param channel called for each event in the order of the stream. It MUST return the same
+     *     channel for the same event, in all members and during the life of the group, because a
+     *     channel's position refers to its own events. It returns {@link Channels#ALL} for an event
+     *     that concerns no single document. It MUST NOT block
      */
     public Builder channelOf(ToIntFunction<RawBsonDocument> channel) {
       this.channelOf = Objects.requireNonNull(channel, "channel");
@@ -238,12 +242,12 @@ public final class ChannelGroup {
     }
 
     /**
-     * How long a channel is its owner's after each renewal, and how often it is renewed, which is
-     * also how often its place is stored; 10 and 3 seconds by default. The same for all members.
+     * Sets the duration of a lease, and the interval at which a lease is renewed and the channel's
+     * position is stored; 10 and 3 seconds by default. The same for all members.
      *
-     * @param time of a lease, at least twice the renewal
-     * @param renewal at least 100 ms
-     * @throws IllegalArgumentException if it is none of these
+     * @param time the duration of a lease, at least twice the interval
+     * @param renewal the interval, at least 100 ms
+     * @throws IllegalArgumentException if a value is out of range
      */
     public Builder lease(Duration time, Duration renewal) {
       if (renewal.compareTo(LEAST) < 0 || time.compareTo(renewal.multipliedBy(2)) < 0) {
@@ -254,7 +258,7 @@ public final class ChannelGroup {
       return this;
     }
 
-    /** Nothing begins before {@link ChannelGroup#process} is subscribed to. */
+    /** Creates the group. Nothing starts before {@link ChannelGroup#process} is subscribed to. */
     public ChannelGroup build() {
       return new ChannelGroup(new Builder(this));
     }

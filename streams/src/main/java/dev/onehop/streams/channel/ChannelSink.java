@@ -5,15 +5,15 @@ import dev.onehop.streams.event.StreamEvent;
 import org.reactivestreams.Publisher;
 
 /**
- * Where the members of a {@link ChannelGroup} write, so that each event is written exactly once,
- * also when a member that was thought dead goes on. {@link FencedSink} writes to MongoDB; for
- * another store, such as an SQL database:
+ * The destination of the members of a {@link ChannelGroup}, in which each event is written exactly
+ * once, even if a member continues after its leases have expired. {@link FencedSink} writes to
+ * MongoDB; for another store, such as an SQL database:
  *
  * <ul>
  *   <li>{@link #begin} stores the term of the channel if it is not less than the stored one, and
- *       fails with a {@link FencedException} if it is less. It returns the place that is stored.
+ *       fails with a {@link FencedException} otherwise. It returns the stored position.
  *   <li>{@link #write} checks in one transaction that the stored term is still that of the batch,
- *       writes, and stores the batch's place.
+ *       writes, and stores the batch's position.
  * </ul>
  *
  * <p>Implementations MUST be thread-safe. They are called on threads that may block.
@@ -21,32 +21,32 @@ import org.reactivestreams.Publisher;
 public interface ChannelSink {
 
   /**
-   * Begins with a channel. From its completion on no write of a lesser term MUST have an effect.
+   * Starts a term of a channel. After its completion, a write of a lower term MUST NOT have an
+   * effect.
    *
-   * @param channel its number, from 0
-   * @param term of the channel's new owner, greater than all before
-   * @return the place of the last batch that was written for the channel, from which it goes on;
-   *     nothing if there was none
+   * @param channel the channel's number, from 0
+   * @param term the term of the channel's new owner, greater than all before
+   * @return the position of the last batch that was written for the channel, after which it
+   *     continues; empty if there was none
    */
   Publisher<Checkpoint> begin(int channel, long term);
 
   /**
-   * Writes the next events of a channel. Those that follow in the same channel come once this is
-   * done; other channels are written meanwhile.
+   * Writes the next events of a channel. The following events of the channel come after completion;
+   * other channels run in parallel.
    *
-   * @return completes when they are written for good; a {@link FencedException} if a later term has
-   *     begun, upon which the channel is left to its new owner; another error ends the processing
+   * @return completes when the events are durably written; a {@link FencedException} if a later
+   *     term has started, so that the channel belongs to its new owner; any other error ends the
+   *     processing
    */
   Publisher<Void> write(ChannelBatch batch);
 
   /**
-   * Takes what is no event of a document that can be written: one that is too large, in the order
-   * of its channel, or events that are lost, which each member is told after all it was given
-   * before. It may come again.
+   * Handles a notice: an event that is too large, in the order of its channel, or lost events, for
+   * which each member is called after all its earlier events. A notice may be repeated.
    *
    * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
-   * @return as of {@link #write}; an error unless this is overridden, so that nothing is missed
-   *     without notice
+   * @return as in {@link #write}; the default returns an error, so that no notice is ignored
    */
   default Publisher<Void> notice(StreamEvent notice) {
     return Notices.refuse(notice);

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Runs the channels that have events. As many threads as there are processors take one channel
- * after the other: to wake a thread for each costs more than what most do with an event, and a
- * channel that waits for a moment gets more events at once. A channel that waits longer, because
- * others block their threads, gets a thread of its own.
+ * Runs the channels that have events. One thread per processor serves the channels in turn: waking
+ * a thread per channel costs more than the usual processing of an event, and a channel that waits
+ * for a moment gets more events at once. A channel that waits longer, because others block their
+ * threads, gets an additional thread.
  *
  * <p>Thread-safe.
  */
@@ -21,23 +21,23 @@ final class ChannelThreads {
   private final Scheduler scheduler;
   private final int usual = Runtime.getRuntime().availableProcessors();
 
-  // Under the lock of this.
+  // Guarded by the lock of this object.
   private final Deque<Ready> ready = new ArrayDeque<>();
   private int threads;
-  // Of these, those that have not begun.
+  // The threads among these that have not started yet.
   private int starting;
   private boolean watched;
 
   private record Ready(Runnable channel, long sinceNanos) {}
 
   /**
-   * @param scheduler has a thread for each channel, and one more
+   * @param scheduler must have one thread per channel, and one more
    */
   ChannelThreads(Scheduler scheduler) {
     this.scheduler = scheduler;
   }
 
-  /** Runs a channel soon; not once the scheduler is disposed of. */
+  /** Runs a channel soon; does nothing after the scheduler is disposed. */
   synchronized void run(Runnable channel) {
     ready.add(new Ready(channel, System.nanoTime()));
     if (threads < usual) {
@@ -74,7 +74,7 @@ final class ChannelThreads {
     return ready.poll();
   }
 
-  /** Something may be ready since it was looked for, or after what has thrown. */
+  /** A thread has ended, possibly with an exception. Starts another one if channels are ready. */
   private synchronized void ended() {
     threads--;
     if (!ready.isEmpty() && threads < usual) {
@@ -91,7 +91,7 @@ final class ChannelThreads {
     }
   }
 
-  /** Starts a thread for each channel that waits for long. */
+  /** Starts a thread for each channel that waits too long. */
   private synchronized void watch() {
     watched = false;
     long now = System.nanoTime();

@@ -17,7 +17,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** The events of one subscription on their way through the channels. Thread-safe. */
+/** Distributes the events of one subscription to the channels. Thread-safe. */
 final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private static final int IDLE_SECONDS = 60;
 
@@ -31,10 +31,10 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private final ChannelThreads threads;
   private final Channel[] channels;
 
-  // All that follows, and the channels, under the lock of this.
+  // These fields and the channels are guarded by the lock of this object.
   private final Demand demand;
   private final Deque<Entry> unfinished = new ArrayDeque<>();
-  // From an event that concerns more than a document: what is behind it waits for it.
+  // The events behind an event that concerns more than one document; they wait for it.
   private final Deque<Entry> held = new ArrayDeque<>();
   private volatile @Nullable Subscription subscription;
   private @Nullable Entry barrier;
@@ -45,7 +45,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private boolean completed;
   private boolean ended;
 
-  /** An event, until all before it are acknowledged. */
+  /** An event that is not acknowledged, or has unacknowledged events before it. */
   private static final class Entry {
     private final StreamEvent event;
     private final int channel;
@@ -138,7 +138,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
         : Channels.ALL;
   }
 
-  /** Gives the channels what need not wait. */
+  /** Passes events to the channels, as far as they need not wait. */
   private void release() {
     while (barrier == null && !held.isEmpty()) {
       Entry next = held.element();
@@ -188,7 +188,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private Publisher<Void> work(int channel, List<StreamEvent> events) {
     List<StreamEvent.Change> changes = new ArrayList<>(events.size());
     for (StreamEvent event : events) {
-      // These are alone, since all wait for them.
+      // These events are always alone in a batch, because all others wait for them.
       if (event instanceof StreamEvent.Transaction transaction) {
         return processor.process(channel, transaction.changes());
       }
@@ -228,9 +228,9 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   }
 
   /**
-   * What is done from the oldest event on is acknowledged.
+   * Acknowledges the finished events from the oldest one on.
    *
-   * @return how much more is to be requested
+   * @return the number of events to request
    */
   private int acknowledge() {
     while (!unfinished.isEmpty() && unfinished.element().done) {
@@ -277,7 +277,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   private void finish() {
     ended = true;
-    // This is one of its threads, and goes on with what the application does next.
+    // Gracefully, because this thread is one of the scheduler's and continues with the
+    // application's code.
     scheduler.disposeGracefully().subscribe();
     sink.success();
   }
@@ -300,7 +301,10 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     }
   }
 
-  /** Ends the stream. What is being processed goes on; its acknowledgement is not reported. */
+  /**
+   * Cancels the stream. Current calls of the processor continue, but their acknowledgement is not
+   * reported.
+   */
   void cancel() {
     Subscription open;
     synchronized (this) {

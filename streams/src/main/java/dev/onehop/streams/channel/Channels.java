@@ -7,16 +7,15 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * Which channel an event belongs to: the hashes of documents' {@code _id} are cut into ranges of
- * the same size, one for each channel, over all shards. So a document stays in its channel wherever
- * it moves. Two documents of different collections, or shards, that have the same {@code _id} share
- * one.
+ * Assigns events to channels: the hashes of documents' {@code _id} are divided into ranges of the
+ * same size, one per channel, for all shards. A document therefore stays in its channel when it
+ * moves. Documents of different collections or shards with the same {@code _id} share a channel.
  */
 public final class Channels {
-  /** The most channels that there can be. */
+  /** The most channels. */
   public static final int MOST = 128;
 
-  /** What {@link #of} gives for an event that concerns no single document. */
+  /** The result of {@link #of} for an event that concerns no single document. */
   public static final int ALL = -1;
 
   static final int DEFAULT_BATCH = 1_000;
@@ -29,27 +28,27 @@ public final class Channels {
   /**
    * The channel of an event.
    *
-   * @param event as a server sends it, with its {@code documentKey}
-   * @param count how many channels there are
-   * @return from 0, or {@link #ALL}
+   * @param event the event in the server's format, with its {@code documentKey}
+   * @param count the number of channels
+   * @return the channel's number from 0, or {@link #ALL}
    */
   public static int of(RawBsonDocument event, int count) {
     BsonPath.Located id = ID.find(event);
     return id == null ? ALL : ofHash(HashedKey.hash(id), count);
   }
 
-  /** The channel of the events of documents that have this {@code _id}. */
+  /** The channel of documents with this {@code _id}. */
   public static int of(BsonValue id, int count) {
     return ofHash(HashedKey.hash(id), count);
   }
 
-  /** The channel of a hash: ranges, for a remainder of a negative hash would be negative. */
+  /** The channel of a hash, by ranges: the remainder of a negative hash would be negative. */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
     return (int) ((upper * count) >>> Integer.SIZE);
   }
 
-  /** How large an event is, as the server sent it. */
+  /** The size of an event in bytes, as sent by the server. */
   static long bytes(StreamEvent event) {
     if (event instanceof StreamEvent.Transaction transaction) {
       return transaction.changes().stream().mapToLong(Channels::bytes).sum();

@@ -1,11 +1,11 @@
 package dev.onehop.streams.channel;
 
 /**
- * How much of a stream is requested: no more than may be kept, by number and by bytes. What is
- * requested has no size yet, so that is little at a time. Not thread-safe.
+ * The demand for events of a stream, limited by the number and the bytes of kept events. The size
+ * of requested events is unknown, so few are requested at a time. Not thread-safe.
  */
 final class Demand {
-  /** What may be kept; a stream gives at most {@link #AT_ONCE} events more. */
+  /** The most bytes to keep; a stream may exceed it by {@link #AT_ONCE} events. */
   static final long MOST_BYTES = 64L << 20;
 
   static final int AT_ONCE = 128;
@@ -16,13 +16,13 @@ final class Demand {
   private long bytes;
 
   /**
-   * @param most events that may be kept
+   * @param most the most events to keep
    */
   Demand(int most) {
     this.most = most;
   }
 
-  /** Another stream has been subscribed to. */
+  /** Called after the subscription to another stream. */
   void restart() {
     requested = 0;
   }
@@ -33,13 +33,16 @@ final class Demand {
     bytes += size;
   }
 
-  /** An event of this size is no longer kept. */
+  /** Called when an event of this size is no longer kept. */
   void freed(long size) {
     kept--;
     bytes -= size;
   }
 
-  /** How many to request now, which counts as done; many at once, for each request costs. */
+  /**
+   * The number of events to request now, which then counts as requested. Returns many or none,
+   * because each request has a cost.
+   */
   int more() {
     int room = bytes < MOST_BYTES ? Math.min(AT_ONCE, most - kept) : 0;
     if (requested * 2 > room) {

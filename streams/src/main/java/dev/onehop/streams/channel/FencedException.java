@@ -1,14 +1,14 @@
 package dev.onehop.streams.channel;
 
-/** A write was refused, since a later term of the channel has begun: it has another owner. */
+/** A write was refused because the channel has another owner: a later term has started. */
 public final class FencedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * @param channel its number
-   * @param term that of the write
+   * @param channel the channel's number
+   * @param term the term of the write
    */
   public FencedException(int channel, long term) {
-    super("channel " + channel + " is no longer of term " + term);
+    super("channel " + channel + " no longer has term " + term);
   }
 }

@@ -36,22 +36,22 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Writes what events say to a MongoDB collection, each event exactly once.
+ * Writes events to a MongoDB collection, each event exactly once.
  *
- * <p>Each batch is one transaction. Its first statement changes the channel's document in a
- * collection of states, on the condition that the document has the batch's term and that the batch
- * is the next one, and stores the place; then come the writes. A new owner first raises the term in
- * that document. So the transaction of an old owner has either committed before, and the new owner
- * goes on after it, or it fails as a whole, whenever the old owner may go on with it. If the old
- * owner stopped in the middle of a transaction, the new one has the server end that.
+ * <p>Each batch is one transaction. Its first statement updates the channel's document in a
+ * collection of states and stores the position, on the condition that the document has the batch's
+ * term and that the batch is the next one. The writes follow. A new owner first raises the term in
+ * this document. A transaction of the old owner has therefore either committed before, and the new
+ * owner continues after it, or it fails as a whole, even if the old owner continues it later. If
+ * the old owner has stopped within a transaction, the new owner ends the transaction at the server.
  *
- * <p>While servers can't be reached, it tries on. Thread-safe.
+ * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */
 public final class FencedSink implements ChannelSink {
   private static final long RAISING_SECONDS = 2;
   private static final int MAX_TIME_EXPIRED = 50;
 
-  // What a statement fails with when the session is ended by a new owner.
+  // The error of a statement whose session was ended by a new owner.
   private static final int INTERRUPTED = 11601;
   private static final TransactionOptions OPTIONS =
       TransactionOptions.builder()
@@ -66,7 +66,7 @@ public final class FencedSink implements ChannelSink {
   private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
 
-  /** A term of a channel here. Its transactions are those of one session, one after the other. */
+  /** A term of a channel in this process. Its transactions use one session, one after another. */
   private static final class Tenure {
     private final int channel;
     private final long term;
@@ -82,15 +82,15 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Sets up a sink. Nothing is sent yet.
+   * Creates a sink, without sending anything.
    *
-   * @param client that the collections are of; its servers have transactions. Its user may change
-   *     both collections
-   * @param target where is written; it has to exist if it is to be written to from several shards
-   * @param states where the term and the place of each channel are kept; one collection for each
-   *     group, used for nothing else
-   * @param writes what an event is written as, in this order; nothing for an empty list. It gets
-   *     also the events that concern more than a document, such as {@code drop}
+   * @param client the client of the collections; its servers must support transactions. Its user
+   *     needs the right to change both collections
+   * @param target the collection to write to; it has to exist if several shards write to it
+   * @param states the collection for the term and the position of each channel; one collection per
+   *     group, with no other use
+   * @param writes returns the writes for an event, in order; an empty list for none. It is also
+   *     called for events that concern more than one document, such as {@code drop}
    */
   public FencedSink(
       MongoClient client,
@@ -127,7 +127,10 @@ public final class FencedSink implements ChannelSink {
     return Mono.from(states.find(eq(channel)).first());
   }
 
-  /** Without this an old owner's transaction would be waited for until the server's limit. */
+  /**
+   * Ends the old owner's transaction. Otherwise it would block the new owner until the server's
+   * time limit.
+   */
   private Mono<Void> endTransaction(BsonDocument state) {
     BsonDocument kill =
         new BsonDocument("killSessions", new BsonArray(List.of(state.getDocument("session"))));
@@ -209,7 +212,10 @@ public final class FencedSink implements ChannelSink {
             mine -> mine ? commit(session) : abort(session).then(Mono.defer(() -> isDone(tenure))));
   }
 
-  /** Every transaction begins with this. It conflicts with a raised term and with its like. */
+  /**
+   * The first statement of every transaction. It conflicts with a raised term and with other
+   * claims.
+   */
   private Mono<Boolean> claim(Tenure tenure, Checkpoint place) {
     return Mono.from(
             states.updateOne(
@@ -231,7 +237,8 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * A batch that can't be claimed was written by an attempt without an answer, or never will be.
+   * Called when a batch cannot be claimed: an attempt without a reply has written it, or it never
+   * will be written.
    */
   private Mono<Void> isDone(Tenure tenure) {
     return state(tenure.channel)
@@ -244,7 +251,7 @@ public final class FencedSink implements ChannelSink {
               if (state.getInt64("batch").getValue() != tenure.batch) {
                 return Mono.empty();
               }
-              // The majority is not as far yet as the primary.
+              // The majority has not reached the primary's state yet.
               MongoException again = new MongoException("the outcome is not known yet");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
               return Mono.error(again);

@@ -28,17 +28,18 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The channels that a member has, and the one stream that feeds them.
+ * The channels of a member, and the one stream that feeds them.
  *
- * <p>The stream begins where the channel begins that is least far. When a channel comes that begins
- * elsewhere, another stream takes its place. Each channel has a <em>floor</em>: all up to there was
- * given to it before the present stream began, so it takes only what is not within its floor. This
- * keeps the order within a key: streams give the events of a key in their order, so a floor has
- * none without those before it.
+ * <p>The stream starts at the earliest start of these channels. When a channel with another start
+ * is added, another stream replaces it. Each channel has a <em>floor</em>: the channel received
+ * everything up to its floor before the current stream started, so it only accepts events after it.
+ * This keeps the order within a key: a stream emits the events of a key in order, so a floor that
+ * includes one of them includes all earlier ones.
  *
- * <p>An event that concerns more than a document is processed by the owner of channel 0, after the
- * owners of all others have stored that they have done everything before it. All streams give such
- * events in the order of their tokens, so no two owners wait for each other at different ones.
+ * <p>An event that concerns more than one document is processed by the owner of channel 0, after
+ * the owners of all other channels have stored that they have finished everything before it. All
+ * streams emit such events in the order of their tokens, so that no two owners wait for each other
+ * at different events.
  *
  * <p>Thread-safe.
  */
@@ -46,7 +47,7 @@ final class GroupWork {
   private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
   private static final int IDLE_SECONDS = 60;
 
-  /** Channels often come together, and each new stream costs. */
+  /** Channels are often added together, and each new stream has a cost. */
   private static final long GATHER_MILLIS = 50;
 
   private final int batch;
@@ -58,14 +59,13 @@ final class GroupWork {
   private final Scheduler scheduler;
   private final ChannelThreads threads;
 
-  // All that follows under the lock of this.
-  // Where the group begins.
+  // The start of the group.
   private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
   private final @Nullable Slot[] slots;
-  // From a wide event on: what is behind it waits for it.
+  // The events behind a wide event; they wait for it.
   private final Deque<StreamEvent> held = new ArrayDeque<>();
   private @Nullable Feed feed;
-  // Up to where the feed's events were given to the channels.
+  // The position up to which the feed's events were passed to the channels.
   private Checkpoint position = Checkpoint.before(new BsonTimestamp(0));
   private @Nullable StreamEvent barrier;
   private boolean passing;
@@ -73,9 +73,9 @@ final class GroupWork {
   private boolean completed;
   private boolean stopped;
 
-  /** What this belongs to. Called under no lock. */
+  /** The owner of this object. Called without a lock. */
   interface Owner {
-    /** Something is to be stored soon, or to be looked at. */
+    /** Called when something should be stored or checked soon. */
     void changed();
 
     void failed(Throwable cause);
@@ -91,14 +91,14 @@ final class GroupWork {
     }
   }
 
-  /** Up to where a channel is done: what is within one of two places. */
+  /** The progress of a channel: everything within one of these two positions is done. */
   private record Done(Checkpoint floor, Checkpoint at) {
     Checkpoint place() {
       return floor.union(at);
     }
   }
 
-  /** A channel in one term. */
+  /** A channel during one term. */
   private static final class Slot {
     private final int channel;
     private final long term;
@@ -106,10 +106,10 @@ final class GroupWork {
     private Checkpoint floor;
     private Done done;
     private boolean opened;
-    // Whether it gets the feed's events.
+    // Whether the channel receives the feed's events.
     private boolean fed;
     private boolean leaving;
-    // Whether it is done with everything until the end of the stream.
+    // Whether the channel has finished everything until the end of the stream.
     private boolean ended;
     private boolean lost;
     private boolean busy;
@@ -128,7 +128,7 @@ final class GroupWork {
       return !busy && entries.isEmpty();
     }
 
-    /** What is stored of it besides its place; null for nothing. */
+    /** The stored state of the channel in addition to its position; null for none. */
     @Nullable String reached() {
       return ended ? LeaseStore.END : null;
     }
@@ -137,7 +137,7 @@ final class GroupWork {
       return opened && !leaving && !lost && !ended;
     }
 
-    /** Whether the lease still lasts, by this process's clock. */
+    /** Whether the lease is still valid, by the clock of this process. */
     boolean isHeld() {
       return untilNanos - System.nanoTime() > 0;
     }
@@ -164,19 +164,19 @@ final class GroupWork {
     this.threads = new ChannelThreads(scheduler);
   }
 
-  // --- What the keeper of the leases says.
+  // --- Calls by the keeper of the leases.
 
-  /** The group is there, and begins there. */
+  /** Called when the group exists, with its start. */
   synchronized void start(Checkpoint place) {
     start = place;
   }
 
-  /** Whether a channel is here, or the last batch of one that was lost. */
+  /** Whether this member has a channel, or the last batch of a channel that it has lost. */
   synchronized boolean has(int channel) {
     return slots[channel] != null;
   }
 
-  /** The channels that are here and stay. */
+  /** The channels of this member, without those that it will release. */
   synchronized List<Integer> staying() {
     List<Integer> numbers = new ArrayList<>();
     for (Slot slot : slots) {
@@ -187,7 +187,7 @@ final class GroupWork {
     return numbers;
   }
 
-  /** What is to be stored of each channel. */
+  /** The state to store for each channel. */
   synchronized List<Hold> holds() {
     List<Hold> holds = new ArrayList<>();
     boolean waiting = isIdle();
@@ -204,7 +204,10 @@ final class GroupWork {
     return holds;
   }
 
-  /** A channel that is at the end of the stream stays there when the stream is read again. */
+  /**
+   * Marks a channel as ended. A channel at the end of the stream stays ended when the stream is
+   * read again.
+   */
   private void end(Slot slot) {
     if (completed && barrier == null && held.isEmpty() && slot.fed && slot.isIdle()) {
       slot.done = new Done(slot.floor, position);
@@ -213,7 +216,7 @@ final class GroupWork {
     }
   }
 
-  /** The channels that leave and have nothing more to do. */
+  /** The channels to release that have no work in progress. */
   synchronized List<Hold> left() {
     List<Hold> holds = new ArrayList<>();
     for (Slot slot : slots) {
@@ -228,7 +231,7 @@ final class GroupWork {
     return slot.fed && slot.isIdle() ? slot.floor.union(position) : slot.done.place();
   }
 
-  /** A channel was taken. */
+  /** Called when a channel was taken. */
   void take(Lease lease, long untilNanos) {
     Slot slot = new Slot(lease, untilNanos);
     slot.busy = true;
@@ -248,11 +251,11 @@ final class GroupWork {
                 () -> {}));
   }
 
-  /** All that the group has written is after its beginning. */
+  /** Checks that the sink's position is not before the start of the group. */
   private synchronized Checkpoint continued(int channel, Checkpoint place) {
     if (!place.union(start).equals(place)) {
       throw new IllegalStateException(
-          "the sink has channel %d until %s only, but the group begins at %s: it has another start, or its leases were removed, and events would be skipped"
+          "the sink has events of channel %d only up to %s, but the group starts at %s: its start has changed, or its leases were removed, so that events would be skipped"
               .formatted(channel, place, start));
     }
     return place;
@@ -267,7 +270,7 @@ final class GroupWork {
     feedSoon();
   }
 
-  /** A channel's lease was renewed. */
+  /** Called when a channel's lease was renewed. */
   synchronized void renewed(int channel, long term, long untilNanos) {
     Slot slot = slots[channel];
     if (slot != null && slot.term == term) {
@@ -276,23 +279,23 @@ final class GroupWork {
     }
   }
 
-  /** A channel is to be given up when its present batch is done. */
+  /** Releases a channel after its current batch. */
   void leave(int channel) {
-    Ask ask;
+    Pull pull;
     synchronized (this) {
       Slot slot = slots[channel];
       if (slot != null && !slot.leaving) {
         stop(slot);
         slot.leaving = true;
       }
-      ask = ask();
+      pull = pull();
     }
-    ask.send();
+    pull.send();
   }
 
-  /** A channel is another's. What is being written of it is no longer counted. */
+  /** Called when a channel belongs to another member. Its current batch no longer counts. */
   void lost(int channel, long term) {
-    Ask ask;
+    Pull pull;
     synchronized (this) {
       Slot slot = slots[channel];
       if (slot != null && slot.term == term && !slot.lost) {
@@ -300,12 +303,12 @@ final class GroupWork {
         slot.lost = true;
         forgetLost(slot);
       }
-      ask = ask();
+      pull = pull();
     }
-    ask.send();
+    pull.send();
   }
 
-  /** A channel was given up. */
+  /** Called when a channel was released. */
   synchronized void released(int channel, long term) {
     Slot slot = slots[channel];
     if (slot != null && slot.term == term) {
@@ -313,7 +316,7 @@ final class GroupWork {
     }
   }
 
-  /** Gives a channel no more. */
+  /** Passes no more events to a channel. */
   private void stop(Slot slot) {
     end(slot);
     slot.done = slot.isIdle() && slot.fed ? new Done(slot.floor, position) : slot.done;
@@ -329,7 +332,7 @@ final class GroupWork {
     }
   }
 
-  /** Ends the stream and gives the sink nothing more. */
+  /** Stops the stream and all calls of the sink. */
   void stop() {
     Feed open;
     synchronized (this) {
@@ -348,7 +351,7 @@ final class GroupWork {
     }
   }
 
-  /** After everything has left. */
+  /** Called after all channels are released. */
   void close() {
     scheduler.disposeGracefully().subscribe();
   }
@@ -362,7 +365,7 @@ final class GroupWork {
     }
   }
 
-  /** Begins a stream for all channels that are here. */
+  /** Starts a stream for all channels of this member. */
   private void feed() {
     Feed old;
     Feed next = null;
@@ -370,7 +373,7 @@ final class GroupWork {
     synchronized (this) {
       feeding = false;
       if (stopped || passing) {
-        // What is passing ends with this.
+        // The current notice or wide event calls this method again at its end.
         return;
       }
       old = feed;
@@ -406,7 +409,7 @@ final class GroupWork {
     }
   }
 
-  /** One stream. Once another has taken its place, what it gives is left alone. */
+  /** One stream. Once another stream has replaced it, its events are ignored. */
   private final class Feed implements CoreSubscriber<StreamEvent> {
     private volatile @Nullable Subscription subscription;
 
@@ -437,7 +440,7 @@ final class GroupWork {
 
     @Override
     public void onNext(StreamEvent event) {
-      Ask ask;
+      Pull pull;
       synchronized (GroupWork.this) {
         if (feed != this) {
           return;
@@ -445,9 +448,9 @@ final class GroupWork {
         demand.arrived(Channels.bytes(event));
         held.add(event);
         give();
-        ask = ask();
+        pull = pull();
       }
-      ask.send();
+      pull.send();
     }
 
     @Override
@@ -473,8 +476,10 @@ final class GroupWork {
     return feed;
   }
 
-  /** What is to be requested; outside the lock, for events may come at once. */
-  private record Ask(@Nullable Subscription from, int events) {
+  /**
+   * A request for events, which is sent outside the lock because events may arrive during the call.
+   */
+  private record Pull(@Nullable Subscription from, int events) {
     void send() {
       if (from != null && events > 0) {
         from.request(events);
@@ -482,9 +487,9 @@ final class GroupWork {
     }
   }
 
-  private Ask ask() {
+  private Pull pull() {
     Subscription from = feed == null ? null : feed.subscription;
-    return new Ask(from, from == null ? 0 : demand.more());
+    return new Pull(from, from == null ? 0 : demand.more());
   }
 
   private void freed(StreamEvent event) {
@@ -495,7 +500,7 @@ final class GroupWork {
     entries.forEach(entry -> demand.freed(entry.bytes()));
   }
 
-  /** Gives the channels what need not wait. */
+  /** Passes events to the channels, as far as they need not wait. */
   private void give() {
     while (barrier == null && !held.isEmpty()) {
       StreamEvent next = held.remove();
@@ -528,7 +533,7 @@ final class GroupWork {
     }
     int channel = channelOf.applyAsInt(change.document());
     if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
-      throw new IllegalStateException("an event without documentKey: the pipeline has to keep it");
+      throw new IllegalStateException("an event without documentKey: the pipeline must keep it");
     }
     return channel;
   }
@@ -554,7 +559,7 @@ final class GroupWork {
   private void run(Slot slot) {
     List<Entry> entries = new ArrayList<>();
     synchronized (this) {
-      // Time has passed since it was started: perhaps much, if the process was stopped.
+      // Checked again, because much time may have passed since the start if the process was paused.
       if (slot.isHeld() && slot.fed && !stopped) {
         move(slot.entries, entries);
       }
@@ -571,7 +576,7 @@ final class GroupWork {
         () -> written(slot, entries, end));
   }
 
-  /** A batch; what can't be written as an event is alone. */
+  /** Moves a batch of entries. An event that is too large is alone in its batch. */
   private void move(Deque<Entry> from, List<Entry> into) {
     BatchSize size = new BatchSize(batch);
     while (!from.isEmpty() && size.takes(from.element().bytes())) {
@@ -599,20 +604,20 @@ final class GroupWork {
   }
 
   private void written(Slot slot, List<Entry> entries, Entry end) {
-    Ask ask;
-    boolean tell;
+    Pull pull;
+    boolean due;
     synchronized (this) {
       slot.busy = false;
       slot.done = end.done();
       freed(entries);
       forgetLost(slot);
       start(slot);
-      tell = slot.leaving || completed;
+      due = slot.leaving || completed;
       meet();
-      ask = ask();
+      pull = pull();
     }
-    ask.send();
-    if (tell) {
+    pull.send();
+    if (due) {
       owner.changed();
     }
   }
@@ -622,7 +627,7 @@ final class GroupWork {
     boolean fatal;
     synchronized (this) {
       fatal = !fenced && !slot.lost;
-      // As long as it is busy, its last batch is not taken for done.
+      // While the channel is busy, its last batch does not count as done.
       stop(slot);
       slot.busy = false;
       slot.leaving = true;
@@ -637,9 +642,9 @@ final class GroupWork {
     }
   }
 
-  // --- Events that concern more than a document.
+  // --- Events that concern more than one document.
 
-  /** Whether everything was written that the stream has given. */
+  /** Whether all events of the stream so far are written. */
   private boolean isIdle() {
     for (Slot slot : slots) {
       if (slot != null && slot.fed && !slot.isIdle()) {
@@ -655,7 +660,7 @@ final class GroupWork {
       return;
     }
     if (waits instanceof StreamEvent.Change) {
-      // The keeper stores that, and looks at the others.
+      // The keeper stores the state, and checks the other members.
       scheduler.schedule(owner::changed);
       return;
     }
@@ -664,7 +669,7 @@ final class GroupWork {
         () -> Calls.run(() -> sink.notice(waits), owner::failed, () -> passed(waits)));
   }
 
-  /** Looks how far all channels are. */
+  /** Checks the progress of all channels. */
   void met(List<Lease> leases) {
     StreamEvent.Change wide;
     Slot first = null;
@@ -739,20 +744,20 @@ final class GroupWork {
   }
 
   private void passed(StreamEvent waited) {
-    Ask ask;
+    Pull pull;
     synchronized (this) {
       passing = false;
       barrier = null;
       position = waited.checkpoint();
       freed(waited);
       give();
-      ask = ask();
+      pull = pull();
     }
-    ask.send();
+    pull.send();
     refeed();
   }
 
-  /** Channels may have come while an event was passing. */
+  /** Starts another stream if channels were added while an event was processed. */
   private synchronized void refeed() {
     for (Slot slot : slots) {
       if (slot != null && slot.isToBeFed() && !slot.fed) {
@@ -762,7 +767,7 @@ final class GroupWork {
     }
   }
 
-  /** Whether others are waited for. */
+  /** Whether this member waits for others. */
   synchronized boolean isWaiting() {
     return barrier instanceof StreamEvent.Change && !passing && isIdle();
   }

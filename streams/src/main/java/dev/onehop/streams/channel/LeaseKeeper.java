@@ -16,10 +16,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Has a member's share of a group's channels: renews its leases, takes channels that nobody has,
- * and gives up what is more than its share. One thread, which waits for the store.
+ * Keeps a member's share of a group's channels: renews its leases, takes free channels, and
+ * releases channels above its share. It has one thread, which waits for the store.
  *
- * <p>Whatever becomes of a write, the store is read after it, and only what it says counts.
+ * <p>After every write, with or without a reply, the store is read, and only this result counts.
  */
 final class LeaseKeeper implements GroupWork.Owner {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -35,26 +35,26 @@ final class LeaseKeeper implements GroupWork.Owner {
   private final MonoSink<Void> sink;
   private final Thread thread = new Thread(this::run, "onehop-leases");
 
-  // Under the lock of this.
+  // Guarded by the lock of this object.
   private boolean changed;
   private boolean leaving;
   private @Nullable Throwable failure;
 
-  // Of the thread.
+  // Used by the thread only.
   private String group = "";
-  // Whether all leases were there.
+  // Whether all leases have existed at some time.
   private boolean seen;
   private long renewals;
   private int failures;
 
   /**
-   * How long things take.
+   * Durations of a group.
    *
-   * @param lease how long a channel is its owner's after a renewal
-   * @param renewal how often it is renewed
+   * @param lease the duration of a lease after a renewal
+   * @param renewal the interval of renewals
    */
   record GroupTimes(Duration lease, Duration renewal) {
-    /** Clocks may run at rates that differ a little. */
+    /** Less than the lease, because the rates of clocks differ a little. */
     long usableNanos() {
       return lease.toNanos() / 10 * 9;
     }
@@ -68,14 +68,14 @@ final class LeaseKeeper implements GroupWork.Owner {
     }
   }
 
-  /** How a member's work is made. */
+  /** Creates the work of a member. */
   interface Works {
     GroupWork of(GroupWork.Owner owner);
   }
 
   /**
-   * @param start asked for if the group has to be made
-   * @param sink told the end
+   * @param start the start of the group; subscribed to only if the group has to be created
+   * @param sink receives the end
    */
   LeaseKeeper(
       LeaseStore store,
@@ -99,7 +99,7 @@ final class LeaseKeeper implements GroupWork.Owner {
     thread.start();
   }
 
-  /** Ends the member: what is being written is finished, then its channels are given up. */
+  /** Ends the membership: finishes the current batches, then releases the channels. */
   synchronized void leave() {
     leaving = true;
     changed();
@@ -168,14 +168,14 @@ final class LeaseKeeper implements GroupWork.Owner {
   private void missed(RuntimeException refused) {
     failures++;
     if (failures % 3 == 0) {
-      log.warn("the leases can't be read or written, which is tried on", refused);
+      log.warn("the leases can't be read or written, retrying", refused);
     }
   }
 
   /**
-   * Renews, and looks how things are.
+   * Renews the leases, reads the state of the group and acts on it.
    *
-   * @return whether to look again soon
+   * @return whether to repeat this soon
    */
   private boolean look() {
     long sent = System.nanoTime();
@@ -187,21 +187,21 @@ final class LeaseKeeper implements GroupWork.Owner {
           .timeout(times.timeout(), NoAnswer.within(times.timeout()))
           .onErrorComplete()
           .block();
-      View view = ask(store.read());
+      View view = call(store.read());
       boolean complete = view != null && view.leases().size() == channels;
       if (view == null || !group.equals(view.group()) || (seen && !complete)) {
-        ask(store.remove());
+        call(store.remove());
         failed(store.removed());
         return true;
       }
       if (!complete) {
-        throw new IllegalStateException("the leases are being made");
+        throw new IllegalStateException("the leases are being created");
       }
       seen = true;
       for (Hold hold : holds) {
         Lease lease = view.leases().get(hold.channel());
         if (!lease.isOf(member, hold.term())) {
-          log.warn("channel {} is not renewed in time, it is given up", hold.channel());
+          log.warn("channel {} was not renewed in time and is released", hold.channel());
           work.lost(hold.channel(), hold.term());
         } else if (lease.renewal() == renewal) {
           work.renewed(hold.channel(), hold.term(), sent + times.usableNanos());
@@ -210,7 +210,7 @@ final class LeaseKeeper implements GroupWork.Owner {
       release();
       work.met(view.leases());
       if (!view.ended() && view.leases().stream().allMatch(Lease::isAtEnd)) {
-        ask(store.end());
+        call(store.end());
         return true;
       }
       if (view.ended()) {
@@ -226,18 +226,18 @@ final class LeaseKeeper implements GroupWork.Owner {
     }
   }
 
-  private <T> @Nullable T ask(Mono<T> question) {
-    return question.timeout(times.timeout(), NoAnswer.within(times.timeout())).block();
+  private <T> @Nullable T call(Mono<T> operation) {
+    return operation.timeout(times.timeout(), NoAnswer.within(times.timeout())).block();
   }
 
   private void release() {
     for (Hold hold : work.left()) {
-      ask(store.release(member, hold));
+      call(store.release(member, hold));
       work.released(hold.channel(), hold.term());
     }
   }
 
-  /** Takes or gives up channels until it is the share of this member. */
+  /** Takes or releases channels until this member has its share. */
   private boolean balance(View view) {
     int order = view.members().indexOf(member);
     if (order < 0) {
@@ -255,7 +255,7 @@ final class LeaseKeeper implements GroupWork.Owner {
       boolean free = owner == null || lease.expired() || owner.equals(member);
       if (missing > 0 && free && !work.has(lease.channel())) {
         long sent = System.nanoTime();
-        Lease taken = ask(store.take(lease.channel(), member));
+        Lease taken = call(store.take(lease.channel(), member));
         if (taken != null) {
           work.take(taken, sent + times.usableNanos());
           missing--;
@@ -273,9 +273,9 @@ final class LeaseKeeper implements GroupWork.Owner {
         release();
         await(times.soon());
       }
-      ask(store.leave(member));
+      call(store.leave(member));
     } catch (RuntimeException refused) {
-      log.warn("the leases can't be given up; they expire", refused);
+      log.warn("the leases can't be released; they will expire", refused);
     } catch (InterruptedException unexpected) {
       failed(unexpected);
     }

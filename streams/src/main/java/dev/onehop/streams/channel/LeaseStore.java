@@ -6,23 +6,25 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Where the members of a group agree who has which channel. What is written is there for good once
- * the answer says so; without an answer it may be there or not. Time is the store's.
+ * The store in which the members of a group agree on the owners of channels. A write is durable
+ * after its reply; without a reply it may have happened or not. Times are those of the store's
+ * clock.
  */
 interface LeaseStore {
-  /** The barrier of a channel that is at the end of the stream; greater than all tokens. */
+  /** The barrier of a channel at the end of the stream; greater than all tokens. */
   String END = "~";
 
   /**
-   * A channel.
+   * The lease of a channel.
    *
-   * @param owner null for none
+   * @param channel the channel's number
+   * @param owner the owner; null for none
    * @param term grows with each change of the owner
-   * @param expired whether the owner has not renewed it in time
+   * @param expired whether the owner has not renewed the lease in time
    * @param renewal the number of the owner's last renewal
-   * @param place up to which the channel is done
+   * @param place the position that the channel has reached
    * @param barrier the token of an event that concerns all channels, or {@link #END}; everything
-   *     before it is done
+   *     before it is done; null for none
    */
   record Lease(
       int channel,
@@ -43,53 +45,54 @@ interface LeaseStore {
   }
 
   /**
-   * A channel as its owner stores it.
+   * The state of a channel that its owner stores.
    *
-   * @param term of the owner
-   * @param place as of {@link Lease}
-   * @param barrier as of {@link Lease}
+   * @param channel the channel's number
+   * @param term the owner's term
+   * @param place as in {@link Lease}
+   * @param barrier as in {@link Lease}
    */
   record Hold(int channel, long term, Checkpoint place, @Nullable String barrier) {}
 
   /**
    * A group.
    *
-   * @param id another one for each that is made, also of the same name
-   * @param start where it begins
+   * @param id unique for each created group, even with the same name
+   * @param start the start of the group
    */
   record Group(String id, Checkpoint start) {}
 
   /**
-   * How things are.
+   * The state of the group.
    *
-   * @param group the group's id; null if it is not there, or was removed
-   * @param leases of all channels, in their order
-   * @param members those that have renewed in time, in the order in which they came
-   * @param ended whether the stream is at its end, and everything done
+   * @param group the group's id; null if it does not exist or was removed
+   * @param leases the leases of all channels, in order
+   * @param members the members that have renewed in time, in the order of joining
+   * @param ended whether the stream is at its end and everything is done
    */
   record View(@Nullable String group, List<Lease> leases, List<String> members, boolean ended) {}
 
   /**
-   * Makes the group if it is not there. Fails if it was removed.
+   * Creates the group if it does not exist. Fails if it was removed.
    *
-   * @param start asked for the place where it begins if it has to be made
-   * @return empty if it is being made by another member
+   * @param start the start of the group; subscribed to only if the group has to be created
+   * @return empty if another member is creating it
    */
   Mono<Group> create(Mono<Checkpoint> start);
 
-  /** Notes for all members, also those to come, that the group was removed while it ran. */
+  /** Records for all current and future members that the group was removed while it had members. */
   Mono<Void> remove();
 
-  /** What a member of a group that was removed fails with. */
+  /** The error of a member whose group was removed. */
   default IllegalStateException removed() {
     return new IllegalStateException(
         this
-            + " were removed while it had members, and with them how far it was; a group that takes"
-            + " its place needs another name, and a stream that starts where this one was");
+            + " were removed while it had members, and with them its position; a group that takes"
+            + " its place needs another name, and a stream that starts at this position");
   }
 
   /**
-   * Renews a member and its channels. Those are left alone that are not its any more.
+   * Renews the leases of a member. Channels that it no longer owns are not changed.
    *
    * @param renewal a number that is greater than all before
    */
@@ -97,13 +100,16 @@ interface LeaseStore {
 
   Mono<View> read();
 
-  /** Takes a channel that nobody has, whose owner is late, or that is the member's; else empty. */
+  /**
+   * Takes a channel that has no owner, whose lease has expired, or that belongs to the member;
+   * otherwise empty.
+   */
   Mono<Lease> take(int channel, String member);
 
-  /** Gives up a channel, if it is the member's. */
+  /** Releases a channel, if it belongs to the member. */
   Mono<Void> release(String member, Hold hold);
 
-  /** Says that the stream is at its end, and everything done. */
+  /** Records that the stream is at its end and everything is done. */
   Mono<Void> end();
 
   /** Removes a member. */

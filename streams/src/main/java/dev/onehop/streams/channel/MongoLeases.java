@@ -37,7 +37,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Leases in a MongoDB collection: one document for the group, one for each channel, one for each
- * member. Time is the servers': {@code $$NOW}.
+ * member. Times are those of the servers: {@code $$NOW}.
  */
 final class MongoLeases implements LeaseStore {
   private static final int DUPLICATE_KEY = 11000;
@@ -89,7 +89,7 @@ final class MongoLeases implements LeaseStore {
     return begun.getObjectId("made").getValue().toHexString();
   }
 
-  /** Those that ended without a word. */
+  /** Removes the members that ended without leaving. */
   private Mono<Void> removeMembers() {
     Bson late =
         new BsonDocument("group", new BsonString(group))
@@ -124,7 +124,7 @@ final class MongoLeases implements LeaseStore {
     return unlessThere(Mono.from(collection.bulkWrite(inserts, UNORDERED)));
   }
 
-  /** Another member may insert the same at the same time. */
+  /** Ignores duplicate keys: another member may insert the same documents at the same time. */
   private static Mono<Void> unlessThere(Mono<?> insert) {
     return insert
         .onErrorResume(
@@ -155,7 +155,7 @@ final class MongoLeases implements LeaseStore {
     for (Hold hold : holds) {
       BsonDocument fields =
           stored(hold).append("until", until()).append("renewal", new BsonInt64(renewal));
-      // One that comes late must not take the place back.
+      // A late renewal must not reset the position.
       Bson next = and(heldBy(member, hold), lt("renewal", renewal));
       updates.add(new UpdateOneModel<>(next, List.of(set(fields))));
     }
@@ -266,7 +266,7 @@ final class MongoLeases implements LeaseStore {
     return Mono.from(collection.deleteOne(eq(id(member)))).then();
   }
 
-  /** The term and the owner belong to every write. */
+  /** Every write is conditional on the owner and the term. */
   private Bson heldBy(String member, Hold hold) {
     return and(eq(id(hold.channel())), eq("owner", member), eq("term", hold.term()));
   }

@@ -3,7 +3,7 @@ package dev.onehop.streams.channel;
 import dev.onehop.streams.event.StreamEvent;
 import reactor.core.publisher.Mono;
 
-/** What becomes of notices that nobody takes. */
+/** The default handling of notices. */
 final class Notices {
   private Notices() {}
 

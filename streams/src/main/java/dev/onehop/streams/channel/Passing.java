@@ -8,7 +8,7 @@ import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
 import java.util.concurrent.TimeoutException;
 
-/** Failures of servers that are not there, or are being replaced. */
+/** Detects transient failures: a server cannot be reached or is being replaced. */
 final class Passing {
   private static final String RETRYABLE = "RetryableWriteError";
 
@@ -19,7 +19,7 @@ final class Passing {
         || failure instanceof MongoTimeoutException
         || failure instanceof MongoNotPrimaryException
         || failure instanceof MongoNodeIsRecoveringException
-        // Of those that wait for a connection when another one is lost.
+        // The failure of operations that wait for a connection when another connection is lost.
         || failure instanceof MongoConnectionPoolClearedException
         || failure instanceof TimeoutException
         || (failure instanceof MongoException known && known.hasErrorLabel(RETRYABLE));

@@ -16,8 +16,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a change stream: up to which token the events of each shard were given. It does not
- * depend on the pipeline or on the other options of the stream.
+ * A position in a change stream: per shard, the token up to which its events were emitted. It does
+ * not depend on the pipeline or on the other options of the stream.
  *
  * <p>Immutable and thread-safe.
  */
@@ -28,10 +28,11 @@ public final class Checkpoint {
   private final String cap;
   private final List<String> shards;
 
-  // As many as shards. An array, for one is made for each event.
+  // One token per shard. An array, because a checkpoint is created for each event.
   private final String[] tokens;
 
-  // What belongs to the cap if that is an event's token: a server can't read some without it.
+  // The field _typeBits of the cap's token, if the token has one: a server needs it to read the
+  // token.
   private final @Nullable BsonValue typeBits;
 
   private Checkpoint(
@@ -43,10 +44,11 @@ public final class Checkpoint {
   }
 
   /**
-   * The place that a stream of the official driver has reached.
+   * The position that a stream of the official driver has reached.
    *
-   * @param resumeToken of an event or of a batch, from a mongos, a shard or a replica set
-   * @throws IllegalArgumentException if it is no resume token
+   * @param resumeToken the resume token of an event or of a batch, from a mongos, a shard or a
+   *     replica set
+   * @throws IllegalArgumentException if it is not a resume token
    */
   public static Checkpoint ofResumeToken(BsonDocument resumeToken) {
     if (!(resumeToken.get("_data") instanceof BsonString data)) {
@@ -57,14 +59,15 @@ public final class Checkpoint {
         Tokens.checked(data.getValue()), resumeToken.get(TYPE_BITS), List.of(), new String[0]);
   }
 
-  /** The place before the first event of a cluster time. */
+  /** The position before the first event of a cluster time. */
   public static Checkpoint before(BsonTimestamp clusterTime) {
     return at(Tokens.highWater(clusterTime));
   }
 
   /**
-   * The place at a token, the same for all shards. That of an event, as {@link #ofResumeToken}
-   * takes it, may have more than {@code _data}; without that, {@link #resumeToken} may be refused.
+   * The position at a token, the same for all shards. An event's resume token may have more fields
+   * than {@code _data}, which {@link #ofResumeToken} keeps; without them a server may refuse {@link
+   * #resumeToken}.
    *
    * @param token {@code _data} of the token
    */
@@ -73,13 +76,13 @@ public final class Checkpoint {
   }
 
   /**
-   * A place that differs by shard.
+   * A position that differs by shard.
    *
    * @param shards the shards' ids, immutable
-   * @param tokens {@code _data} of the tokens up to which their events were given, in the order of
-   *     the ids; taken over
-   * @param cap up to where all shards are among these; there are no events of others up to it that
-   *     were not given
+   * @param tokens {@code _data} of the tokens up to which the shards' events were emitted, in the
+   *     order of the ids; not copied
+   * @param cap the token up to which these are all shards: all events of other shards up to it were
+   *     emitted
    */
   public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
     if (shards.size() != tokens.length) {
@@ -89,9 +92,9 @@ public final class Checkpoint {
   }
 
   /**
-   * Reads what {@link #toDocument} has written.
+   * Parses a document of {@link #toDocument}.
    *
-   * @throws IllegalArgumentException if it is something else
+   * @throws IllegalArgumentException if it is another document
    */
   public static Checkpoint parse(BsonDocument document) {
     if (!(document.get("format") instanceof BsonInt32 format)
@@ -115,7 +118,7 @@ public final class Checkpoint {
         tokens);
   }
 
-  /** To store it. It is a few hundred bytes; its fields are not for reading. */
+  /** A document to store. It has a few hundred bytes; its fields are not part of the API. */
   public BsonDocument toDocument() {
     BsonDocument each = new BsonDocument();
     byShard().forEach((shard, token) -> each.append(shard, new BsonString(token)));
@@ -131,8 +134,8 @@ public final class Checkpoint {
   }
 
   /**
-   * {@code _data} of the tokens up to which the events of each shard were given, where it is not
-   * the cap.
+   * {@code _data} of the tokens up to which the events of each shard were emitted, without those
+   * that equal the cap.
    */
   private Map<String, String> byShard() {
     Map<String, String> others = new TreeMap<>();
@@ -145,21 +148,21 @@ public final class Checkpoint {
   }
 
   /**
-   * Whether an event was given up to here.
+   * Whether an event is at or before this position.
    *
-   * @param shard the id of the shard that it comes from
+   * @param shard the id of the event's shard
    * @param token {@code _data} of its resume token
    */
   public boolean includes(String shard, String token) {
     return token.compareTo(token(shard)) <= 0;
   }
 
-  /** The place up to which those events were given that were given up to one of two places. */
+  /** The position after the events that are included in at least one of two positions. */
   public Checkpoint union(Checkpoint other) {
     return combined(other, Tokens::max);
   }
 
-  /** The place up to which those events were given that were given up to both of two places. */
+  /** The position after the events that are included in both of two positions. */
   public Checkpoint intersection(Checkpoint other) {
     return combined(other, Tokens::min);
   }
@@ -177,30 +180,30 @@ public final class Checkpoint {
     return new Checkpoint(at, at.equals(cap) ? typeBits : other.typeBits, all, chosen);
   }
 
-  /** The cluster time up to which the events of every shard were given. */
+  /** The cluster time up to which the events of all shards were emitted. */
   public BsonTimestamp clusterTime() {
     return Tokens.clusterTime(low());
   }
 
   /**
    * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. Such a
-   * stream gives every event that was not given; those of shards which are ahead of the others it
-   * gives a second time. With {@link Order#TOTAL} there are none of these, unless transactions are
-   * grouped.
+   * stream emits every event that was not emitted yet, and repeats events of shards that are ahead
+   * of the others. With {@link Order#TOTAL} nothing is repeated, unless transactions are grouped.
    */
   public BsonDocument resumeToken() {
     String low = low();
-    // A shard's token may be of an event that another stream does not know, a mere time never is.
+    // A shard's token may belong to an event that another stream does not contain; a token of a
+    // time is always valid.
     return tokens.length == 0
         ? withTypeBits(new BsonDocument("_data", new BsonString(low)))
         : new BsonDocument("_data", new BsonString(Tokens.highWater(Tokens.clusterTime(low))));
   }
 
   /**
-   * {@code _data} of the token up to which the events of a shard were given.
+   * {@code _data} of the token up to which the events of a shard were emitted.
    *
-   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap.
-   *     Empty for a stream that does not tell its shards apart: it goes on at the {@link #low} mark
+   * @param shard the shard's id; for a shard outside this position, the result is the cap. Empty
+   *     for a stream that does not distinguish shards: it continues at the {@link #low} mark
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);
@@ -210,7 +213,7 @@ public final class Checkpoint {
     return shard.isEmpty() ? low() : cap;
   }
 
-  /** {@code _data} of the token up to which the events of every shard were given. */
+  /** {@code _data} of the token up to which the events of all shards were emitted. */
   public String low() {
     String low = cap;
     for (String token : tokens) {

@@ -3,8 +3,8 @@ package dev.onehop.streams.event;
 import org.bson.BsonDocument;
 
 /**
- * An event is larger than a server can send, in a stream that gives nothing but the servers'
- * events. One of {@link StreamEvent}s gives it as a {@link StreamEvent.TooLarge} and goes on.
+ * An event is larger than the limit of a server, in a stream with only the servers' events. A
+ * stream of {@link StreamEvent}s emits it as a {@link StreamEvent.TooLarge} and continues.
  */
 public final class EventTooLargeException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -13,23 +13,23 @@ public final class EventTooLargeException extends RuntimeException {
   private final String place;
 
   /**
-   * @param event what the server can send of it
+   * @param event the part of the event that the server can send
    */
   public EventTooLargeException(StreamEvent.TooLarge event) {
     super(
         "an event is too large for a server to send: "
             + event.event().toJson()
-            + "; ShardedChangeStream.events() gives it as a TooLarge and goes on after it");
+            + "; ShardedChangeStream.events() emits it as a TooLarge and continues after it");
     this.shard = event.shard();
     this.place = event.checkpoint().toDocument().toJson();
   }
 
-  /** The id of the shard that it comes from; empty if it does not come from a shard. */
+  /** The id of the event's shard; empty if the event does not come from a shard. */
   public String shard() {
     return shard;
   }
 
-  /** The place right after the event. A stream that starts from it leaves the event out. */
+  /** The position directly after the event. A stream that starts from it skips the event. */
   public Checkpoint checkpoint() {
     return Checkpoint.parse(BsonDocument.parse(place));
   }

@@ -2,7 +2,7 @@ package dev.onehop.streams.event;
 
 import org.bson.BsonTimestamp;
 
-/** A shard no longer has the events from where the stream has to go on: its oplog rolled over. */
+/** A shard no longer has the next events of the stream: its oplog has rolled over. */
 public final class HistoryLostException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -12,8 +12,8 @@ public final class HistoryLostException extends RuntimeException {
 
   /**
    * @param shard the shard's id
-   * @param from the last cluster time up to which its events were given
-   * @param to the oldest cluster time from which it has events now
+   * @param from the cluster time up to which the shard's events were emitted
+   * @param to the oldest cluster time from which the shard has events now
    */
   public HistoryLostException(String shard, BsonTimestamp from, BsonTimestamp to) {
     super(
@@ -21,7 +21,7 @@ public final class HistoryLostException extends RuntimeException {
             + shard
             + " no longer has its events after "
             + from
-            + "; the oldest that it has are of "
+            + "; its oldest events are of "
             + to);
     this.shard = shard;
     this.from = from.getValue();
@@ -33,7 +33,7 @@ public final class HistoryLostException extends RuntimeException {
     return shard;
   }
 
-  /** The last cluster time up to which the shard's events were given. */
+  /** The cluster time up to which the shard's events were emitted. */
   public BsonTimestamp from() {
     return new BsonTimestamp(from);
   }

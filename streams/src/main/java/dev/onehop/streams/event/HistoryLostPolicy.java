@@ -1,13 +1,13 @@
 package dev.onehop.streams.event;
 
-/** What happens when a shard no longer has the events from where the stream has to go on. */
+/** The behaviour when a shard no longer has the next events of the stream. */
 public enum HistoryLostPolicy {
   /** The stream fails with a {@link HistoryLostException}. */
   FAIL,
 
   /**
-   * The stream gives a {@link StreamEvent.HistoryLost} and goes on with the oldest events that the
-   * shard still has.
+   * The stream emits a {@link StreamEvent.HistoryLost} and continues with the oldest events that
+   * the shard still has.
    */
   CONTINUE
 }

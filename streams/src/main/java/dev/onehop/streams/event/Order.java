@@ -1,17 +1,18 @@
 package dev.onehop.streams.event;
 
-/** In which order the events of several shards are given. */
+/** The order of events of several shards. */
 public enum Order {
   /**
-   * The events of each document in the order in which they happened; those of different documents
-   * as they arrive. An event waits until the config servers have said that no range, collection or
-   * database has moved before it, and for the other shards only around a change of that.
+   * The events of each document are in the order in which they happened; events of different
+   * documents are in the order of arrival. An event waits until the config servers confirm that no
+   * range, collection or database moved before it. It waits for other shards only around such a
+   * move.
    */
   PER_KEY,
 
   /**
-   * All events in the order of their resume tokens, which is the order in which a mongos gives
-   * them. An event waits until every shard has said that nothing older will come from it.
+   * All events are in the order of their resume tokens, as in the stream of a mongos. An event
+   * waits until every shard has confirmed that it has no older event.
    */
   TOTAL
 }

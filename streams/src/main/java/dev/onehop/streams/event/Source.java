@@ -1,10 +1,10 @@
 package dev.onehop.streams.event;
 
-/** Where the events are read. */
+/** The servers from which events are read. */
 public enum Source {
-  /** From each shard itself; from the replica set where there are no shards. */
+  /** Each shard; the replica set if the cluster is not sharded. */
   SHARDS,
 
-  /** From the seeds, as the driver does: mongoses, which merge the shards' streams themselves. */
+  /** The seeds, as in the driver: mongoses, which merge the shards' streams. */
   MONGOS
 }

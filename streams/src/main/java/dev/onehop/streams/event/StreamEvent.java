@@ -8,22 +8,22 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.DecoderContext;
 
-/** What a change stream gives. Immutable and thread-safe. */
+/** An element of a change stream. Immutable and thread-safe. */
 public sealed interface StreamEvent {
 
   /**
-   * The place right after this event: a stream that starts from it gives neither it nor what was
-   * before.
+   * The position directly after this event: a stream that starts from it emits neither this event
+   * nor earlier ones.
    */
   Checkpoint checkpoint();
 
   /**
    * One event of the servers.
    *
-   * @param shard the id of the shard that it comes from; empty if it does not come from a shard
+   * @param shard the id of the event's shard; empty if the event does not come from a shard
    * @param token {@code _data} of its resume token
-   * @param document the event as the server sent it, not decoded
-   * @param receivedNanos {@link System#nanoTime} when it arrived
+   * @param document the event of the server, not decoded
+   * @param receivedNanos the time of its arrival, by {@link System#nanoTime}
    */
   record Change(
       String shard,
@@ -36,7 +36,7 @@ public sealed interface StreamEvent {
     /**
      * Decodes the event.
      *
-     * @param codec as {@link ChangeStreamDocument#createCodec} makes it
+     * @param codec a codec of {@link ChangeStreamDocument#createCodec}
      */
     public <T> ChangeStreamDocument<T> decode(Codec<ChangeStreamDocument<T>> codec) {
       return codec.decode(document.asBsonReader(), DecoderContext.builder().build());
@@ -45,16 +45,16 @@ public sealed interface StreamEvent {
 
   /**
    * The events of a transaction on one shard. Only if transactions are grouped, and then also for a
-   * transaction with a single event. A transaction over several shards gives one of these for each
-   * shard, with the same session and number; when its part on another shard was committed, or
-   * whether there is one, the servers' events don't tell.
+   * transaction with a single event. For a transaction over several shards, there is one object per
+   * shard, with the same session and number. The servers' events do not contain whether and when
+   * other shards committed their part.
    *
-   * @param shard the id of the shard that it comes from; empty if it does not come from a shard
+   * @param shard the id of the shard; empty if the events do not come from a shard
    * @param lsid the session of the transaction
-   * @param txnNumber its number in the session
-   * @param changes in order, at least one; each has the place after all of them
+   * @param txnNumber the transaction's number in the session
+   * @param changes the events in order, at least one; each has the position after all of them
    * @param last whether these are the last events of the transaction on this shard; more follow if
-   *     they are larger than the buffer, if one between them is {@link TooLarge}, or unless the
+   *     the events are larger than the buffer or if one of them is {@link TooLarge}, unless the
    *     shard has lost them
    */
   record Transaction(
@@ -70,26 +70,26 @@ public sealed interface StreamEvent {
     }
   }
 
-  /** No event, but the place has moved: there were none that the stream's pipeline lets through. */
+  /** A new position without an event: no event passed the stream's pipeline. */
   record Progress(Checkpoint checkpoint) implements StreamEvent {}
 
   /**
-   * Events of a shard are lost, since its oplog rolled over. Only with {@link
+   * Events of a shard are lost, because its oplog has rolled over. Only with {@link
    * HistoryLostPolicy#CONTINUE}.
    *
    * @param shard the shard's id
-   * @param from the last cluster time up to which its events were given
-   * @param to the cluster time from which they are given again
+   * @param from the cluster time up to which the shard's events were emitted
+   * @param to the cluster time at which the shard's events continue
    */
   record HistoryLost(String shard, BsonTimestamp from, BsonTimestamp to, Checkpoint checkpoint)
       implements StreamEvent {}
 
   /**
-   * An event that is larger than a server can send. The stream goes on after it.
+   * An event that is larger than the limit of a server. The stream continues after it.
    *
-   * @param shard the id of the shard that it comes from; empty if it does not come from a shard
-   * @param event what of it the server can send: {@code _id}, {@code operationType}, {@code ns},
-   *     {@code documentKey} and {@code clusterTime}
+   * @param shard the id of the event's shard; empty if the event does not come from a shard
+   * @param event the part of the event that the server can send: {@code _id}, {@code
+   *     operationType}, {@code ns}, {@code documentKey} and {@code clusterTime}
    */
   record TooLarge(String shard, BsonDocument event, Checkpoint checkpoint) implements StreamEvent {}
 }

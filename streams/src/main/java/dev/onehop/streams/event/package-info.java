@@ -1,4 +1,4 @@
-/** What change streams give, and the places in them. */
+/** The elements of change streams, and positions in the streams. */
 @NullMarked
 package dev.onehop.streams.event;
 

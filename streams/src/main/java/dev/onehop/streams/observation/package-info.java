@@ -1,4 +1,4 @@
-/** What change streams measure of themselves. */
+/** The meters of change streams. */
 @NullMarked
 package dev.onehop.streams.observation;
 

@@ -41,9 +41,9 @@ class ChannelGroupTest {
   private final CapturedLog keepers =
       new CapturedLog(
           LeaseKeeper.class.getName(),
-          "is not renewed in time, it is given up",
-          "the leases can't be given up; they expire: lost",
-          "the leases can't be read or written, which is tried on: lost");
+          "was not renewed in time and is released",
+          "the leases can't be released; they will expire: lost",
+          "the leases can't be read or written, retrying: lost");
 
   private final InMemoryLeases leases = new InMemoryLeases(CHANNELS, LEASE);
   private final Map<Integer, Integer> written = new TreeMap<>();

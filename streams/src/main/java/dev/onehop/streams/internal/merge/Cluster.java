@@ -7,28 +7,28 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What the streams are read from. What fails, fails with a {@link ReadFailure}. */
+/** The source of streams. Its methods fail with a {@link ReadFailure}. */
 public interface Cluster {
 
   /**
-   * The placement, as the config servers have it: which shards there are, and something that is
-   * another as soon as a shard may own something else.
+   * The placement, from the config servers: the shards, and a state that changes whenever the
+   * ownership may have changed.
    *
-   * @param through the cluster time up to which it is complete
-   * @param latest a cluster time after which no change is in it
-   * @param shards their ids
-   * @param state to be compared
+   * @param through the cluster time up to which the placement is complete
+   * @param latest a cluster time that no change in the placement exceeds
+   * @param shards the shards' ids
+   * @param state the state of the ownership, to be compared
    */
   record Placement(BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
 
   /**
-   * How a stream begins.
+   * The start of a stream.
    *
-   * @param shards the ids of those to read
-   * @param placement null if it can't change
-   * @param start where to begin
-   * @param resumed whether that was before the placement was read
-   * @param removed shards that were removed after the start, and when
+   * @param shards the ids of the shards to read
+   * @param placement the placement; null if it cannot change
+   * @param start the position to start at
+   * @param resumed whether the start is before the read of the placement
+   * @param removed the shards that were removed after the start, with the time of the removal
    */
   record Opening(
       Set<String> shards,
@@ -37,18 +37,18 @@ public interface Cluster {
       boolean resumed,
       Map<String, BsonTimestamp> removed) {
 
-    /** Without shards that were removed. */
+    /** An opening without removed shards. */
     public Opening(
         Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {
       this(shards, placement, start, resumed, Map.of());
     }
   }
 
-  /** Looks at the cluster for the first time. */
+  /** Reads the shards and the placement for the first time. */
   Mono<Opening> open();
 
   /**
-   * Reads the placement again, complete up to the latest cluster time that is known.
+   * Reads the placement again, complete up to the latest known cluster time.
    *
    * @param awaited whether events wait for it
    */
@@ -57,6 +57,6 @@ public interface Cluster {
   /** The stream of a shard. */
   ShardStream stream(String shard);
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   void close();
 }

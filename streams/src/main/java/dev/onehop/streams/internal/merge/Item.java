@@ -7,14 +7,14 @@ import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
 /**
- * What a shard's stream has given.
+ * An element of a shard's stream.
  *
  * @param token {@code _data} of its token
- * @param event as the server sent it
- * @param kind what it is
- * @param receivedNanos {@link System#nanoTime} when it arrived
- * @param parts the events of a transaction, at least one, of which this has the last one's token
- *     and event; else none
+ * @param event the event of the server
+ * @param kind the kind of the element
+ * @param receivedNanos the time of its arrival, by {@link System#nanoTime}
+ * @param parts the events of a transaction, at least one; the item then has the token and the event
+ *     of the last one. Empty for other kinds
  */
 record Item(String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
 
@@ -22,20 +22,20 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos, Lis
     this(token, event, kind, receivedNanos, List.of());
   }
 
-  /** What an item is. */
+  /** The kind of an item. */
   enum Kind {
     EVENT,
-    /** An event that concerns more than a document, such as a drop: in total order. */
+    /** An event that concerns more than one document, such as a drop; always in total order. */
     WIDE,
     /** The last event of the whole stream. */
     INVALIDATE,
-    /** The end of the whole stream, without an event since the pipeline has left that out. */
+    /** The end of the whole stream, without an event, because the pipeline has removed it. */
     END,
-    /** What is left of an event that is too large to be sent. */
+    /** The rest of an event that is too large to be sent. */
     TOO_LARGE,
     /** A shard's events of a transaction, or the last of them. */
     TRANSACTION,
-    /** Some of them, after which more follow. */
+    /** Some events of a transaction, followed by more. */
     TRANSACTION_PART
   }
 

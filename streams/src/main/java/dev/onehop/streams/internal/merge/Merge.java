@@ -19,28 +19,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * The events of all shards and the rule by which they are released.
  *
- * <p>Of each shard is known its <em>mark</em>: nothing up to that token will still come from it. It
- * is the last event's token or the batch's (PBRT), whichever is more, and never goes back. Of the
- * placement (which shards there are and which of them owns what) is known that it was complete up
- * to a cluster time, the <em>known</em> time, and the last time at which it may have changed, the
- * <em>fence</em>. Only the event with the least token is looked at. It is released if
+ * <p>Each shard has a <em>mark</em>: no event up to this token will still arrive from the shard.
+ * The mark is the greater of the last event's token and the batch's token (PBRT), and never
+ * decreases. The placement (the shards and their ownership) is complete up to a cluster time, the
+ * <em>known</em> time. The last time at which it may have changed is the <em>fence</em>. Only the
+ * event with the least token is considered. It is released if
  *
  * <ol>
  *   <li>it happened within the known time, and
  *   <li>no shard's mark is below its <em>bound</em>: with total order the event's own token, with
- *       order per key the fence if that is less. An event that concerns more than a document is in
- *       total order, always.
+ *       order per key the fence if that is less. An event that concerns more than one document is
+ *       always in total order.
  * </ol>
  *
- * <p>Total order follows: a shard that is known gives nothing below its mark, and one that joined
- * within the known time is known. Order per key: let two events of a key come from shards D, first,
- * and then R. The key's owner has changed between them, at a commit on the config server. D's event
- * is before that commit, since D has stopped writes and then sent its cluster time along with the
- * request to commit; R's event is after it, since R accepts writes only after it has read the
- * commit, with its time. When R's event is released, its time is within the known time, so the
- * commit was seen and the fence is at or after it. R's bound is therefore above D's event: D's mark
- * has passed that, so it has been received, and it has the lesser token, so it has been released.
- * Two events of a key from one shard come in the order of their tokens.
+ * <p>Proof of total order: a known shard emits nothing below its mark, and a shard that joined
+ * within the known time is known. Proof of order per key: let two events of a key come first from
+ * shard D and then from shard R. The key's owner has changed between them, at a commit on the
+ * config server. D's event is before the commit, because D stopped writes before it sent its
+ * cluster time with the commit request. R's event is after the commit, because R accepts writes
+ * only after it has read the commit with its time. When R's event is released, its time is within
+ * the known time, so the commit was read and the fence is at or after it. The bound of R's event is
+ * therefore above D's event. D's mark has passed the bound, so D's event was received. D's event
+ * has the lesser token, so it was released before. Two events of a key from one shard arrive in the
+ * order of their tokens.
  *
  * <p>Not thread-safe.
  */
@@ -50,17 +51,17 @@ final class Merge {
   private final boolean grouped;
   private final Map<String, Lane> lanes = new HashMap<>();
 
-  // For checkpoints, which share the names.
+  // For checkpoints, which share the list of names.
   private List<String> names = List.of();
   private String[] positions = new String[0];
   private String known;
   private @Nullable String fence;
   private String released;
-  // Of the event whose token that is.
+  // The type bits of the event with this token.
   private @Nullable BsonValue typeBits;
   private boolean ended;
 
-  /** A shard's part. */
+  /** The state of a shard. */
   private static final class Lane {
     private final String shard;
     private final Deque<Item> items = new ArrayDeque<>();
@@ -75,17 +76,17 @@ final class Merge {
       this.given = after;
     }
 
-    /** Up to where its events were given. */
+    /** The token up to which the shard's events were emitted. */
     String position() {
       return items.isEmpty() ? mark : given;
     }
   }
 
   /**
-   * @param placed whether the placement can change; if not, there is one source only
-   * @param low up to where everything was given before
-   * @param grouped whether transactions are put together: then events of several shards are not in
-   *     the order of all their tokens, and no single token is a place
+   * @param placed whether the placement can change; if not, there is only one source
+   * @param low the token up to which everything was emitted before
+   * @param grouped whether transactions are grouped: then the events of several shards are not in
+   *     the order of all their tokens, and a single token is not a position
    */
   Merge(Order order, boolean placed, String low, boolean grouped) {
     this.order = order;
@@ -95,13 +96,13 @@ final class Merge {
     this.released = low;
   }
 
-  /** Adds a shard whose events after a token are given. */
+  /** Adds a shard, whose events after a token will be emitted. */
   void add(String shard, String after) {
     lanes.put(shard, new Lane(shard, after));
     renumber();
   }
 
-  /** Removes a shard; what it had to give is given. */
+  /** Removes a shard whose events were all emitted. */
   void remove(String shard) {
     lanes.remove(shard);
     renumber();
@@ -126,9 +127,9 @@ final class Merge {
   }
 
   /**
-   * Takes a batch of a shard.
+   * Adds a batch of a shard.
    *
-   * @param items in the shard's order; those up to the shard's mark are left out
+   * @param items the items in the shard's order; items up to the shard's mark are ignored
    * @param batchToken the batch's token, null if it has none
    */
   void received(String shard, List<Item> items, @Nullable String batchToken) {
@@ -145,18 +146,18 @@ final class Merge {
       }
     }
     if (batchToken != null) {
-      // A PBRT may be behind what the shard has said before: SERVER-135099.
+      // A PBRT may be less than an earlier one of the same shard: SERVER-135099.
       lane.mark = Tokens.max(lane.mark, batchToken);
     }
     positions[lane.index] = lane.position();
   }
 
   /**
-   * Takes what the config servers have said.
+   * Records a read of the placement.
    *
    * @param through the cluster time up to which the placement is known
-   * @param changed the last time at which it may have changed; null if it did not since the last
-   *     time this was called
+   * @param changed the last time at which it may have changed; null if it has not changed since the
+   *     last call
    */
   void placed(BsonTimestamp through, @Nullable BsonTimestamp changed) {
     known = Tokens.max(known, after(through));
@@ -166,12 +167,12 @@ final class Merge {
     }
   }
 
-  /** The least token that is after all events of a time. */
+  /** The least token after all events of a time. */
   private static String after(BsonTimestamp time) {
     return Tokens.highWater(Tokens.next(time));
   }
 
-  /** The next event that may be released; null if there is none at present. */
+  /** The next event that may be released; null if there is none now. */
   @Nullable StreamEvent poll() {
     Lane least = least();
     if (least == null || ended || isUnplaced(least)) {
@@ -200,7 +201,7 @@ final class Merge {
     released = Tokens.max(released, item.token());
   }
 
-  /** Whether one token is a place, for all shards. */
+  /** Whether one token is a position for all shards. */
   private boolean isSinglePlace() {
     return (order == Order.TOTAL && !grouped) || !placed;
   }
@@ -221,7 +222,7 @@ final class Merge {
     return placed && least.items.element().token().compareTo(known) > 0;
   }
 
-  /** What each shard's mark must have reached; the empty string for no need to wait. */
+  /** The bound that each shard's mark must have reached; the empty string for no bound. */
   private String bound(Item item) {
     if (order == Order.TOTAL || item.kind() == Item.Kind.WIDE || isEnd(item)) {
       return item.token();
@@ -239,7 +240,7 @@ final class Merge {
     return least != null && isUnplaced(least);
   }
 
-  /** The shards that an event waits for, whether or not it waits for the config servers, too. */
+  /** The shards for which an event waits, even if it also waits for the config servers. */
   List<String> holders() {
     Lane least = least();
     if (least == null) {
@@ -260,36 +261,36 @@ final class Merge {
     return names;
   }
 
-  /** Whether the last event of the whole stream was given. */
+  /** Whether the last event of the whole stream was emitted. */
   boolean isEnded() {
     return ended;
   }
 
-  /** Where a shard's stream goes on. */
+  /** The token after which a shard's stream continues. */
   String mark(String shard) {
     return lane(shard).mark;
   }
 
-  /** How much of a shard is waiting. */
+  /** The bytes of a shard's waiting events. */
   long bytes(String shard) {
     return lane(shard).bytes;
   }
 
-  /** Whether nothing of a shard is waiting. */
+  /** Whether a shard has no waiting events. */
   boolean isEmpty(String shard) {
     return lane(shard).items.isEmpty();
   }
 
   /**
-   * Leaves out what a shard has lost.
+   * Skips the lost events of a shard.
    *
-   * @param to its events from there on follow
+   * @param to the cluster time at which its events continue
    */
   void skip(String shard, BsonTimestamp to) {
     received(shard, List.of(), Tokens.highWater(to));
   }
 
-  /** Up to where everything was given. */
+  /** The position up to which everything was emitted. */
   Checkpoint checkpoint() {
     if (isSinglePlace()) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());

@@ -5,16 +5,16 @@ import dev.onehop.streams.event.Order;
 import java.time.Duration;
 
 /**
- * How streams are merged.
+ * The settings of a merge.
  *
- * @param order in which events are given
- * @param historyLost what happens when a shard has lost events
- * @param maxAwaitTime how long a server may wait for events
- * @param heartbeatInterval how often at most the placement is read that events wait for, and a
- *     shard that they wait for is asked to let its clock move
- * @param progressInterval how often the place is given while there are no events
- * @param bufferPerShard how many bytes may wait before no more are read
- * @param groupTransactions whether the events of a transaction are given together
+ * @param order the order of events
+ * @param historyLost the behaviour when a shard has lost events
+ * @param maxAwaitTime the longest wait of a server for events
+ * @param heartbeatInterval the shortest interval, while events wait, of reads of the placement and
+ *     of heartbeats at the shards that delay events
+ * @param progressInterval the interval of progress events while there are no other events
+ * @param bufferPerShard the number of waiting bytes above which a shard is not read
+ * @param groupTransactions whether the events of a transaction are emitted together
  */
 public record MergeSettings(
     Order order,

@@ -10,22 +10,23 @@ import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** The streams of all shards as one. Cold: each subscriber has a cluster of its own. */
+/** The merged stream of all shards. Cold: each subscriber has its own cluster. */
 public final class MergedStream implements Publisher<StreamEvent> {
   private final Supplier<Cluster> clusters;
   private final MergeSettings settings;
   private final @Nullable Metering metering;
 
   /**
-   * Where subscriptions are measured.
+   * The registry for the meters of subscriptions.
    *
-   * @param stream the value of the tag
+   * @param registry the registry
+   * @param stream the value of the tag {@code stream}
    */
   public record Metering(MeterRegistry registry, String stream) {}
 
   /**
-   * @param clusters called once for each subscriber; what it gives is closed with the subscription
-   * @param metering null for none
+   * @param clusters called once per subscriber; the result is closed with the subscription
+   * @param metering the metering; null for none
    */
   public MergedStream(
       Supplier<Cluster> clusters, MergeSettings settings, @Nullable Metering metering) {
@@ -34,7 +35,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
     this.metering = metering;
   }
 
-  /** Where a stream of a cluster starts; closes the cluster. */
+  /** The position where a stream of a cluster starts; closes the cluster. */
   public static Mono<Checkpoint> start(Cluster cluster) {
     return cluster
         .open()

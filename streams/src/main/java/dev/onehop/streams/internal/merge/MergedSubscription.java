@@ -32,19 +32,23 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * One subscriber's merged stream: reads the shards and the placement as the {@link Merge} needs
- * them, and gives what it releases. Answers are queued and handled by one thread at a time, which
- * is the one that brings an answer.
+ * The merged stream of one subscriber: reads the shards and the placement as the {@link Merge}
+ * needs them, and emits the released events. Replies are queued and handled by one thread at a
+ * time, a thread on which a reply arrived.
  */
 final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
 
-  // A getMore without events ends only with its time, and only then says how far the shard is.
+  // Short times, because a getMore without events returns only at the end of its time, and only
+  // then has a newer token.
   private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
 
-  /** A shard that was removed and can't be reached has events that can't be read. */
+  /**
+   * How long to read a removed shard that cannot be reached; its remaining events then count as
+   * lost.
+   */
   private static final Duration LEAVING = Duration.ofMinutes(1);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
@@ -61,7 +65,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private volatile boolean cancelled;
   private volatile @Nullable Throwable failure;
 
-  // From here on, used while work is not zero, by the thread that made it so.
+  // The following fields are used only while work is not zero, by the thread that has incremented
+  // it from zero.
   private final Map<String, ShardReader> readers = new HashMap<>();
   private final Map<String, Leaving> leaving = new HashMap<>();
   private final Queue<StreamEvent> notices = new ArrayDeque<>();
@@ -80,7 +85,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private record Leaving(String bound, long untilNanos) {}
 
   /**
-   * @param meters the cluster, if it is measured
+   * @param meters the cluster with meters; null if it is not measured
    */
   MergedSubscription(
       Subscriber<? super StreamEvent> subscriber,
@@ -94,11 +99,11 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   }
 
   void start() {
-    Sinks.Empty<Void> asked = Sinks.empty();
-    opening = asked.asMono();
+    Sinks.Empty<Void> opened = Sinks.empty();
+    opening = opened.asMono();
     cluster
         .open()
-        .doFinally(end -> asked.tryEmitEmpty())
+        .doFinally(end -> opened.tryEmitEmpty())
         .takeUntilOther(closed.asMono())
         .subscribe(first -> post(() -> opened(first)), cause -> post(() -> notOpened(cause)));
   }
@@ -114,17 +119,17 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
     Cluster.Placement first = opening.placement();
     if (first != null) {
-      // What was before it is unknown.
+      // After a resume, changes of the placement before its first read are unknown.
       begun.placed(first.through(), opening.resumed() ? first.latest() : null);
       placement = first;
       placedNanos = System.nanoTime();
     }
     merge = begun;
     lastPlace = start;
-    // What these had to give after the start can't be read any more.
+    // Events of removed shards after the start can no longer be read.
     opening
         .removed()
-        .forEach((shard, at) -> tellLost(shard, Tokens.clusterTime(start.token(shard)), at));
+        .forEach((shard, at) -> noticeLost(shard, Tokens.clusterTime(start.token(shard)), at));
   }
 
   private void notOpened(Throwable cause) {
@@ -134,7 +139,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     openingFailures++;
     if (openingFailures == 3) {
-      log.warn("the cluster can't be read, which is tried on: {}", cause.getMessage());
+      log.warn("the cluster can't be read, retrying: {}", cause.getMessage());
     }
     Mono.delay(Pauses.after(openingFailures)).subscribe(tick -> post(this::startAgain));
   }
@@ -188,10 +193,10 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (settings.historyLost() == HistoryLostPolicy.CONTINUE && merge != null) {
       merge.skip(shard, to);
     }
-    tellLost(shard, from, to);
+    noticeLost(shard, from, to);
   }
 
-  private void tellLost(String shard, BsonTimestamp from, BsonTimestamp to) {
+  private void noticeLost(String shard, BsonTimestamp from, BsonTimestamp to) {
     if (settings.historyLost() == HistoryLostPolicy.FAIL) {
       failed(new HistoryLostException(shard, from, to));
     } else if (merge != null) {
@@ -382,7 +387,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     String since = Tokens.highWater(Tokens.next(before.through()));
     for (String shard : found.shards()) {
       if (!readers.containsKey(shard)) {
-        // Its events are later than the last time at which it was not there.
+        // The shard's events are later than the last time at which it was not in the placement.
         log.info("shard {} was added, its stream is merged", shard);
         add(of, shard, since);
       }
@@ -390,7 +395,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     for (String shard : readers.keySet()) {
       if (!found.shards().contains(shard) && !leaving.containsKey(shard)) {
-        log.info("shard {} was removed, its stream is read to its end", shard);
+        log.info("shard {} was removed, its stream is read to the end", shard);
         leaving.put(
             shard,
             new Leaving(
@@ -413,7 +418,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
   }
 
-  /** A shard that is no more is left once all is given that it had until then. */
+  /** Stops reading a removed shard once all its events before the removal are emitted. */
   private void leave(Merge of, String shard) {
     Leaving going = leaving.get(shard);
     if (going == null || !of.isEmpty(shard)) {
@@ -441,7 +446,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (wake != null) {
       wake.dispose();
     }
-    // As long as it lasts, it may have a cursor of its own.
+    // The opening may still get a cursor that has to be closed.
     List<Mono<Void>> closing = new ArrayList<>(List.of(opening));
     readers.values().forEach(reader -> closing.add(reader.close()));
     Flux.merge(closing)

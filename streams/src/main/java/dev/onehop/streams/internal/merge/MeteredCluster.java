@@ -19,7 +19,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Measures what one subscription reads of a cluster. Thread-safe. */
+/** Measures the reads of one subscription. Thread-safe. */
 final class MeteredCluster implements Cluster {
   private static final Logger log = LoggerFactory.getLogger(MeteredCluster.class);
   private static final Duration FIRST_OPLOGS = Duration.ofSeconds(1);
@@ -35,7 +35,7 @@ final class MeteredCluster implements Cluster {
   private volatile @Nullable Checkpoint place;
 
   /**
-   * @param stream the value of the tag
+   * @param stream the value of the tag {@code stream}
    */
   MeteredCluster(Cluster cluster, MeterRegistry registry, String stream) {
     this.cluster = cluster;
@@ -93,8 +93,8 @@ final class MeteredCluster implements Cluster {
             read -> {
               if (!read && refused.compareAndSet(false, true)) {
                 log.info(
-                    "the oplog of shard {} can't be read, for which the user needs the action find"
-                        + " on local.oplog.rs: it is not measured how long it still reaches",
+                    "the oplog of shard {} can't be read: the user needs the action find"
+                        + " on local.oplog.rs; the time until events are lost is not measured",
                     stream.shard());
               }
             })
@@ -103,10 +103,10 @@ final class MeteredCluster implements Cluster {
   }
 
   /**
-   * Events were given.
+   * Called when events were emitted.
    *
-   * @param longestNanos the longest time that one of them has waited here; negative for none
-   * @param upTo the place after them
+   * @param longestNanos the longest wait of one of them in this process; negative for none
+   * @param upTo the position after them
    */
   void given(long longestNanos, @Nullable Checkpoint upTo) {
     place = upTo;
@@ -115,19 +115,19 @@ final class MeteredCluster implements Cluster {
     }
   }
 
-  /** Events wait for these shards, and for no others. */
+  /** Sets the shards for which events wait. */
   void awaited(List<String> holders) {
     for (MeteredStream stream : streams.values()) {
       stream.setAwaited(holders.contains(stream.shard()));
     }
   }
 
-  /** The cluster time in seconds of the shard that has come furthest. */
+  /** The cluster time in seconds of the most advanced shard. */
   int furthest() {
     return streams.values().stream().mapToInt(MeteredStream::reached).max().orElse(0);
   }
 
-  /** The cluster time in seconds up to which a shard's events were given. */
+  /** The cluster time in seconds up to which a shard's events were emitted. */
   int given(String shard) {
     Checkpoint given = place;
     return given == null ? 0 : Tokens.clusterTime(given.token(shard)).getTime();

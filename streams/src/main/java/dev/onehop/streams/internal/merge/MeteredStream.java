@@ -19,7 +19,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Measures what is read of a shard. Thread-safe. */
+/** Measures the reads of a shard. Thread-safe. */
 final class MeteredStream implements ShardStream {
   private static final BsonPath WALL_TIME = BsonPath.of("wallTime");
   private static final BsonPath CLUSTER_TIME = BsonPath.of("clusterTime");
@@ -57,7 +57,7 @@ final class MeteredStream implements ShardStream {
     return Counter.builder(meter.meterName()).tags(tags).register(registry);
   }
 
-  /** In place of an earlier subscription's, which would otherwise keep it. */
+  /** Replaces the gauge of an earlier subscription, because a registry keeps the first one. */
   private synchronized void gauge(StreamMeters meter, ToDoubleFunction<MeteredStream> seconds) {
     if (closed) {
       return;
@@ -80,7 +80,7 @@ final class MeteredStream implements ShardStream {
     return shard;
   }
 
-  /** The cluster time in seconds up to which the shard has given its events; 0 if unknown. */
+  /** The cluster time in seconds that the shard's stream has reached; 0 if unknown. */
   int reached() {
     return mark.isEmpty() ? 0 : Tokens.clusterTime(mark).getTime();
   }
@@ -109,7 +109,7 @@ final class MeteredStream implements ShardStream {
     return first == null ? Double.NaN : Math.max(0, cluster.given(shard) - first.getTime());
   }
 
-  /** Looks how far the oplog goes back; false if that may not be read. */
+  /** Reads the oldest time in the oplog; false if the user lacks the right. */
   Mono<Boolean> readOplog() {
     return stream
         .oplogBegin()

@@ -2,7 +2,7 @@ package dev.onehop.streams.internal.merge;
 
 import java.time.Duration;
 
-/** How long to wait before something that failed is tried again. */
+/** The pauses before retries. */
 final class Pauses {
   private static final Duration FIRST = Duration.ofMillis(100);
   private static final Duration LONGEST = Duration.ofSeconds(2);
@@ -10,9 +10,9 @@ final class Pauses {
   private Pauses() {}
 
   /**
-   * The pause after some failures in a row: twice that before, up to two seconds.
+   * The pause after some failures in a row. It doubles with each failure, up to two seconds.
    *
-   * @param failures at least 1
+   * @param failures the number of failures, at least 1
    */
   static Duration after(int failures) {
     Duration pause = FIRST.multipliedBy(1L << Math.min(failures - 1, 10));

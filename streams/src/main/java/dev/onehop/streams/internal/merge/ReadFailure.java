@@ -1,25 +1,25 @@
 package dev.onehop.streams.internal.merge;
 
-/** Why a stream could not be read. */
+/** The reason why a stream could not be read. */
 public final class ReadFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final Kind kind;
 
-  /** What to do about it. */
+  /** The reaction to a failure. */
   public enum Kind {
-    /** Open the stream again: the server is gone, or is another one now. */
+    /** Transient: open the stream again, because the server is lost or has been replaced. */
     PASSING,
-    /** The events are no longer there. */
+    /** The events are no longer in the oplog. */
     HISTORY_LOST,
-    /** An event can't be sent. */
+    /** An event is too large to be sent. */
     TOO_LARGE,
-    /** Nothing. */
+    /** Final: the stream fails. */
     FINAL
   }
 
   /**
-   * @param cause what the subscriber gets if it is final
+   * @param cause the error for the subscriber if the failure is final
    */
   public ReadFailure(Kind kind, Throwable cause) {
     super(cause.getMessage(), cause);

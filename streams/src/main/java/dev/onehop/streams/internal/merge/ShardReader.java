@@ -18,10 +18,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Reads the stream of one shard: one request at a time. It opens the stream again when it breaks,
- * and steps over what can't be sent.
+ * Reads the stream of one shard, one request at a time. It opens the stream again after a failure,
+ * and skips events that are too large to be sent.
  *
- * <p>Used by one thread at a time; answers come through the owner.
+ * <p>Used by one thread at a time; replies arrive through the owner.
  */
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
@@ -29,7 +29,7 @@ final class ShardReader {
   private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
-  // Whether a transaction has more events, the shard is to say at once.
+  // Short, because the shard should report at once whether a transaction has more events.
   private static final Duration AWAIT_TRANSACTION = Duration.ofMillis(1);
 
   private final String shard;
@@ -48,12 +48,12 @@ final class ShardReader {
   private int failures;
   private long pausedUntilNanos = System.nanoTime();
 
-  /** What a reader belongs to. */
+  /** The owner of a reader. */
   interface Owner {
-    /** Runs what came of a request, one at a time. */
+    /** Runs the handling of a reply, one at a time. */
     void post(Runnable task);
 
-    /** Looks again after a while. */
+    /** Checks again after a while. */
     void wakeIn(Duration time);
 
     void received(String shard, List<Item> items, @Nullable String token);
@@ -78,7 +78,7 @@ final class ShardReader {
     return shard;
   }
 
-  /** Asks for more, if nothing is asked for already. */
+  /** Requests more events, unless a request is in flight. */
   void read(Duration wait) {
     long now = System.nanoTime();
     if (busy || finished) {
@@ -90,14 +90,14 @@ final class ShardReader {
     }
     boolean opening = !open;
     Duration most = transactions != null && transactions.areOpen() ? AWAIT_TRANSACTION : wait;
-    ask(
+    send(
         opening ? stream.open(place, stepping ? 1 : 0) : stream.next(most),
         batch -> took(batch, opening));
   }
 
-  private <T> void ask(Mono<T> question, Consumer<T> then) {
+  private <T> void send(Mono<T> request, Consumer<T> then) {
     busy = true;
-    question
+    request
         .takeUntilOther(closed.asMono())
         .subscribe(
             answer ->
@@ -129,7 +129,7 @@ final class ShardReader {
       return;
     }
     if (items.isEmpty() && stepping) {
-      // The event is not there any more: on with batches as usual.
+      // The event no longer exists: continue with the usual batches.
       stepping = false;
       open = false;
     }
@@ -139,18 +139,18 @@ final class ShardReader {
       reached = reached == null ? last : Tokens.max(reached, last);
     }
     if (reached != null) {
-      // What a server says may be behind what it has said before.
+      // A server's token may be less than an earlier one.
       place =
           new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
     }
-    // A shard that has nothing to send when it is asked for more has sent all of a transaction.
+    // An empty reply to a getMore means that the shard has sent all events of a transaction.
     give(items, batch.token(), items.isEmpty() && !opening);
   }
 
   /**
-   * Hands on what was received; a transaction once all of it is there.
+   * Passes events to the owner, a transaction once it is complete.
    *
-   * @param all whether the shard has sent all that it has
+   * @param all whether the shard has sent all its events
    */
   private void give(List<Item> items, @Nullable String token, boolean all) {
     if (transactions == null) {
@@ -162,9 +162,9 @@ final class ShardReader {
   }
 
   /**
-   * A server closes a cursor after an invalidation. The pipeline may have left out that event, or
-   * changed it; the batch has its token all the same. A stream that is to go on after it begins
-   * with the next cluster time.
+   * Handles the close of the cursor by the server, after an invalidation. The pipeline may have
+   * removed or changed this event, but the batch has its token. A stream that continues after it
+   * starts with the next cluster time.
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
@@ -188,7 +188,7 @@ final class ShardReader {
           items.size() - 1,
           new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
     } else {
-      // After all that it has given, whatever it says.
+      // After the position and all events so far, even if the server's token is less.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());
       String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
       items.add(
@@ -205,12 +205,12 @@ final class ShardReader {
     BsonPath.Located found = event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
     var value = found == null ? TOKEN.find(event) : found.value();
     if (value == null || !value.isString()) {
-      throw new IllegalStateException("an event without _id: the pipeline has to keep it");
+      throw new IllegalStateException("an event without _id: the pipeline must keep it");
     }
     return value.asString().getValue();
   }
 
-  /** What a token of an event has besides {@code _data}, mostly nothing. */
+  /** The fields of an event's token in addition to {@code _data}, usually none. */
   static @Nullable BsonValue typeBits(BsonDocument event) {
     if (!(event instanceof RawBsonDocument raw)) {
       return TYPE_BITS.find(event);
@@ -226,7 +226,7 @@ final class ShardReader {
 
   private void failed(Throwable failure) {
     if (finished) {
-      // The cursor was closed under the last request.
+      // The cursor was closed during the last request.
       return;
     }
     ReadFailure.Kind kind =
@@ -235,12 +235,12 @@ final class ShardReader {
       case PASSING -> pause(failure);
       case TOO_LARGE -> {
         if (stepping) {
-          ask(stream.large(place), this::stepOver);
+          send(stream.large(place), this::stepOver);
         } else {
           stepping = true;
         }
       }
-      case HISTORY_LOST -> ask(stream.oldest(), this::lost);
+      case HISTORY_LOST -> send(stream.oldest(), this::lost);
       case FINAL -> owner.failed(failure instanceof ReadFailure known ? known.getCause() : failure);
     }
   }
@@ -252,7 +252,7 @@ final class ShardReader {
       return;
     }
     if (failures == 3) {
-      log.warn("shard {} can't be read, which is tried on: {}", shard, failure.getMessage());
+      log.warn("shard {} can't be read, retrying: {}", shard, failure.getMessage());
     }
     Duration pause = Pauses.after(failures);
     pausedUntilNanos = System.nanoTime() + pause.toNanos();
@@ -279,8 +279,8 @@ final class ShardReader {
   }
 
   /**
-   * Lets the shard's clock reach the latest cluster time, at most once an interval. Also if it has
-   * sent events just now: its clock may be behind those of busier shards.
+   * Advances the shard's clock to the latest cluster time, at most once per interval. Also if the
+   * shard has just sent events, because its clock may be behind those of busier shards.
    */
   void advance() {
     if (advancing) {
@@ -301,10 +301,10 @@ final class ShardReader {
             () -> owner.post(() -> advancing = false));
   }
 
-  /** Ends the cursor; completes when that is done. */
+  /** Closes the cursor; completes when it is closed. */
   Mono<Void> close() {
     finished = true;
-    // What is still asked for then has no cursor, or its server does not answer.
+    // A request in flight then has no cursor, or its server does not reply.
     return stream.close().doFinally(end -> closed.tryEmitEmpty());
   }
 }

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The change stream of one shard. There is one call at a time, but for {@link #advance} and {@link
- * #close}. What fails, fails with a {@link ReadFailure}.
+ * The change stream of one shard. Calls are sequential, except those of {@link #advance} and {@link
+ * #close}. Methods fail with a {@link ReadFailure}.
  */
 public interface ShardStream {
 
   /**
-   * Events, and where the stream is after them.
+   * Events, and the position of the stream after them.
    *
    * @param token {@code _data} of the batch's token, null if it has none
    * @param ended whether the cursor is closed
@@ -23,18 +23,19 @@ public interface ShardStream {
   record Batch(List<RawBsonDocument> events, @Nullable String token, boolean ended) {}
 
   /**
-   * Where a stream begins.
+   * A position at which a stream starts.
    *
    * @param after {@code _data} of a token
-   * @param own whether this shard's stream has given the token; if not, the stream may begin with
-   *     events up to the token, those of the same cluster time
+   * @param own whether the token comes from this shard's stream; if not, the stream may start with
+   *     events before the token, of the same cluster time
    */
   record Place(String after, boolean own) {}
 
   /**
-   * Opens the stream, in place of what was open before.
+   * Opens the stream, and closes the previous cursor.
    *
-   * @param batchSize most events in this batch and those that follow; 0 for as asked
+   * @param place the position
+   * @param batchSize the most events in this and the following batches; 0 for the setting
    */
   Mono<Batch> open(Place place, int batchSize);
 
@@ -44,25 +45,25 @@ public interface ShardStream {
   /**
    * An event that is too large to be sent like others.
    *
-   * @param event raw if it is whole
-   * @param whole whether the server has sent it in parts; if not, it has no more of its fields than
-   *     any server can send
+   * @param event the event; raw if it is whole
+   * @param whole whether the event is complete, because the server has sent it in fragments; if
+   *     not, it has only the fields that every server can send
    */
   record Large(BsonDocument event, boolean whole) {}
 
-  /** The first event after a place, in whatever way the server can send it. */
+  /** The first event after a position, complete or reduced. */
   Mono<Large> large(Place place);
 
-  /** The oldest cluster time from which the shard still has events. */
+  /** The oldest cluster time from which the shard has events. */
   Mono<BsonTimestamp> oldest();
 
-  /** The cluster time of the oplog's first entry; empty if that may not be read. */
+  /** The cluster time of the oplog's first entry; empty if the user lacks the right. */
   Mono<BsonTimestamp> oplogBegin();
 
   /**
-   * Lets an idle shard's clock reach the latest cluster time that is known, so that its stream can
-   * say that it has passed that: every batch that is asked for after this has completed does. Never
-   * fails, and may complete without having done so.
+   * Advances an idle shard's clock to the latest known cluster time. Every batch that is requested
+   * after the completion then has a token beyond this time. Never fails, but may complete without
+   * an effect.
    */
   Mono<Void> advance();
 

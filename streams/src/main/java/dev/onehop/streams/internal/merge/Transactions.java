@@ -11,14 +11,15 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the events of each transaction of one shard together. There they have one cluster time,
- * since they are made of one entry of the oplog, or of a chain of entries that ends with one; they
- * follow each other in the order of their tokens. So all are there when an event of something else
- * follows, or the shard has reached a later time, or it has nothing more to send.
+ * Groups the events of each transaction of one shard. On a shard they have one cluster time,
+ * because they come from one entry of the oplog, or from a chain of entries that ends with one.
+ * They follow each other in the order of their tokens. A transaction is therefore complete when
+ * another event follows, when the shard has reached a later time, or when the shard has no more
+ * events.
  *
- * <p>What is put together has the token of the last event, so that to the {@link Merge} it is one
- * event: those of other shards that sort between them come before it, and none of the same shard
- * does.
+ * <p>A group has the token of its last event, so that the {@link Merge} treats it as one event.
+ * Events of other shards with tokens within the group come before it; the same shard has no such
+ * events.
  *
  * <p>Not thread-safe.
  */
@@ -35,26 +36,26 @@ final class Transactions {
   private record Id(BsonTimestamp time, BsonValue session, BsonValue number) {}
 
   /**
-   * @param after up to where everything was given before
-   * @param mostBytes of a transaction that are put together
+   * @param after the token up to which everything was emitted before
+   * @param mostBytes the most bytes of a group
    */
   Transactions(String after, long mostBytes) {
     this.taken = after;
     this.mostBytes = mostBytes;
   }
 
-  /** Whether there are events of a transaction that may not be complete. */
+  /** Whether there are events of a transaction that may be incomplete. */
   boolean areOpen() {
     return open != null;
   }
 
   /**
-   * Takes a batch.
+   * Adds a batch.
    *
-   * @param items in the shard's order; those that were taken before are left out
-   * @param reached how far the shard is after them, null if it has not said that
-   * @param all whether the shard has sent all that it has
-   * @return what is complete, in the same order
+   * @param items the items in the shard's order; items that were added before are ignored
+   * @param reached the token that the shard has reached after them, null if unknown
+   * @param all whether the shard has sent all its events
+   * @return the complete items, in the same order
    */
   List<Item> take(List<Item> items, @Nullable String reached, boolean all) {
     List<Item> complete = new ArrayList<>(items.size());
@@ -106,7 +107,7 @@ final class Transactions {
     return found == null ? null : found.value();
   }
 
-  /** Gives up waiting for more. */
+  /** Returns the events of an incomplete transaction, without waiting for more. */
   List<Item> rest() {
     List<Item> rest = new ArrayList<>();
     end(Item.Kind.TRANSACTION_PART, rest);

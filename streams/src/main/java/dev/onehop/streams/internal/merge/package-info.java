@@ -1,4 +1,4 @@
-/** Merges the streams of several shards into one, without any I/O of its own. */
+/** Merges the streams of several shards into one. The package does no I/O. */
 @NullMarked
 package dev.onehop.streams.internal.merge;
 

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
-/** What failures mean for a stream. Source: the drivers' specification "Change Streams". */
+/** Classifies failures for a stream. Source: the drivers' specification "Change Streams". */
 final class Failures {
   static final int BSON_OBJECT_TOO_LARGE = 10334;
   private static final int HISTORY_LOST = 286;
@@ -20,7 +20,7 @@ final class Failures {
   private static final ServerAddress STREAM = new ServerAddress("onehop-streams");
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
-  // Besides the specification's: what says that a server is not there, or not ready. 175 is
+  // In addition to the specification: codes of a server that is down or not ready. 175 is
   // QueryPlanKilled: a member that rolls back closes its catalog and kills the cursors.
   private static final Set<Integer> PASSING =
       Set.of(
@@ -40,7 +40,10 @@ final class Failures {
     return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);
   }
 
-  /** As the driver throws it, of the server whose error it is, or of the stream itself. */
+  /**
+   * The exception that the driver would throw, for the server that returned the error, or for the
+   * stream.
+   */
   private static MongoException exception(CommandFailure refused) {
     ServerAddressName server = refused.server();
     return new MongoCommandException(

@@ -8,8 +8,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
 /**
- * An event in the fragments that {@code $changeStreamSplitLargeEvent} makes of it: each has some of
- * the event's fields, a token of its own, and in {@code splitEvent} its number. Not thread-safe.
+ * An event in fragments of {@code $changeStreamSplitLargeEvent}: each has some of the event's
+ * fields, a separate token, and its number in {@code splitEvent}. Not thread-safe.
  */
 final class Fragments {
   private static final String SPLIT = "splitEvent";
@@ -20,11 +20,10 @@ final class Fragments {
   private int taken;
 
   /**
-   * Takes the next fragment, or an event that is not split.
+   * Adds the next fragment, or an event that is not split.
    *
-   * @return whether it was the last
-   * @throws CommandFailure if it is not the one that follows, after which the event is to be read
-   *     again
+   * @return whether it was the last fragment
+   * @throws CommandFailure if fragments are missing before it; the event then has to be read again
    */
   boolean add(RawBsonDocument fragment) {
     BsonValue split = fragment.get(SPLIT, ALONE);
@@ -43,9 +42,9 @@ final class Fragments {
   }
 
   /**
-   * The event.
+   * The complete event.
    *
-   * @param id that it has where it is not split; the stream can go on after it in every way
+   * @param id the id of the event without a split; a stream can always continue after it
    */
   RawBsonDocument event(BsonValue id) {
     BsonDocument whole = new BsonDocument("_id", id);

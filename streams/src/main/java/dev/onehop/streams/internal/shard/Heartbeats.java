@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Moves the clocks of idle servers by notes in their oplogs, each acknowledged by a majority. After
- * that, a change stream there says that it has passed the cluster time that was the latest, and a
- * majority read after that time does not wait. Such a read alone makes an idle server write a
- * no-op, too; but nobody waits for its journal, so that the majority has it only with the next
- * periodic flush, after up to 100 ms, where the replica set has one member.
+ * Advances the clocks of idle servers by notes in their oplogs, each acknowledged by a majority.
+ * Afterwards a change stream on the server has a token beyond the latest cluster time, and a
+ * majority read after this time does not wait. Such a read alone also makes an idle server write a
+ * no-op. But nothing waits for its journal, so that a replica set with one member has it in the
+ * majority only after the next periodic flush, up to 100 ms later.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,7 @@ final class Heartbeats {
   private final Set<ReplicaSet> refusing = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param wanted whether there are any
+   * @param wanted whether heartbeats are enabled
    */
   Heartbeats(ClusterClock clock, boolean wanted) {
     this.clock = clock;
@@ -46,7 +46,7 @@ final class Heartbeats {
   /**
    * Writes a note.
    *
-   * @return whether a majority has it; never fails
+   * @return whether a majority has acknowledged the note; never fails
    */
   Mono<Boolean> write(ReplicaSet to) {
     return Mono.defer(() -> !wanted || refusing.contains(to) ? Mono.just(false) : append(to))
@@ -78,7 +78,7 @@ final class Heartbeats {
 
   private void refused(ReplicaSet by, CommandFailure why) {
     if (why.code() == ErrorCodes.UNAUTHORIZED) {
-      // What that costs is said where the user's rights are looked at.
+      // The consequences are logged by the check of the user's rights.
       log.debug("no heartbeats: {}", why.getMessage());
       refusing.add(by);
     }

@@ -27,10 +27,10 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Completes the events of a shard as a mongos does. It looks up the documents of updates where the
- * cluster has them now, not at the shard that the event comes from: there it would be missing once
- * it has moved. What is found is of the event's time or later. Then the shard runs the stages of
- * the pipeline that come after the lookup.
+ * Completes the events of a shard as a mongos does. The documents of updates are looked up in the
+ * whole cluster and not at the event's shard, because they may have moved. A found document has the
+ * state of the event's time or of a later time. Then the shard runs the stages of the pipeline
+ * after the lookup.
  */
 final class Lookups {
   private static final BsonPath TYPE = BsonPath.of("operationType");
@@ -47,16 +47,18 @@ final class Lookups {
   private final StreamCommand command;
 
   /**
-   * @param servers that the events come from, too, so that the lookups know their cluster times;
-   *     the seeds are mongoses
-   * @param command as the application has it
+   * @param servers the servers from which the events come, too, so that lookups use their cluster
+   *     times; the seeds are mongoses
+   * @param command the command with the application's settings
    */
   Lookups(ClusterServers servers, StreamCommand command) {
     this.servers = servers;
     this.command = command;
   }
 
-  /** The command that opens the stream as the application has it, for the server to check. */
+  /**
+   * The command that opens the stream with all the application's stages, for a check by the server.
+   */
   BsonDocument check(String after) {
     return command.check(after);
   }
@@ -64,7 +66,7 @@ final class Lookups {
   /**
    * A batch with its documents, after all stages.
    *
-   * @param shard where it comes from
+   * @param shard the shard of the batch
    */
   Mono<Batch> complete(ReplicaSet shard, Batch batch) {
     return Flux.fromIterable(batch.events())
@@ -121,7 +123,7 @@ final class Lookups {
         });
   }
 
-  /** The document is where servers have it. */
+  /** Inserts the document at the position where servers insert it. */
   private static RawBsonDocument with(RawBsonDocument event, BsonValue document) {
     BsonDocument copy = new BsonDocument();
     event.forEach(
@@ -134,7 +136,7 @@ final class Lookups {
     return new RawBsonDocument(copy, CODEC);
   }
 
-  /** The events after the stages that follow the lookup; fewer at once if they are large. */
+  /** The events after the stages that follow the lookup. Large batches are split. */
   private Flux<RawBsonDocument> piped(ReplicaSet shard, List<RawBsonDocument> events) {
     long bytes = events.stream().mapToLong(Lookups::bytes).sum();
     if (bytes > MOST_BYTES_AT_ONCE && events.size() > 1) {
@@ -168,7 +170,7 @@ final class Lookups {
     return event.getByteBuffer().remaining();
   }
 
-  /** As a change stream checks what its pipeline gives. */
+  /** Checks the result of the pipeline like a change stream does. */
   private static List<RawBsonDocument> checked(
       List<RawBsonDocument> given, List<RawBsonDocument> events) {
     Set<BsonValue> tokens =

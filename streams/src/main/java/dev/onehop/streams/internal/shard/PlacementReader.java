@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads which shards there are and, for {@link Order#PER_KEY}, what says that the data of a watched
- * collection may be elsewhere: each collection's entry and its latest chunk version, which every
- * move raises, and the databases' entries. One aggregation, whose reads are all of the same time or
- * later.
+ * Reads the shards and, for {@link Order#PER_KEY}, the metadata that changes when data of a watched
+ * collection may have moved: each collection's entry and its latest chunk version, which every move
+ * raises, and the databases' entries. It is one aggregation, whose reads are all of the same time
+ * or later.
  */
 final class PlacementReader {
   private static final int BATCH = 10_000;
@@ -93,13 +93,13 @@ final class PlacementReader {
             .append("pipeline", new BsonArray(stages)));
   }
 
-  /** What the metadata says, complete up to the latest cluster time. */
+  /** The placement by the metadata, complete up to the latest cluster time. */
   Mono<Placement> read() {
     return Mono.defer(
             () -> {
               BsonDocument now = clock.clusterTime();
               return now == null
-                  ? Mono.error(new IllegalStateException("no server has said a cluster time"))
+                  ? Mono.error(new IllegalStateException("no server has returned a cluster time"))
                   : read(ClusterClock.time(now));
             })
         .onErrorMap(Failures::of);
@@ -136,7 +136,7 @@ final class PlacementReader {
         shards.add(decoded.getString("_id").getValue());
       }
     }
-    // What these reads may have seen beyond their time, the clock knows now.
+    // The reads may have seen changes after their time, but not after the clock's current time.
     @Nullable BsonDocument after = clock.clusterTime();
     return new Placement(time, after == null ? time : ClusterClock.time(after), shards, state);
   }

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Which shards were removed after a place: what they had to give after it can't be read, since they
- * are not in the placement any more. A change stream of the config servers' log of changes tells;
- * one of {@code config.shards} does not, since a removal is no event there.
+ * Finds the shards that were removed after a position: their events after it can no longer be read,
+ * because they are not in the placement. A change stream of the config servers' change log contains
+ * the removals; a change stream of {@code config.shards} does not.
  */
 final class RemovedShards {
   private static final Logger log = LoggerFactory.getLogger(RemovedShards.class);
@@ -42,7 +42,7 @@ final class RemovedShards {
   }
 
   /**
-   * Reads which they are, with the times of their removal.
+   * Reads the removed shards, with the times of their removal.
    *
    * @param found the present placement
    */
@@ -65,7 +65,7 @@ final class RemovedShards {
             failure -> Failures.of(failure).kind() != ReadFailure.Kind.PASSING,
             failure -> {
               log.warn(
-                  "shards that were removed since {} would go unnoticed: {}",
+                  "it is not known whether shards were removed since {}: {}",
                   place.clusterTime(),
                   failure.getMessage());
               return Mono.just(Map.of());

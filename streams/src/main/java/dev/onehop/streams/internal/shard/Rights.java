@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the user lacks of the privileges that a stream of all shards needs, gathered from {@code
- * connectionStatus} of each place, so that it is said in one message.
+ * The user's missing privileges for a stream of all shards, from {@code connectionStatus} at each
+ * server, so that one message lists all of them.
  *
  * <p>Thread-safe.
  */
@@ -24,7 +24,8 @@ final class Rights {
   private static final Logger log = LoggerFactory.getLogger(Rights.class);
   private static final List<String> METADATA =
       List.of("collections", "chunks", "databases", "shards");
-  private static final String SCRIPT = "docker/stream-users.js makes a user who has what it takes";
+  private static final String SCRIPT =
+      "docker/stream-users.js creates a user with these privileges";
 
   private final StreamCommand command;
   private final List<String> needed = new ArrayList<>(); // guarded by this
@@ -35,7 +36,7 @@ final class Rights {
   }
 
   /**
-   * What the user may do at the config servers, also as a mongos tells it.
+   * Checks the user's privileges on the config servers, from their own reply or from a mongos'.
    *
    * @param lookups whether documents are looked up there
    */
@@ -49,7 +50,7 @@ final class Rights {
     onCluster(place, status, "appendOplogNote");
   }
 
-  /** What the user may do at a shard. */
+  /** Checks the user's privileges on a shard. */
   synchronized void atShard(String shard, BsonDocument status) {
     String place = "shard " + shard;
     watched(place, status, "find", "changeStream");
@@ -57,7 +58,7 @@ final class Rights {
     onCluster(place, status, "appendOplogNote", "getShardMap");
   }
 
-  /** A shard does not take the user at all. */
+  /** Records that a shard rejects the user. */
   synchronized void refused(String shard, Throwable why) {
     needed.add("the user itself at shard " + shard + " (" + why.getMessage() + ")");
   }
@@ -73,7 +74,7 @@ final class Rights {
   }
 
   /**
-   * @param database null for the cluster as such, empty for all databases
+   * @param database null for the cluster resource, empty for all databases
    * @param collection empty for all collections
    */
   private static void check(
@@ -85,7 +86,7 @@ final class Rights {
       String... actions) {
     BsonDocument auth = status.getDocument("authInfo", new BsonDocument());
     if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
-      // Without access control everybody may do anything.
+      // Without access control everything is allowed.
       return;
     }
     Set<String> granted = new HashSet<>();
@@ -127,7 +128,7 @@ final class Rights {
     return " on " + database + (collection.isEmpty() ? "" : "." + collection);
   }
 
-  /** Fails if there can't be a stream. */
+  /** Fails if required privileges are missing. */
   synchronized void check() {
     if (!needed.isEmpty()) {
       throw new CommandFailure(
@@ -135,20 +136,20 @@ final class Rights {
           "Unauthorized",
           "the change stream needs "
               + String.join("; ", needed)
-              + (wanted.isEmpty() ? "" : "; and does better with " + String.join("; ", wanted))
+              + (wanted.isEmpty() ? "" : "; optional: " + String.join("; ", wanted))
               + ". "
               + SCRIPT);
     }
   }
 
-  /** Says in the log what the stream does without. */
+  /** Logs the missing optional privileges. */
   synchronized void say() {
     if (!wanted.isEmpty()) {
       log.warn(
-          "the change stream does without {}. Without appendOplogNote and getShardMap there are no"
+          "the user lacks {}. Without appendOplogNote and getShardMap there are no"
               + " heartbeats: events wait for majority reads, which takes 100 ms and more where a"
               + " replica set has one member. Without local.oplog.rs it is not known how much a"
-              + " shard has lost, and without config.changelog whether a shard was removed meanwhile."
+              + " shard has lost, and without config.changelog whether a shard was removed."
               + " {}",
           String.join("; ", wanted),
           SCRIPT);

@@ -32,14 +32,14 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The shards of a cluster, or a replica set, or what a mongos makes of its shards. */
+/** The shards of a cluster, or a replica set, or the merged stream of a mongos. */
 public final class RoutedCluster implements Cluster {
   private static final Logger log = LoggerFactory.getLogger(RoutedCluster.class);
 
-  /** The name of what is no shard. */
+  /** The name of a source that is not a shard. */
   public static final String ALONE = "";
 
-  // Config servers that can't be reached from here are no reason to collect heartbeats.
+  // A limit, so that heartbeats do not accumulate if the config servers cannot be reached.
   private static final int MOST_MOVING = 4;
 
   private static final BsonString IS_MONGOS = new BsonString("isdbgrid");
@@ -56,9 +56,9 @@ public final class RoutedCluster implements Cluster {
   private volatile @Nullable ReplicaSet configServers;
 
   /**
-   * @param start null for now
+   * @param start the position to start at; null for now
    * @param heartbeats whether idle servers get heartbeats
-   * @param release run when the servers are no longer needed here
+   * @param release run when this object no longer needs the servers
    */
   public RoutedCluster(
       ClusterServers servers,
@@ -106,8 +106,7 @@ public final class RoutedCluster implements Cluster {
 
   private Mono<Opening> alone(boolean mongos) {
     if (mongos) {
-      log.info(
-          "the change stream is a mongos', at its latency and throughput, as it was asked for");
+      log.info("the change stream is read from a mongos, with its latency and throughput");
     }
     return ping(servers.seeds())
         .then(start(Set.of()))
@@ -123,7 +122,10 @@ public final class RoutedCluster implements Cluster {
         });
   }
 
-  /** The stream starts after the placement, so that every change after the start is seen as one. */
+  /**
+   * Opens the streams of all shards. They start after the placement was read, so that every later
+   * change of the placement is seen.
+   */
   private Mono<Opening> ofShards(boolean mongos) {
     Rights rights = new Rights(command);
     return status(servers.seeds())
@@ -133,7 +135,7 @@ public final class RoutedCluster implements Cluster {
         .flatMap(
             all ->
                 Flux.fromIterable(all.entrySet())
-                    .flatMap(shard -> ask(rights, shard.getKey(), shard.getValue()))
+                    .flatMap(shard -> query(rights, shard.getKey(), shard.getValue()))
                     .then(Mono.fromRunnable(rights::check))
                     .then(mongos ? findConfigServers(all.values()) : Mono.just(servers.seeds())))
         .doOnNext(found -> configServers = found)
@@ -149,10 +151,10 @@ public final class RoutedCluster implements Cluster {
   }
 
   private Mono<Map<String, BsonTimestamp>> removed(Placement found) {
-    ReplicaSet told = configServers;
+    ReplicaSet known = configServers;
     return start == null
         ? Mono.just(Map.of())
-        : new RemovedShards(told == null ? servers.seeds() : told, servers.clock(), heartbeats)
+        : new RemovedShards(known == null ? servers.seeds() : known, servers.clock(), heartbeats)
             .since(start, found);
   }
 
@@ -163,7 +165,7 @@ public final class RoutedCluster implements Cluster {
             .append("showPrivileges", BsonBoolean.TRUE));
   }
 
-  private static Mono<BsonDocument> ask(Rights rights, String shard, ReplicaSet of) {
+  private static Mono<BsonDocument> query(Rights rights, String shard, ReplicaSet of) {
     return status(of)
         .doOnNext(status -> rights.atShard(shard, status))
         .onErrorResume(
@@ -174,7 +176,7 @@ public final class RoutedCluster implements Cluster {
             });
   }
 
-  /** Whether a server can be reached and does not take the user. */
+  /** Whether a server can be reached but rejects the user. */
   private static boolean isRefusal(Throwable failure) {
     return failure instanceof ServerRefusedException
         || !(failure instanceof IOException
@@ -182,7 +184,10 @@ public final class RoutedCluster implements Cluster {
             || failure instanceof CommandFailure);
   }
 
-  /** The config servers themselves, which a mongos hides and a shard tells to who may know. */
+  /**
+   * Finds the config servers. A mongos hides them, and a shard returns them if the user has the
+   * right.
+   */
   private Mono<ReplicaSet> findConfigServers(Collection<ReplicaSet> shards) {
     ReplicaSet known = configServers;
     return known != null
@@ -198,9 +203,9 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * Where it is to start, or else after all that any of the servers that were asked has done. A
-   * server whose clock is behind that time would write there what comes later, so that each shard
-   * is told the time.
+   * The configured start, or a time after all operations of the servers that have replied. A server
+   * whose clock is behind this time could still give earlier times to later events, so each shard
+   * receives this time.
    */
   private Mono<Checkpoint> start(Set<String> shards) {
     if (start != null) {
@@ -229,7 +234,10 @@ public final class RoutedCluster implements Cluster {
         .map(Answer::document);
   }
 
-  /** Beside a read, which then need not wait until the time that it is after is committed. */
+  /**
+   * Sends a heartbeat to the config servers in parallel with a read, so that the read need not wait
+   * until its time is committed.
+   */
   private void moveConfigServers() {
     ReplicaSet idle = configServers;
     if (idle != null && moving.get() < MOST_MOVING) {
@@ -250,7 +258,10 @@ public final class RoutedCluster implements Cluster {
         .onErrorMap(Failures::of);
   }
 
-  /** The placement, once all its shards are known: one may have come since these were read. */
+  /**
+   * The placement, once all its shards are in the directory: a shard may have been added since the
+   * directory was read.
+   */
   private Mono<Placement> reachablePlacement() {
     return placements
         .read()

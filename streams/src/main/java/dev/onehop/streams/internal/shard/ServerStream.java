@@ -28,12 +28,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The change stream of a replica set, or of mongoses. Its commands are written here and not left to
- * the driver's publisher, which hides the tokens of empty batches: these are what an idle shard's
- * stream is good for.
+ * The change stream of a replica set, or of mongoses. It sends its own commands, because the
+ * driver's publisher hides the tokens of empty batches, which are the progress of an idle shard.
  */
 final class ServerStream implements ShardStream {
-  /** How long a cursor is waited for that has to be there, for what is read once. */
+  /** How long to wait for an event or a fragment that must exist. */
   private static final Duration NARROW = Duration.ofSeconds(1);
 
   private static final BsonDocument NOTHING = new BsonDocument("$alwaysFalse", new BsonInt32(1));
@@ -46,8 +45,8 @@ final class ServerStream implements ShardStream {
   private final @Nullable Lookups lookups;
   private volatile boolean checked;
   private volatile @Nullable Cursor cursor;
-  // The greatest token that the server has given, whole: besides _data it may have _typeBits,
-  // without which a server can't read the _data of some keys, such as decimals.
+  // The greatest token that the server has sent, with all its fields: besides _data it may have
+  // _typeBits, without which a server cannot read the _data of some keys, such as decimals.
   private volatile @Nullable BsonDocument reached;
   private volatile Mono<Void> opening = Mono.empty();
   private volatile int most;
@@ -56,7 +55,7 @@ final class ServerStream implements ShardStream {
   private record Cursor(ServerAddressName server, String namespace, long id) {}
 
   /**
-   * @param lookups completes the events; null if they are complete
+   * @param lookups completes the events; null if no lookup is needed
    */
   ServerStream(
       ReplicaSet servers,
@@ -71,7 +70,7 @@ final class ServerStream implements ShardStream {
     this.lookups = lookups;
   }
 
-  /** The token of a place, if the server has given it. */
+  /** The complete token of a position, if it comes from this server. */
   private @Nullable BsonDocument token(Place place) {
     BsonDocument known = reached;
     if (!place.own()) {
@@ -101,7 +100,7 @@ final class ServerStream implements ShardStream {
     }
     BsonDocument before = reached;
     if (before == null || data(before).compareTo(data(token.asDocument())) <= 0) {
-      // The reply's bytes are not kept.
+      // A copy, so that the reply's buffer can be freed.
       BsonDocument copy = new BsonDocument();
       copy.putAll(token.asDocument());
       reached = copy;
@@ -119,7 +118,7 @@ final class ServerStream implements ShardStream {
         .onErrorMap(Failures::of);
   }
 
-  /** Lets the server check the stages, once, that it does not get with the stream. */
+  /** Makes the server check, once, the stages that are not part of the stream's command. */
   private Mono<Void> check(Place place) {
     Lookups after = lookups;
     return after == null || checked
@@ -133,14 +132,15 @@ final class ServerStream implements ShardStream {
   }
 
   /**
-   * Opens a cursor, and then ends the one before: while its server is out of reach, that can't be
-   * done, and where it is frozen, it is not waited for.
+   * Opens a cursor, and then closes the previous one. This order does not wait for the previous
+   * cursor's server, which may be unreachable or frozen.
    */
   private Mono<Answer> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
         () -> {
           Sinks.Empty<Void> end = Sinks.empty();
-          // In this order, so that either this sees that it is closed, or the closing sees this.
+          // In this order: either this method sees that the stream is closed, or close waits for
+          // this opening.
           opening = end.asMono();
           return closed
               ? Mono.<Answer>error(cursorIsClosed())
@@ -251,7 +251,7 @@ final class ServerStream implements ShardStream {
         .flatMap(
             batch ->
                 batch.events().isEmpty()
-                    // It is not where it was: from the beginning.
+                    // The event was not found there: start again.
                     ? Mono.error(
                         new CommandFailure(
                             ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
@@ -259,8 +259,8 @@ final class ServerStream implements ShardStream {
   }
 
   /**
-   * The event in fragments, which servers of 6.0.9, 7.0 and later send; empty if this one does not,
-   * or can't split the event.
+   * The event in fragments, which servers of 6.0.9, 7.0 and later can send; empty if this server
+   * cannot, or cannot split the event.
    */
   private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
     Fragments fragments = new Fragments();
@@ -282,7 +282,7 @@ final class ServerStream implements ShardStream {
         return Mono.just(into);
       }
     }
-    // No stream begins after a fragment.
+    // A stream cannot start after a fragment.
     return more(NARROW)
         .map(ServerStream::batch)
         .flatMap(
@@ -299,7 +299,7 @@ final class ServerStream implements ShardStream {
     return kind == ReadFailure.Kind.FINAL || kind == ReadFailure.Kind.TOO_LARGE;
   }
 
-  /** The oplog's first entry; where the user may not read it, now. */
+  /** The oplog's first entry; the current time if the user may not read it. */
   @Override
   public Mono<BsonTimestamp> oldest() {
     return oplogBegin().switchIfEmpty(Mono.fromSupplier(this::now));
@@ -329,7 +329,7 @@ final class ServerStream implements ShardStream {
   private BsonTimestamp now() {
     BsonDocument now = clock.clusterTime();
     if (now == null) {
-      throw new IllegalStateException("no server has said a cluster time");
+      throw new IllegalStateException("no server has returned a cluster time");
     }
     return ClusterClock.time(now);
   }
@@ -339,7 +339,7 @@ final class ServerStream implements ShardStream {
     return heartbeats.write(servers).flatMap(written -> written ? Mono.empty() : readLater());
   }
 
-  /** A read after a time that an idle primary has not reached makes it write a no-op. */
+  /** Reads after a time that an idle primary has not reached, which makes it write a no-op. */
   private Mono<Void> readLater() {
     return Mono.defer(
             () -> {
@@ -368,7 +368,7 @@ final class ServerStream implements ShardStream {
     return Mono.defer(
         () -> {
           closed = true;
-          // What is being opened is there only with the answer.
+          // A cursor that is being opened is known only after the reply.
           return opening.then(Mono.defer(() -> kill(take())));
         });
   }

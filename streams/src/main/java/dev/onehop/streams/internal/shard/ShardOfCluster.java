@@ -12,9 +12,9 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * One shard of a cluster as if it were alone, so that its stream is given as it comes. Whether
- * other shards are earlier, and which there are, is for someone else to know. While the shard is
- * idle, its clock follows the cluster's.
+ * One shard of a cluster as a source of its own: its events are emitted without waiting for other
+ * shards. The caller has to order them and to follow the set of shards. While the shard is idle,
+ * its clock follows the cluster's.
  */
 public final class ShardOfCluster implements Cluster {
   private final RoutedCluster whole;
@@ -23,10 +23,10 @@ public final class ShardOfCluster implements Cluster {
   private final Runnable release;
 
   /**
-   * @param whole stays open when this is closed
-   * @param shard its id
-   * @param after where its stream begins
-   * @param release run when the whole is no longer needed here
+   * @param whole the cluster, which stays open when this is closed
+   * @param shard the shard's id
+   * @param after the position after which its stream starts
+   * @param release run when this object no longer needs the cluster
    */
   public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release) {
     this.whole = whole;
@@ -46,7 +46,10 @@ public final class ShardOfCluster implements Cluster {
                     : Mono.error(isGone(opening)));
   }
 
-  /** A shard that was removed while nobody read it has events that can't be read any more. */
+  /**
+   * The failure for a shard that was removed while it was not read: its events can no longer be
+   * read.
+   */
   private ReadFailure isGone(Opening opening) {
     Placement placement = opening.placement();
     BsonTimestamp from = Tokens.clusterTime(after.token(shard));
@@ -71,7 +74,9 @@ public final class ShardOfCluster implements Cluster {
     release.run();
   }
 
-  /** A stream that has nothing to say first lets its shard's clock reach the cluster's. */
+  /**
+   * A stream that first advances its shard's clock to the cluster's if the last batch was empty.
+   */
   private final class Following implements ShardStream {
     private final ShardStream stream;
     private volatile boolean idle;

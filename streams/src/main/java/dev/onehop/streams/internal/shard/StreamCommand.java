@@ -17,11 +17,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The command that opens a change stream.
  *
- * @param database to watch, or whose collection; {@code admin} for the whole cluster
- * @param collection null for all of the database
- * @param options of the stage {@code $changeStream} but for where to begin
+ * @param database the database to watch, or that of the collection; {@code admin} for the whole
+ *     cluster
+ * @param collection the collection to watch; null for all of the database
+ * @param options the options of the stage {@code $changeStream}, without the start
  * @param pipeline the stages after it
- * @param batchSize most events in a batch; 0 for as many as the server likes
+ * @param batchSize the most events in a batch; 0 for the server's limit
  */
 public record StreamCommand(
     String database,
@@ -38,14 +39,15 @@ public record StreamCommand(
 
   private static final String DOCUMENT = "fullDocument";
 
-  /** What a selection has that may depend on the document that is looked up. */
+  /** Matches a selection that may depend on the looked-up document. */
   private static final Pattern OF_DOCUMENT =
       Pattern.compile(DOCUMENT + "|\\$\\$|\\$getField|\\$jsonSchema");
 
-  /** Each event may come with a document of 16 MB. */
+  /** Small, because each event may have a document of 16 MB. */
   private static final int MOST_LOOKUPS = 100;
 
-  // One document on any collection, without other rights than to read it; $documents needs others.
+  // Creates one document on any collection, with only the right to read it; $documents needs other
+  // rights.
   private static final List<BsonDocument> ONE_DOCUMENT =
       List.of(
           BsonDocument.parse("{$match: {$alwaysFalse: 1}}"),
@@ -55,12 +57,12 @@ public record StreamCommand(
     pipeline = List.copyOf(pipeline);
   }
 
-  /** Whether the documents of updates are to be looked up. */
+  /** Whether the documents of updates are looked up. */
   boolean looksUp() {
     return new BsonString("updateLookup").equals(options.get(DOCUMENT));
   }
 
-  /** What a shard does before documents are looked up: it selects events by their other fields. */
+  /** The command before lookups: it selects events by their other fields. */
   StreamCommand beforeLookups() {
     return new StreamCommand(
         database,
@@ -70,7 +72,7 @@ public record StreamCommand(
         batchSize == 0 ? MOST_LOOKUPS : Math.min(batchSize, MOST_LOOKUPS));
   }
 
-  /** The stages that come after the lookups. */
+  /** The stages after the lookups. */
   List<BsonDocument> afterLookups() {
     return pipeline.subList(selections(), pipeline.size());
   }
@@ -85,7 +87,7 @@ public record StreamCommand(
     return stages;
   }
 
-  /** The command that runs these stages over events. They are given as they are. */
+  /** The command that applies these stages to events, which are passed as literals. */
   BsonDocument afterLookups(List<? extends BsonDocument> events) {
     BsonDocument literal = new BsonDocument("$literal", new BsonArray(List.copyOf(events)));
     BsonString each = new BsonString("$e");
@@ -96,14 +98,14 @@ public record StreamCommand(
     stages.addAll(afterLookups());
     return new BsonDocument("aggregate", new BsonString(readable()))
         .append("pipeline", stages)
-        // With one more than there can be the cursor is at its end.
+        // One more than the number of events, so that the cursor is exhausted.
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
-        // As of a change stream, not the collection's.
+        // The collation of a change stream, not the collection's.
         .append("collation", new BsonDocument("locale", new BsonString("simple")))
         .append("$db", new BsonString(database));
   }
 
-  /** The command that opens a stream and reads nothing, for a server to check the pipeline. */
+  /** The command that opens a stream and reads nothing, so that the server checks the pipeline. */
   BsonDocument check(String after) {
     BsonDocument open = command(after, null, pipeline, 0);
     open.put("cursor", new BsonDocument("batchSize", new BsonInt32(0)));
@@ -111,22 +113,23 @@ public record StreamCommand(
   }
 
   /**
-   * The command for a stream that begins after a token, in whatever way the server takes it.
+   * The command for a stream that starts after a token.
    *
-   * @param token the whole token, which the server has to know; without it the stream begins with
-   *     the token's cluster time
-   * @param most events in a batch, 0 for as asked
+   * @param after {@code _data} of the token
+   * @param token the complete token, which must come from the server; without it the stream starts
+   *     with the token's cluster time
+   * @param most the most events in a batch, 0 for the setting
    */
   BsonDocument open(String after, @Nullable BsonDocument token, int most) {
     return command(after, token, pipeline, most == 0 ? batchSize : most);
   }
 
-  /** The same for the first event only, without what may be large. */
+  /** The same for the first event only, without fields that may be large. */
   BsonDocument narrow(String after, @Nullable BsonDocument token) {
     return command(after, token, and(NARROW), 1);
   }
 
-  /** The same for events in fragments, one at a time, where the server can split them. */
+  /** The same for events in fragments, one at a time, for servers that can split events. */
   BsonDocument split(String after, @Nullable BsonDocument token) {
     return command(after, token, and(SPLIT), 1);
   }
@@ -163,7 +166,7 @@ public record StreamCommand(
         .append("$db", new BsonString(database));
   }
 
-  /** A collection that who may watch may also read; it need not exist. */
+  /** A collection that the user of the stream may read; it need not exist. */
   String readable() {
     return collection == null ? "onehop.clock" : collection;
   }

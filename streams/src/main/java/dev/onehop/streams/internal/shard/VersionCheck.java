@@ -10,15 +10,15 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
-/** Refuses servers that act as ones older than 5.0, before a stream is opened. */
+/** Refuses servers with a feature compatibility version below 5.0, before a stream is opened. */
 final class VersionCheck {
   private static final int LEAST = 5;
 
   private VersionCheck() {}
 
   /**
-   * Asks servers for their feature compatibility version, or without the right to read it for their
-   * own.
+   * Reads the servers' feature compatibility version, or the server version if the user may not
+   * read it.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
    * @return empty; an {@link IllegalArgumentException} if the servers are too old
@@ -34,7 +34,7 @@ final class VersionCheck {
         .apply(find)
         .flatMap(reply -> refusal("feature compatibility version", first(reply)))
         .onErrorResume(
-            // A missing right has another code on Atlas.
+            // Atlas has another error code for a missing right.
             failure ->
                 failure instanceof CommandFailure
                     && Failures.of(failure).kind() != ReadFailure.Kind.PASSING,
@@ -52,8 +52,8 @@ final class VersionCheck {
     return new BsonDocument();
   }
 
-  private static Mono<Void> refusal(String kind, BsonDocument told) {
-    String version = told.getString("version", new BsonString("")).getValue();
+  private static Mono<Void> refusal(String kind, BsonDocument found) {
+    String version = found.getString("version", new BsonString("")).getValue();
     return version.isEmpty() || Integer.parseInt(version.replaceFirst("\\..*", "")) >= LEAST
         ? Mono.empty()
         : Mono.error(

@@ -1,4 +1,4 @@
-/** Reads change streams of shards, and where data is placed. */
+/** Reads the change streams of shards, and the placement of data. */
 @NullMarked
 package dev.onehop.streams.internal.shard;
 

@@ -5,21 +5,21 @@ import java.util.HexFormat;
 import org.bson.BsonTimestamp;
 
 /**
- * The {@code _data} of resume tokens: a sortable key in upper-case hexadecimal digits, which begins
- * with the cluster time. So the tokens of all shards sort as their events happened.
+ * The {@code _data} of resume tokens: a sortable key in upper-case hexadecimal digits, which starts
+ * with the cluster time. The tokens of all shards therefore sort in the order of their events.
  */
 public final class Tokens {
   private static final String TIMESTAMP = "82";
   private static final int TIME_DIGITS = 16;
   private static final int LEAST_LENGTH = TIMESTAMP.length() + TIME_DIGITS;
 
-  // Version 1, a token of no event, no transaction index, not from an invalidation, no UUID.
+  // Version 1, not a token of an event, no transaction index, not from an invalidation, no UUID.
   private static final String HIGH_WATER = "2B0229296E04";
   private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
   private Tokens() {}
 
-  /** The least token of a cluster time: before all its events. Valid on every server. */
+  /** The least token of a cluster time, before all its events. Valid on every server. */
   public static String highWater(BsonTimestamp time) {
     return TIMESTAMP + HEX.toHexDigits(time.getValue()) + HIGH_WATER;
   }
@@ -30,15 +30,15 @@ public final class Tokens {
         HexFormat.fromHexDigitsToLong(token, TIMESTAMP.length(), LEAST_LENGTH));
   }
 
-  /** The next cluster time that there can be. */
+  /** The next possible cluster time. */
   public static BsonTimestamp next(BsonTimestamp time) {
     return new BsonTimestamp(time.getValue() + 1);
   }
 
   /**
-   * The token itself.
+   * Checks a token and returns it.
    *
-   * @throws IllegalArgumentException if it is no resume token of MongoDB 4.2 or later
+   * @throws IllegalArgumentException if it is not a resume token of MongoDB 4.2 or later
    */
   public static String checked(String token) {
     if (token.length() < LEAST_LENGTH

@@ -4,7 +4,7 @@ import dev.onehop.core.bson.BsonPath;
 import java.util.Set;
 import org.bson.RawBsonDocument;
 
-/** Events that concern more than a document, such as {@code drop}. */
+/** Events that concern more than one document, such as {@code drop}. */
 public final class WideEvents {
   private static final BsonPath KEY = BsonPath.of("documentKey");
   private static final BsonPath TYPE = BsonPath.of("operationType");
@@ -12,7 +12,9 @@ public final class WideEvents {
 
   private WideEvents() {}
 
-  /** Whether an event is one. One whose pipeline has left out what it is, is none. */
+  /**
+   * Whether an event concerns more than one document; false if the pipeline has removed its type.
+   */
   public static boolean isWide(RawBsonDocument event) {
     if (KEY.find(event) != null) {
       return false;

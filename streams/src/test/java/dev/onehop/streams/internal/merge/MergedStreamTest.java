@@ -41,7 +41,7 @@ class MergedStreamTest {
   private final CapturedLog stream =
       new CapturedLog(
           "dev.onehop.streams.internal.merge",
-          "can't be read, which is tried on: scripted",
+          "can't be read, retrying: scripted",
           "has lost its events from Timestamp",
           "events wait for the config servers, which don't answer: down");
 
