@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.security.auth.Subject;
 
-/** GSSAPI, MONGODB-AWS and MONGODB-OIDC, by what a credential says. */
+/** Creates the mechanisms GSSAPI, MONGODB-AWS and MONGODB-OIDC for a credential. */
 public final class AuthMechanisms implements MechanismProvider {
 
   @Override
@@ -39,11 +39,11 @@ public final class AuthMechanisms implements MechanismProvider {
       case GSSAPI -> gssapi(credential);
       case MONGODB_AWS -> aws(awsCredentials(credential));
       case MONGODB_OIDC -> oidc(credential);
-      default -> throw new IllegalArgumentException("no mechanism of this module: " + mechanism);
+      default -> throw new IllegalArgumentException("not a mechanism of this module: " + mechanism);
     };
   }
 
-  /** Kerberos, by the Java runtime's SASL client. */
+  /** GSSAPI (Kerberos), with the Java runtime's SASL client. */
   private static Mechanism gssapi(MongoCredential credential) {
     Subject subject = credential.getMechanismProperty(JAVA_SUBJECT_KEY, null);
     SubjectProvider given = credential.getMechanismProperty(JAVA_SUBJECT_PROVIDER_KEY, null);

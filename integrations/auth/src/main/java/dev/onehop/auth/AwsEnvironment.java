@@ -10,8 +10,8 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds AWS credentials where the driver does: in environment variables, else at the container
- * service, else at the machine's own metadata service.
+ * Finds AWS credentials in the same order as the driver: in environment variables, then at the
+ * container service, then at the machine's metadata service.
  */
 final class AwsEnvironment implements Supplier<AwsCredential> {
   private static final String CONTAINERS = "http://169.254.170.2";
@@ -37,7 +37,7 @@ final class AwsEnvironment implements Supplier<AwsCredential> {
     if (key != null) {
       String secret = environment.apply("AWS_SECRET_ACCESS_KEY");
       if (secret == null) {
-        throw new IllegalStateException("AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not");
+        throw new IllegalStateException("AWS_ACCESS_KEY_ID is set, but not AWS_SECRET_ACCESS_KEY");
       }
       return new AwsCredential(key, secret, environment.apply("AWS_SESSION_TOKEN"));
     }

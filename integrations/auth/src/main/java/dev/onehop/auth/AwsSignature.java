@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** AWS Signature Version 4, as the AWS General Reference documents it. */
+/** AWS Signature Version 4, by the AWS General Reference. */
 final class AwsSignature {
   private static final String ALGORITHM = "AWS4-HMAC-SHA256";
 
@@ -17,8 +17,8 @@ final class AwsSignature {
   /**
    * The {@code Authorization} header of a request.
    *
-   * @param timestamp as {@code 20150830T123600Z}
-   * @param signedHeaders names, sorted, separated by semicolons
+   * @param timestamp the time, such as {@code 20150830T123600Z}
+   * @param signedHeaders the headers' names, sorted, separated by semicolons
    * @param canonicalRequest the whole request in canonical form
    */
   static String authorization(

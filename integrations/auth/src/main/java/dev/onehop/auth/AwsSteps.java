@@ -17,8 +17,8 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * MONGODB-AWS: the client signs a request to AWS that tells who it is, and the server sends that
- * request. Source: the drivers' specification "Authentication".
+ * MONGODB-AWS: the client signs an AWS request for its identity, and the server sends this request
+ * to AWS. Source: the drivers' specification "Authentication".
  */
 final class AwsSteps implements SaslSteps {
   private static final String BODY = "Action=GetCallerIdentity&Version=2011-06-15";
@@ -48,7 +48,7 @@ final class AwsSteps implements SaslSteps {
               new BsonDocument("r", new BsonBinary(nonce))
                   .append("p", new BsonInt32(GS2_NO_BINDING)));
       case 1 -> signed(Payloads.document(challenge));
-      default -> throw new IllegalStateException("the server asks for more than MONGODB-AWS has");
+      default -> throw new IllegalStateException("the server sent an unexpected challenge");
     };
   }
 
@@ -65,7 +65,7 @@ final class AwsSteps implements SaslSteps {
       throw new IllegalArgumentException("the server's nonce does not begin with the client's");
     }
     if (host.length() > 255 || !HOST.matcher(host).matches()) {
-      throw new IllegalArgumentException("the server names no valid host of AWS");
+      throw new IllegalArgumentException("the server returned an invalid AWS host");
     }
     AwsCredential used = credentials.get();
     String timestamp = TIMESTAMP.format(clock.instant());
@@ -102,7 +102,7 @@ final class AwsSteps implements SaslSteps {
     return Payloads.bytes(answer);
   }
 
-  /** The host's second label; {@code sts.amazonaws.com} has no region in its name. */
+  /** The second label of the host name; {@code sts.amazonaws.com} has no region in its name. */
   static String region(String host) {
     String[] labels = host.split("\\.", -1);
     return labels.length == 1 || host.equals("sts.amazonaws.com") ? "us-east-1" : labels[1];

@@ -22,7 +22,7 @@ import org.ietf.jgss.GSSName;
 import org.ietf.jgss.Oid;
 import org.jspecify.annotations.Nullable;
 
-/** GSSAPI by the Java runtime's SASL client, as the subject that is logged in to Kerberos. */
+/** GSSAPI with the Java runtime's SASL client, for a subject that is logged in to Kerberos. */
 final class GssapiSteps implements SaslSteps {
   private static final String KERBEROS_5 = "1.2.840.113554.1.2.2";
 
@@ -33,9 +33,9 @@ final class GssapiSteps implements SaslSteps {
   private @Nullable SaslClient client;
 
   /**
-   * One connection's.
+   * Creates the steps of one connection.
    *
-   * @param subjects gives who is logged in, null for the runtime's own way; may block
+   * @param subjects returns the logged-in subject, or null for the runtime's default; may block
    */
   GssapiSteps(String host, MongoCredential credential, SubjectProvider subjects) {
     this.host = host;
@@ -101,7 +101,7 @@ final class GssapiSteps implements SaslSteps {
   }
 
   private String serviceHost() throws java.net.UnknownHostException {
-    // As the connection string has it, it is a text.
+    // In a connection string the value is a text.
     Object canonical = credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false);
     return Boolean.parseBoolean(String.valueOf(canonical))
         ? InetAddress.getByName(host).getCanonicalHostName()
@@ -119,7 +119,7 @@ final class GssapiSteps implements SaslSteps {
       try {
         client.dispose();
       } catch (SaslException e) {
-        // Nothing is left to do with it.
+        // Nothing to do: the client is not used any more.
       }
     }
   }

@@ -7,18 +7,18 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** What a cloud tells its machines, over HTTP at an address that only they reach. May block. */
+/** A cloud's metadata service, which only its machines can reach over HTTP. May block. */
 @FunctionalInterface
 interface MetadataService {
   /**
    * Sends a request.
    *
-   * @return the body of an answer with status 200
-   * @throws IOException if there is none
+   * @return the body of a reply with status 200
+   * @throws IOException for any other status, or without a reply
    */
   String request(String method, String url, Map<String, String> headers) throws IOException;
 
-  /** The one of this machine. */
+  /** The metadata service of this machine. */
   MetadataService HTTP = MetadataService::overHttp;
 
   private static String overHttp(String method, String url, Map<String, String> headers)

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** The environments whose tokens the driver finds by itself. */
+/** The environments for which the driver gets tokens itself. */
 final class OidcEnvironment implements OidcCallback {
   private static final String AZURE =
       "http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource=";
@@ -29,9 +29,9 @@ final class OidcEnvironment implements OidcCallback {
   private final MetadataService service;
 
   /**
-   * @param name {@code test}, {@code azure}, {@code gcp} or {@code k8s}
-   * @param resource {@code TOKEN_RESOURCE}, with azure and gcp
-   * @throws IllegalArgumentException if there is no such environment, or the resource is missing
+   * @param name the environment: {@code test}, {@code azure}, {@code gcp} or {@code k8s}
+   * @param resource {@code TOKEN_RESOURCE}, for azure and gcp only
+   * @throws IllegalArgumentException if the environment is unknown, or the resource is missing
    */
   OidcEnvironment(String name, @Nullable String resource) {
     this(name, resource, System::getenv, MetadataService.HTTP);
@@ -52,7 +52,7 @@ final class OidcEnvironment implements OidcCallback {
         };
     if (wantsResource != (resource != null)) {
       throw new IllegalArgumentException(
-          "TOKEN_RESOURCE is for the environments azure and gcp, which need it");
+          "TOKEN_RESOURCE must be set with the environments azure and gcp, and with no other");
     }
     this.name = name;
     this.resource = resource;

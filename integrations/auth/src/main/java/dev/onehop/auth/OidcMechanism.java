@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * MONGODB-OIDC: by a token of an identity provider, which all connections share until the server
- * refuses it. Source: the drivers' specification "Authentication".
+ * MONGODB-OIDC: authentication by a token of an identity provider. All connections share the token
+ * until the server refuses it. Source: the drivers' specification "Authentication".
  */
 final class OidcMechanism implements Mechanism {
   private static final String NAME = "MONGODB-OIDC";
@@ -27,21 +27,21 @@ final class OidcMechanism implements Mechanism {
   private static final Duration MACHINES_TIME = Duration.ofMinutes(1);
   private static final Duration PERSONS_TIME = Duration.ofMinutes(5);
 
-  /** The specification's least pause between two calls of a machine's callback. */
+  /** The specification's shortest pause between two calls of a machine callback. */
   private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
   private final @Nullable String user;
   private final OidcCallback tokens;
   private final @Nullable List<String> allowedHosts;
   private final Object calls = new Object();
-  // Written while holding the lock above.
+  // Written under the lock above.
   private volatile Known known = new Known(null, null, null);
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 
   private record Known(
       @Nullable String accessToken, @Nullable String refreshToken, @Nullable IdpInfo provider) {}
 
-  /** What a token is wanted for; the components have the names of the driver's interface. */
+  /** A request for a token; the components have the names of the driver's interface. */
   record Request(
       Duration getTimeout,
       @Nullable IdpInfo getIdpInfo,
@@ -59,7 +59,7 @@ final class OidcMechanism implements Mechanism {
       String getIssuer, @Nullable String getClientId, List<String> getRequestScopes)
       implements IdpInfo {}
 
-  /** What a connection has sent last. */
+  /** The last message of a connection. */
   private enum Phase {
     NOTHING,
     KNOWN_TOKEN,
@@ -69,10 +69,10 @@ final class OidcMechanism implements Mechanism {
   }
 
   /**
-   * @param user null if the credential names none
-   * @param tokens gets them; may block; called once at a time
-   * @param allowedHosts where tokens of a person's login may be sent: names, or {@code *.} and the
-   *     end of names; null where a machine logs in
+   * @param user the user; null if the credential has none
+   * @param tokens gets tokens; may block; calls are sequential
+   * @param allowedHosts the hosts to which tokens of a human login may be sent: names, or {@code
+   *     *.} and the end of names; null for a machine login
    */
   OidcMechanism(@Nullable String user, OidcCallback tokens, @Nullable List<String> allowedHosts) {
     this.user = user;
@@ -82,7 +82,7 @@ final class OidcMechanism implements Mechanism {
       for (String each : allowedHosts) {
         if (each.lastIndexOf('*') > 0 || (each.startsWith("*") && !each.startsWith("*."))) {
           throw new IllegalArgumentException(
-              "the wildcard of the allowed host " + each + " is not at its beginning");
+              "the allowed host " + each + " may have a wildcard at the beginning only");
         }
       }
     }
@@ -104,7 +104,7 @@ final class OidcMechanism implements Mechanism {
 
   private final class OidcLogin implements Login, SaslSteps {
     private final String host;
-    // Connections authenticate one step at a time, though on several threads.
+    // A connection authenticates one step at a time, but on several threads.
     private volatile Phase phase = Phase.NOTHING;
     private volatile @Nullable String sent;
 
@@ -134,7 +134,8 @@ final class OidcMechanism implements Mechanism {
         phase = Phase.KNOWN_TOKEN;
         return dialogue(commands).after(helloReply.getDocument("speculativeAuthenticate"));
       }
-      // Refused with hello or not, a known token is tried by itself, as it may be a newer one.
+      // After a refusal with hello or without one: try the cached token by itself, because it may
+      // be newer.
       sent = null;
       return again(commands);
     }
@@ -159,7 +160,7 @@ final class OidcMechanism implements Mechanism {
       return new SaslDialogue(who(), NAME, EXTERNAL, this, commands);
     }
 
-    /** Forgets what was refused. What is newer than that stays. */
+    /** Drops the refused token, unless a newer one is cached. */
     private boolean mayTryAgain() {
       synchronized (calls) {
         Known now = known;
@@ -178,7 +179,7 @@ final class OidcMechanism implements Mechanism {
       synchronized (calls) {
         Known now = known;
         if (now.accessToken() != null && now.accessToken().equals(sent)) {
-          // The server has asked for another one on this connection.
+          // The server has requested another token on this connection.
           now = new Known(null, now.refreshToken(), now.provider());
           known = now;
         }
@@ -218,10 +219,10 @@ final class OidcMechanism implements Mechanism {
         calledAt = System.nanoTime();
       }
       if (token == null) {
-        throw new IllegalStateException("the OIDC callback gave no result");
+        throw new IllegalStateException("the OIDC callback returned no result");
       }
       if (!isPersons() && token.getRefreshToken() != null) {
-        throw new IllegalStateException("a refresh token is for a person's login only");
+        throw new IllegalStateException("only a human login may have a refresh token");
       }
       known = new Known(token.getAccessToken(), token.getRefreshToken(), provider);
       return token.getAccessToken();
@@ -232,7 +233,7 @@ final class OidcMechanism implements Mechanism {
       return jwt(token);
     }
 
-    // A server that is not what it claims to be could collect tokens.
+    // Checks the host, because a false server could collect tokens.
     private IdpInfo provider(BsonDocument named) {
       List<String> allowed = allowedHosts;
       if (allowed == null

@@ -1,6 +1,6 @@
 /**
- * GSSAPI, MONGODB-AWS and MONGODB-OIDC for the connections of the other modules, which find them by
- * {@link java.util.ServiceLoader}.
+ * GSSAPI, MONGODB-AWS and MONGODB-OIDC for the connections of the other modules; found by {@link
+ * java.util.ServiceLoader}.
  *
  * <p>Not part of the API: an application needs this module at run time only.
  */

@@ -123,7 +123,7 @@ class AwsTest {
 
     assertThatThrownBy(() -> connection.run(AuthMechanisms.aws(() -> LONG_LIVED)))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("no valid host");
+        .hasMessageContaining("invalid AWS host");
   }
 
   @Test

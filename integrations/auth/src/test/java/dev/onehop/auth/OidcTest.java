@@ -143,7 +143,7 @@ class OidcTest {
 
     assertThatThrownBy(() -> connection.run(mechanism))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("a person's login only");
+        .hasMessageContaining("only a human login");
   }
 
   @Test

@@ -7,28 +7,28 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.util.Collector;
 
 /**
- * Makes records of events. One instance is used by one thread at a time.
+ * Converts events into records. One instance is used by one thread at a time.
  *
- * @param <T> the records
+ * @param <T> the type of records
  */
 public interface ChangeDeserializer<T> extends Serializable {
 
   /**
-   * Makes the records of an event.
+   * Converts an event into records.
    *
    * @param event a {@link StreamEvent.Change}, or a {@link StreamEvent.TooLarge} or {@link
-   *     StreamEvent.HistoryLost}, which stand for what is missing
-   * @param out takes none, one or several records; all have the event's timestamp
-   * @throws Exception fails the job, which Flink then restarts as it is set to
+   *     StreamEvent.HistoryLost} for missing events
+   * @param out receives none, one or several records; all have the event's timestamp
+   * @throws Exception fails the job; Flink restarts it by its restart strategy
    */
   void deserialize(StreamEvent event, Collector<T> out) throws Exception;
 
-  /** What type the records have. */
+  /** The type of the records. */
   TypeInformation<T> producedType();
 
   /**
-   * Gives each event as the server sent it in relaxed Extended JSON. Fails the job when events are
-   * missing.
+   * Converts each event into relaxed Extended JSON, as the server sent it. Fails the job when
+   * events are missing.
    */
   static ChangeDeserializer<String> json() {
     return new ChangeDeserializer<>() {

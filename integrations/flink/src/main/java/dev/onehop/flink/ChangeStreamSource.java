@@ -20,7 +20,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.util.function.SerializableSupplier;
 
 /**
- * A change stream as a source of Apache Flink (FLIP-27), read from each shard itself.
+ * A change stream as a source of Apache Flink (FLIP-27), read directly from each shard.
  *
  * <pre>{@code
  * env.fromSource(
@@ -32,19 +32,19 @@ import org.apache.flink.util.function.SerializableSupplier;
  * }</pre>
  *
  * <p>A split is a shard, or one of several ranges of its documents. Splits are found and assigned
- * while the job runs, as shards come and go. Their places are in Flink's checkpoints, so each event
- * counts exactly once in the job's state, also after restarts.
+ * while the job runs, when shards are added and removed. Their positions are in Flink's
+ * checkpoints, so that each event counts exactly once in the job's state, even after restarts.
  *
  * <p>The source sets timestamps and watermarks: a record's timestamp is its cluster time in
- * milliseconds (the seconds, and the increment up to 999), and a watermark says that all shards are
- * past it, those that are new, too. The {@code WatermarkStrategy} of the job has nothing to add. A
- * document that moves to another shard comes from another split from then on, so the events of a
- * document are in order only after a {@link TokenOrder}. With several splits a stream's {@link
- * dev.onehop.streams.event.Order} has no effect.
+ * milliseconds (the seconds, and the increment up to 999), and a watermark guarantees that all
+ * shards are past it, including new ones. The job needs no {@code WatermarkStrategy} of its own.
+ * When a document moves to another shard, its later events come from another split. The events of a
+ * document are therefore in order only after a {@link TokenOrder}. With several splits a stream's
+ * {@link dev.onehop.streams.event.Order} has no effect.
  *
  * <p>Immutable and thread-safe.
  *
- * @param <T> the records
+ * @param <T> the type of records
  */
 public final class ChangeStreamSource<T>
     implements Source<T, ShardSplit, AssignedSplits>, ResultTypeQueryable<T> {
@@ -64,10 +64,10 @@ public final class ChangeStreamSource<T>
   }
 
   /**
-   * A source with one split for each shard.
+   * Creates a source with one split per shard.
    *
-   * @param stream makes the stream, in the job manager and in each task manager
-   * @param deserializer makes records of its events
+   * @param stream creates the stream, in the job manager and in each task manager
+   * @param deserializer converts its events into records
    */
   public static <T> ChangeStreamSource<T> of(
       SerializableSupplier<ShardedChangeStream> stream, ChangeDeserializer<T> deserializer) {
@@ -75,11 +75,11 @@ public final class ChangeStreamSource<T>
   }
 
   /**
-   * The same with several splits for each shard, by ranges of the hashed {@code _id}. Each costs
-   * its shard the reading of the whole oplog, so more than a few seldom pay. A job that goes on
-   * from a savepoint keeps the splits that it has.
+   * This source with several splits per shard, by ranges of the hashed {@code _id}. For each split,
+   * the shard reads the whole oplog, so more than a few are seldom useful. A job that continues
+   * from a savepoint keeps its splits.
    *
-   * @param splits 1 or more
+   * @param splits the number of splits per shard, 1 or more
    */
   public ChangeStreamSource<T> splitsPerShard(int splits) {
     if (splits < 1) {

@@ -14,17 +14,15 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.function.SerializableFunction;
 
 /**
- * Puts the records of each key in the order of their events, also across shards: holds each back
- * until the watermark has passed its timestamp. To be used on a stream of a {@link
- * ChangeStreamSource}, keyed by a document's key, with the event-time timestamps as the source sets
- * them:
+ * Emits the records of each key in the order of their events, also across shards: it holds each
+ * record until the watermark has passed the record's timestamp. For a stream of a {@link
+ * ChangeStreamSource} that is keyed by a document's key and has the source's timestamps:
  *
  * <pre>{@code
  * records.keyBy(...).process(new TokenOrder<>(record -> record.token(), type))
  * }</pre>
  *
- * @param <K> the keys
- * @param <T> the records
+ * @param <K> the type of keys @param <T> the type of records
  */
 public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
     implements ResultTypeQueryable<T> {
@@ -35,8 +33,8 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
   private transient MapState<String, T> waiting;
 
   /**
-   * @param token {@code _data} of the resume token of a record's event, no two of a key the same
-   * @param type of the records
+   * @param token returns {@code _data} of the resume token of a record's event; unique within a key
+   * @param type the type of the records
    */
   public TokenOrder(SerializableFunction<T, String> token, TypeInformation<T> type) {
     this.token = Objects.requireNonNull(token, "token");
@@ -58,7 +56,7 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
   public void processElement(T value, Context context, Collector<T> out) throws Exception {
     long time = context.timestamp();
     if (time <= context.timerService().currentWatermark()) {
-      // A late event can't come, as the watermark waits for every shard.
+      // The watermark waits for every shard, so that no record is late.
       throw new IllegalStateException("the record is behind the watermark: " + value);
     }
     waiting.put(token.apply(value), value);

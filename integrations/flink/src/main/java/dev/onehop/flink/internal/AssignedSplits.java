@@ -6,14 +6,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the enumerator knows.
+ * The state of the enumerator.
  *
- * @param shards the ids of those that have splits
- * @param leaving by the id of a shard that was removed, {@code _data} of a token after all its
- *     events
- * @param through {@code _data} of the token up to which there are no other shards; null if there
- *     never will be
- * @param pending the splits that no reader has yet
+ * @param shards the ids of the shards with splits
+ * @param leaving by the id of a removed shard, {@code _data} of a token after all its events
+ * @param through {@code _data} of the token up to which no other shard has events; null if the set
+ *     of shards is fixed
+ * @param pending the splits that are not assigned yet
  * @param running the ids of all splits that have not ended
  */
 public record AssignedSplits(

@@ -11,7 +11,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
-/** The enumerator's state as bytes. */
+/** Serializes the state of the enumerator. */
 public final class AssignedSplitsSerializer implements SimpleVersionedSerializer<AssignedSplits> {
   private static final int VERSION = 1;
   private static final int USUAL_BYTES = 1_024;

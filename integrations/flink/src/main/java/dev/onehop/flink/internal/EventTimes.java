@@ -4,8 +4,8 @@ import dev.onehop.streams.event.Checkpoint;
 import org.bson.BsonTimestamp;
 
 /**
- * Flink's event times of resume tokens: the cluster time's seconds as milliseconds, and the
- * increment as far as it fits. A greater token has the same time or a greater one.
+ * Converts resume tokens into Flink's event times: the cluster time's seconds as milliseconds, plus
+ * the increment up to 999. A greater token has the same time or a later one.
  */
 public final class EventTimes {
   private static final long MILLIS = 1_000;
@@ -15,7 +15,7 @@ public final class EventTimes {
   /**
    * The time of a token, in milliseconds since 1970.
    *
-   * @param token {@code _data} of it
+   * @param token {@code _data} of the token
    */
   public static long of(String token) {
     BsonTimestamp time = Checkpoint.at(token).clusterTime();
@@ -23,7 +23,10 @@ public final class EventTimes {
         + Math.min(Integer.toUnsignedLong(time.getInc()), MILLIS - 1);
   }
 
-  /** The watermark when everything up to a token has come; there may be more of the same time. */
+  /**
+   * The watermark when everything up to a token has arrived; more events of the same time may
+   * follow.
+   */
   static long watermark(String token) {
     return of(token) - 1;
   }

@@ -5,7 +5,9 @@ import java.util.Map;
 import org.apache.flink.api.connector.source.SourceEvent;
 import org.jspecify.annotations.Nullable;
 
-/** From the enumerator to the readers: up to where all splits are known. */
+/**
+ * A message from the enumerator to the readers: the position up to which all splits are assigned.
+ */
 final class Placed implements SourceEvent {
   private static final long serialVersionUID = 1L;
 
@@ -13,9 +15,9 @@ final class Placed implements SourceEvent {
   private final HashMap<String, String> leaving;
 
   /**
-   * @param through {@code _data} of a token: every split that has events up to there is assigned;
+   * @param through {@code _data} of a token: every split with events up to this token is assigned;
    *     null if there will be no other split
-   * @param leaving by shard the token after its last event
+   * @param leaving per removed shard, the token after its last event
    */
   Placed(@Nullable String through, Map<String, String> leaving) {
     this.through = through;

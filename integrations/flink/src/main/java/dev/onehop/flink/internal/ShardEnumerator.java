@@ -20,15 +20,15 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the shards and assigns their splits. Watermarks follow what is said here: a new shard's
- * split is assigned before readers get a time at which the shard had events.
+ * Finds the shards and assigns their splits. Watermarks depend on the order: a new shard's split is
+ * assigned before readers receive a time at which the shard has events.
  *
- * <p>Used by Flink's coordinator thread only, but for {@link #look}.
+ * <p>Used by Flink's coordinator thread only, except {@link #look}.
  */
 public final class ShardEnumerator implements SplitEnumerator<ShardSplit, AssignedSplits> {
   private static final Logger log = LoggerFactory.getLogger(ShardEnumerator.class);
 
-  /** The shards are read that often, which delays watermarks as long. */
+  /** The interval of reads of the shards, which delays watermarks by the same time. */
   private static final long PERIOD_MILLIS = 100;
 
   private static final Duration READING = Duration.ofSeconds(30);
@@ -45,16 +45,16 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private int next;
   private int failures;
 
-  // Read by the thread that looks.
+  // Also read by the thread that reads the shards.
   private volatile boolean open;
   private volatile boolean complete;
 
-  /** What the cluster says. */
+  /** The result of a read of the shards. */
   private record Look(@Nullable Checkpoint start, ShardParts.Shards shards) {}
 
   /**
-   * @param cluster closed with this
-   * @param state from before, null to begin
+   * @param cluster the stream's parts; closed with this
+   * @param state the state of a checkpoint; null for a new job
    */
   public ShardEnumerator(
       SplitEnumeratorContext<ShardSplit> context,
@@ -122,7 +122,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     if (after != null) {
       for (String shard : shards) {
         if (!now.ids().contains(shard) && leaving.putIfAbsent(shard, after) == null) {
-          log.info("shard {} was removed, its stream is read to its end", shard);
+          log.info("shard {} was removed, its stream is read to the end", shard);
         }
       }
     }
@@ -131,15 +131,18 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     complete = after == null;
   }
 
-  /** A shard that was not there at a time has no events before it. */
+  /**
+   * The position at which a shard's stream starts. A shard that did not exist at a time has no
+   * events before it.
+   */
   private String place(String shard, @Nullable Checkpoint start) {
     String known = through;
     if (begun && known != null) {
-      log.info("shard {} was added, its stream is read", shard);
+      log.info("shard {} was added, reading its stream", shard);
       return known;
     }
     if (start == null) {
-      throw new IllegalStateException("no place to begin");
+      throw new IllegalStateException("no place to start");
     }
     return start.token(shard);
   }
@@ -152,7 +155,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     }
   }
 
-  /** Once all readers are there, for then each gets its share. */
+  /** Assigns splits once all readers are registered, so that each gets its share. */
   private void assign() {
     if (!begun || context.registeredReaders().size() < context.currentParallelism()) {
       return;
@@ -167,10 +170,10 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     if (!shares.isEmpty()) {
       context.assignSplits(new SplitsAssignment<>(shares));
     }
-    tell();
+    announce();
   }
 
-  private void tell() {
+  private void announce() {
     Placed placed = new Placed(through, leaving);
     for (int reader : context.registeredReaders().keySet()) {
       context.sendEventToSourceReader(reader, placed);
@@ -182,7 +185,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
 
   @Override
   public void handleSplitRequest(int subtask, @Nullable String host) {
-    // Readers get what there is without asking.
+    // Nothing to do: splits are assigned without requests.
   }
 
   @Override
@@ -203,7 +206,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     running.remove(ended.splitId());
     String invalidated = ended.invalidated();
     if (invalidated != null) {
-      // The whole stream ends with it, as the driver's does.
+      // An invalidation ends the whole stream, as in the driver.
       complete = true;
       for (String shard : shards) {
         leaving.merge(shard, invalidated, (one, other) -> one.compareTo(other) < 0 ? one : other);

@@ -25,22 +25,22 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
 /**
- * Reads splits, each with a subscription of its own, and gives their events as they come. Its
- * watermark is the least of its splits' places and of what the enumerator has said; so a reader
- * without splits has one, too, and a split that comes later is never behind it.
+ * Reads splits, each with its own subscription, and emits their events in the order of arrival. Its
+ * watermark is the least of its splits' positions and of the enumerator's last position. A reader
+ * without splits therefore has a watermark, too, and a later split is never behind it.
  *
- * <p>Used by the task's thread; subscriptions add to the queue from theirs.
+ * <p>Used by the task's thread; subscriptions add to the queue from their own threads.
  */
 public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
 
   /**
-   * How many events of a split wait here at the most, twice that for a moment. Not more, for each
-   * may have 16 MB; the stream has a buffer of its own, which is bounded by bytes.
+   * The most waiting events of a split; twice this number for a moment. Few, because each event may
+   * have 16 MB, and the stream has a buffer of its own that is limited by bytes.
    */
   private static final int AHEAD = 64;
 
-  /** So many events are given between two looks at the watermark. */
+  /** The number of events between two updates of the watermark. */
   private static final int EVENTS_PER_WATERMARK = 64;
 
   private final SourceReaderContext context;
@@ -59,16 +59,17 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private long watermark = Long.MIN_VALUE;
 
   /**
-   * What came for a split.
+   * An event, the end or the failure of a split.
    *
-   * @param event null at its end
-   * @param failure null unless it broke
+   * @param reading the split
+   * @param event the event; null at the end
+   * @param failure the failure; null if there is none
    */
   private record Arrival(
       Reading reading, @Nullable StreamEvent event, @Nullable Throwable failure) {}
 
   /**
-   * @param cluster closed with this
+   * @param cluster the stream's parts; closed with this
    */
   public ShardReader(
       SourceReaderContext context, ShardParts cluster, ChangeDeserializer<T> deserializer) {
@@ -80,7 +81,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   /** A split and its subscription. */
   private static final class Reading extends BaseSubscriber<StreamEvent> {
     private final Consumer<Arrival> to;
-    // These two are the task's.
+    // These two fields are used by the task's thread only.
     private ShardSplit split;
     private int taken;
 
@@ -118,7 +119,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
     }
   }
 
-  /** Gives the records of one event. */
+  /** Emits the records of one event. */
   private final class Records implements Collector<T> {
     private @Nullable ReaderOutput<T> output;
     private long time;
@@ -139,13 +140,13 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
 
     @Override
     public void close() {
-      // Nothing is open.
+      // Nothing to close.
     }
   }
 
   @Override
   public void start() {
-    // Splits come without being asked for.
+    // Nothing to do: splits are assigned without requests.
   }
 
   private void arrive(Arrival arrival) {
@@ -234,7 +235,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
       least = least == null || after.compareTo(least) < 0 ? after : least;
     }
     if (least == null) {
-      // No split, and none will come.
+      // There is no split, and none will be assigned.
       if (!idle) {
         idle = true;
         output.markIdle();

@@ -4,12 +4,12 @@ import org.apache.flink.api.connector.source.SourceSplit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard, or a range of its documents, and up to where it was read.
+ * A shard or a range of its documents, and the position up to which it was read.
  *
- * @param shard its id
- * @param part from 0
- * @param parts how many ranges the shard has
- * @param after {@code _data} of the token up to which the events were given
+ * @param shard the shard's id
+ * @param part the number of the range, from 0
+ * @param parts the number of ranges of the shard
+ * @param after {@code _data} of the token up to which the events were emitted
  */
 public record ShardSplit(String shard, int part, int parts, String after) implements SourceSplit {
 
@@ -28,9 +28,9 @@ public record ShardSplit(String shard, int part, int parts, String after) implem
   }
 
   /**
-   * Whether it has given everything.
+   * Whether all events of the split were emitted.
    *
-   * @param bound {@code _data} of a token: the shard has nothing after it; null if it may have
+   * @param bound {@code _data} of a token after which the shard has no events; null if unknown
    */
   boolean isOver(@Nullable String bound) {
     return bound != null && after.compareTo(bound) >= 0;

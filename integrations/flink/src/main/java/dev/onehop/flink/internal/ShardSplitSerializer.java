@@ -7,7 +7,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
-/** Splits as bytes. */
+/** Serializes splits. */
 public final class ShardSplitSerializer implements SimpleVersionedSerializer<ShardSplit> {
   private static final int VERSION = 1;
   private static final int USUAL_BYTES = 256;
@@ -40,7 +40,7 @@ public final class ShardSplitSerializer implements SimpleVersionedSerializer<Sha
     out.writeUTF(split.shard());
     out.writeInt(split.part());
     out.writeInt(split.parts());
-    // A token has the document's key in it, which may be longer than writeUTF takes.
+    // A token contains the document's key, which may be longer than the limit of writeUTF.
     byte[] after = split.after().getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     out.writeInt(after.length);
     out.write(after);

@@ -3,7 +3,7 @@ package dev.onehop.flink.internal;
 import org.apache.flink.api.connector.source.SourceEvent;
 import org.jspecify.annotations.Nullable;
 
-/** To the enumerator: a split has given everything. */
+/** A message to the enumerator: all events of a split were emitted. */
 final class SplitEnded implements SourceEvent {
   private static final long serialVersionUID = 1L;
 
@@ -12,7 +12,7 @@ final class SplitEnded implements SourceEvent {
 
   /**
    * @param invalidated {@code _data} of the token of the event that ends the whole stream; null if
-   *     the split has ended since its shard was removed
+   *     the split has ended because its shard was removed
    */
   SplitEnded(String splitId, @Nullable String invalidated) {
     this.splitId = splitId;

@@ -1,4 +1,4 @@
-/** The parts of the source: splits, who assigns them and who reads them. */
+/** The parts of the source: splits, the enumerator and the readers. */
 @NullMarked
 package dev.onehop.flink.internal;
 

@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Boot's own settings of the application's clients, whichever Boot it is.
+ * Boot's settings of the application's clients, independent of Boot's version.
  *
- * @param uri by Boot's properties or connection details; null if the application has a bean of
- *     settings, which has all
+ * @param uri the URI of Boot's properties or connection details; null if the application defines a
+ *     bean of settings, which then contains everything
  * @param settings the bean of settings
- * @param customizers in their order
+ * @param customizers the customizers of the settings, in order
  */
 record ApplicationSettings(
     @Nullable ConnectionString uri,

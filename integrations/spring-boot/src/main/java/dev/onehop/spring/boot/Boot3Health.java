@@ -9,7 +9,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Health by the types of Boot 3: never DOWN, as operations go over the nearest mongos then. */
+/**
+ * Health with the types of Boot 3. Never DOWN, because operations can still go over the nearest
+ * mongos.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
 class Boot3Health {

@@ -9,7 +9,10 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Health by the types of Boot 4: never DOWN, as operations go over the nearest mongos then. */
+/**
+ * Health with the types of Boot 4. Never DOWN, because operations can still go over the nearest
+ * mongos.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
 class Boot4Health {

@@ -10,13 +10,13 @@ import org.springframework.boot.mongodb.autoconfigure.StandardMongoClientSetting
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The settings by the types of Boot 4. */
+/** Settings with the types of Boot 4. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(MongoConnectionDetails.class)
 class Boot4Settings {
   /**
-   * @param standard applies the connection details; absent if the application has settings of its
-   *     own
+   * @param standard applies the connection details; absent if the application defines its own
+   *     settings
    */
   @Bean
   ApplicationSettings oneHopApplicationSettings(

@@ -9,7 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the router tells, as maps of strings, numbers and lists, which any mapper writes. */
+/**
+ * The router's status and explanations as maps of strings, numbers and lists, which any mapper can
+ * write.
+ */
 final class Details {
   private Details() {}
 
@@ -24,7 +27,7 @@ final class Details {
     return details;
   }
 
-  /** All that is known. */
+  /** The complete status. */
   static Map<String, Object> of(RouterStatus status) {
     Map<String, Object> details = summary(status);
     Map<String, Object> shards = new LinkedHashMap<>();

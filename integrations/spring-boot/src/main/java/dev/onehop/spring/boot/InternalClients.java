@@ -7,13 +7,13 @@ import ch.qos.logback.classic.turbo.MDCValueLevelPair;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
-/** What the driver logs of the clients within the router. */
+/** The driver's log lines of the router's internal clients. */
 final class InternalClients {
   private static final String MARK = "onehop";
 
   private InternalClients() {}
 
-  /** Drops the lines below WARN, if the log is Logback's. */
+  /** Drops the lines below WARN, if the logging system is Logback. */
   static void mute() {
     if (ClassUtils.isPresent(
             "ch.qos.logback.classic.LoggerContext", InternalClients.class.getClassLoader())

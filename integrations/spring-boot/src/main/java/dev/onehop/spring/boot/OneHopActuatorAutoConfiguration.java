@@ -11,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-/** What Boot's actuator shows of the router. */
+/** The router's beans for Boot's actuator: health, info and an endpoint. */
 @AutoConfiguration(after = OneHopAutoConfiguration.class)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnSingleCandidate(OneHop.class)

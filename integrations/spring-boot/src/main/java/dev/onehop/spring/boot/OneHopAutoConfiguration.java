@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Makes the application's clients in place of Boot, under the names of Boot's beans, with Boot's
- * settings, on one router. A client that the application makes itself stays as it is.
+ * Creates the application's clients instead of Boot, with the names of Boot's beans and with Boot's
+ * settings, on one router. Clients that the application creates itself are not changed.
  */
 @AutoConfiguration(
     beforeName = {
@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Import;
       "org.springframework.boot.mongodb.autoconfigure.MongoReactiveAutoConfiguration"
     })
 public class OneHopAutoConfiguration {
-  /** As Boot names itself to the servers. */
+  /** The driver information that Boot sends to servers. */
   private static final MongoDriverInformation BOOT =
       MongoDriverInformation.builder().driverName("spring-boot").build();
 

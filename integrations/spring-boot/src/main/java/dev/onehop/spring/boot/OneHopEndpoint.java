@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * The endpoint {@code onehop}. To turn routing off and on needs {@code
+ * The endpoint {@code onehop}. Turning routing off and on requires {@code
  * management.endpoint.onehop.access=unrestricted}.
  */
 @Endpoint(id = "onehop", defaultAccess = Access.READ_ONLY)
@@ -24,17 +24,17 @@ public class OneHopEndpoint {
     this.oneHop = oneHop;
   }
 
-  /** What the router knows of the cluster. */
+  /** The current state of the router. */
   @ReadOperation
   public Map<String, Object> status() {
     return Details.of(oneHop.status());
   }
 
   /**
-   * Where a read would go now.
+   * Explains where a read would go now.
    *
    * @param namespace {@code database.collection}
-   * @param filter of the read, in extended JSON
+   * @param filter the filter of the read, in extended JSON
    */
   @ReadOperation
   public Map<String, Object> explain(@Selector String namespace, String filter) {
@@ -46,9 +46,9 @@ public class OneHopEndpoint {
   }
 
   /**
-   * Turns routing of new operations off, or on again.
+   * Turns the routing of new operations off or on.
    *
-   * @param routing whether they are routed
+   * @param routing whether new operations are routed
    */
   @WriteOperation
   public Map<String, Object> setRouting(boolean routing) {

@@ -7,16 +7,16 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
-/** What a native image needs of the router. */
+/** The reflection and resource hints for a native image. */
 class OneHopRuntimeHints implements RuntimeHintsRegistrar {
-  /** Netty makes them by their constructors. */
+  /** Channel classes that Netty creates by reflection. */
   static final List<String> CHANNELS =
       List.of(
           "dev.onehop.routing.internal.router.VirtualMongos",
           "dev.onehop.wire.channel.CallerWritesChannel",
           "dev.onehop.wire.driver.ProxiedChannels$Channel");
 
-  /** The router looks whether these are there, and has its version in a file. */
+  /** The files by which the router detects libraries, and the file with its version. */
   private static final List<String> RESOURCES =
       List.of(
           "com/mongodb/MongoClientSettings.class",

@@ -10,7 +10,8 @@ import org.springframework.core.env.Environment;
 
 /**
  * The application's properties of the router: those of {@link OneHopProperty}, in Boot's spelling
- * ({@code onehop.refresh-interval}) or any that Boot binds to it, and those of what has none there.
+ * ({@code onehop.refresh-interval}) or any other that Boot binds to it, and properties for settings
+ * without a {@link OneHopProperty}.
  */
 final class RouterProperties {
   private RouterProperties() {}
