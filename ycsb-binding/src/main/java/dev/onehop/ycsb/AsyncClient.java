@@ -6,12 +6,12 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 
 /**
- * YCSB binding {@code async}: the official reactive streams driver; pipelined, on a router that
- * does not route.
+ * YCSB binding {@code async}: the official reactive streams driver. With pipelining, it runs on a
+ * router that does not route.
  *
- * <p>YCSB measures an operation on the thread that asked for it, so each operation blocks that
- * thread until the answer is there. One instance belongs to one YCSB client thread; all instances
- * of a process share one client.
+ * <p>YCSB measures an operation on the thread that calls it, so each operation blocks this thread
+ * until the reply. One instance belongs to one YCSB client thread; all instances of a process share
+ * one client.
  */
 public final class AsyncClient extends MongoBinding {
 

@@ -3,10 +3,10 @@ package dev.onehop.ycsb;
 import java.util.List;
 
 /**
- * The error of a mean by the method of batch means: the measured time is cut into windows, whose
- * counts are taken as independent.
+ * The error of a mean by the method of batch means: the measured time is divided into windows,
+ * whose counts are treated as independent.
  *
- * @param windows how many windows there are
+ * @param windows the number of windows
  * @param error half the width of the 95 % interval of the mean, as a fraction of the mean; infinite
  *     with fewer than two windows or without an operation
  */
@@ -19,7 +19,7 @@ record BatchMeans(int windows, double error) {
     2.052, 2.048, 2.045, 2.042
   };
 
-  /** From the counts of windows of equal length. */
+  /** Calculates the error from the counts of windows of equal length. */
   static BatchMeans of(List<Long> counts) {
     int n = counts.size();
     double mean = counts.stream().mapToLong(Long::longValue).average().orElse(0);
@@ -32,7 +32,7 @@ record BatchMeans(int windows, double error) {
   }
 
   private static double t(int freedom) {
-    // The first terms of its expansion are good to 0.001 from 30 on.
+    // The first terms of the expansion are accurate to 0.001 from 30 on.
     return freedom <= T.length ? T[freedom - 1] : 1.960 + 2.372 / freedom;
   }
 }

@@ -12,19 +12,19 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run's properties say, the same for every binding.
+ * The options of a run, which are the same for every binding.
  *
  * @param url the cluster's connection string
- * @param batchSize documents per bulk insert; 1 inserts each on its own
- * @param upsert whether an insert replaces a record that is already there
+ * @param batchSize documents per bulk insert; 1 inserts each document separately
+ * @param upsert whether an insert replaces an existing record
  * @param connections the pool's size per server, or null for the URL's or the driver's default
  * @param pipelining whether many requests are in flight on each connection
- * @param writeConcern from the deprecated property, or null: as in the URL
- * @param readPreference from the deprecated property, or null: as in the URL
- * @param warmup how long the threads read before anything is measured
- * @param leastWarmup how long they do so if the rate of that is steady sooner; null if it is not
- *     judged
- * @param summary where the run's summary goes, or null for nowhere
+ * @param writeConcern from the deprecated property; null for that of the URL
+ * @param readPreference from the deprecated property; null for that of the URL
+ * @param warmup the longest warm-up before the measurement
+ * @param leastWarmup the shortest warm-up, if its rate is steady by then; null for a warm-up of
+ *     fixed length
+ * @param summary the file for the run's summary, or null for none
  */
 record BindingOptions(
     ConnectionString url,
@@ -50,7 +50,7 @@ record BindingOptions(
   static final String LEAST_WARMUP = "onehop.warmup.least";
   static final String SUMMARY = "onehop.summary";
 
-  // As deep as a closed loop of some hundred threads can need.
+  // Sufficient for a closed loop of some hundred threads.
   private static final int IN_FLIGHT_PER_SOCKET = 256;
 
   private static final String DEFAULT_URL = "mongodb://localhost:27017/ycsb?w=1";
@@ -59,11 +59,11 @@ record BindingOptions(
   /**
    * Reads the options from a run's properties.
    *
-   * <p>As in YCSB's own binding an option of a given URL wins over the deprecated property of the
-   * same meaning. {@code onehop.connections} wins over both.
+   * <p>As in YCSB's own binding an option of the URL has precedence over the deprecated property of
+   * the same meaning. {@code onehop.connections} has precedence over both.
    *
-   * @throws InvalidPropertyException if a value can't be taken, or an {@code onehop.} or {@code
-   *     mongodb.} property is not known
+   * @throws InvalidPropertyException if a value is invalid, or an {@code onehop.} or {@code
+   *     mongodb.} property is unknown
    */
   static BindingOptions of(Properties properties) {
     PropertyReader reader = new PropertyReader(properties);
@@ -97,32 +97,32 @@ record BindingOptions(
         summary == null ? null : Path.of(summary));
   }
 
-  /** The warm-up, if it begins now. */
+  /** A warm-up that starts now. */
   WarmupTime warmupFromNow() {
     return leastWarmup == null
         ? WarmupTime.fixed(warmup)
         : WarmupTime.untilSteady(leastWarmup, warmup);
   }
 
-  /** The database YCSB's tables are in: the URL's, unless it names none or {@code admin}. */
+  /** The database of YCSB's tables: the URL's, unless it has none or {@code admin}. */
   String database() {
     String named = url.getDatabase();
     return named == null || named.isEmpty() || named.equals("admin") ? DEFAULT_DATABASE : named;
   }
 
-  /** The URL's hosts, for messages: never its credentials. */
+  /** The URL's hosts, for messages; never the credentials. */
   String hosts() {
     return String.join(",", url.getHosts());
   }
 
-  /** Settings for a client of these options. */
+  /** Settings for a client with these options. */
   MongoClientSettings clientSettings() {
     MongoClientSettings.Builder settings = MongoClientSettings.builder().applyConnectionString(url);
     applyTo(settings);
     return settings.build();
   }
 
-  /** Adds what the options say beyond the URL to settings that have the URL already. */
+  /** Adds the options to settings that contain the URL already. */
   void applyTo(MongoClientSettings.Builder settings) {
     // With pipelining, connections are sockets, and the pool's size follows from their depth.
     if (connections != null && !pipelining) {
@@ -136,7 +136,7 @@ record BindingOptions(
     }
   }
 
-  /** For the synchronous driver. */
+  /** Refuses pipelining, for bindings with the synchronous driver. */
   void refusePipelining() {
     if (pipelining) {
       throw new InvalidPropertyException(
@@ -144,7 +144,7 @@ record BindingOptions(
     }
   }
 
-  /** Sets how many sockets are shared, and how deep, if {@link #pipelining} is on. */
+  /** Sets the number of shared sockets and their requests in flight, for {@link #pipelining}. */
   void applyTo(PipeliningSettings.Builder settings) {
     Integer sockets = connections == null ? url.getMaxConnectionPoolSize() : connections;
     if (sockets != null) {

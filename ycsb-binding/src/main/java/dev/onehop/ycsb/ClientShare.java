@@ -4,12 +4,12 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which one of several clients this process is. They load the cluster together, on one machine or
- * on many.
+ * The share of this process among several clients, which load the cluster together from one machine
+ * or many.
  *
- * @param index from 0 to {@code of - 1}
- * @param of how many clients there are
- * @param run names what they start together; the same for all of them, and for nothing else
+ * @param index the number of this client, from 0 to {@code of - 1}
+ * @param of the number of clients
+ * @param run the name of their common run; the same for all clients, and unique
  */
 record ClientShare(int index, int of, String run) {
 
@@ -20,8 +20,8 @@ record ClientShare(int index, int of, String run) {
   /**
    * Reads the properties.
    *
-   * @return null if the run has this client only
-   * @throws InvalidPropertyException if a value can't be taken, or one of them is missing
+   * @return null if this is the only client
+   * @throws InvalidPropertyException if a value is invalid or missing
    */
   static @Nullable ClientShare of(Properties properties) {
     PropertyReader reader = new PropertyReader(properties);

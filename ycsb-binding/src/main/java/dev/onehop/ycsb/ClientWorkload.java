@@ -6,9 +6,9 @@ import site.ycsb.WorkloadException;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's workload for one of several clients. All read and update all records that were loaded; a
- * record that a client inserts has a number that no other client's has, so that inserts don't
- * collide, and each client finds its own.
+ * YCSB's workload for one of several clients. All clients read and update all loaded records. The
+ * numbers of inserted records differ between clients, so that inserts do not collide and each
+ * client finds its own records.
  */
 public final class ClientWorkload extends CoreWorkload {
   private long loaded;
@@ -34,7 +34,7 @@ public final class ClientWorkload extends CoreWorkload {
     }
   }
 
-  /** Numbers from the record count on are of new records: client i of N takes every Nth. */
+  /** Maps the numbers of new records, from the record count on: client i of N gets every Nth. */
   @Override
   protected String buildKeyName(long number) {
     return super.buildKeyName(number < loaded ? number : loaded + (number - loaded) * of + index);

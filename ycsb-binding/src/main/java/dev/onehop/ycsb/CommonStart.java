@@ -11,21 +11,21 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * Lets all clients of a run begin together, on whatever machines they are: each writes a document
- * to the cluster when it is ready, and waits until there is one of every client. No clocks are
- * compared; the clients begin within the time between two looks and a round trip of each other.
+ * Starts all clients of a run together, on any machines. Each client writes a document to the
+ * cluster when it is ready, and waits until there is a document of every client. No clocks are
+ * compared: clients start within the interval of two checks plus a round trip.
  *
- * <p>For one thread at a time.
+ * <p>Used by one thread at a time.
  */
 final class CommonStart {
 
-  /** In the database of the run's own collection. */
+  /** The collection is in the database of the run. */
   static final String COLLECTION = "onehop_start";
 
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  /** The documents stay until every client has surely looked again. */
+  /** A document stays for this time, so that every client has checked again. */
   private static final Duration LEAST_STAY = Duration.ofSeconds(3);
 
   private final DocumentStore store;
@@ -86,13 +86,13 @@ final class CommonStart {
     return new BsonDocument("_id", new BsonString("%s#%05d".formatted(share.run(), share.index())));
   }
 
-  /** What this client has used since the start. To be asked for when its last operation ended. */
+  /** The use of resources since the start. Must be called after this client's last operation. */
   RunSummary.Client client() {
     return new RunSummary.Client(
         share.index(), share.of(), startMillis, Math.max(0, cpuNanos() - startCpuNanos));
   }
 
-  /** Removes this client's document, not before every other client has seen it. */
+  /** Removes this client's document, after every other client has seen it. */
   void leave() {
     sleep(LEAST_STAY.toNanos() - (System.nanoTime() - startNanos));
     var unused = store.delete(COLLECTION, own()).block();

@@ -5,8 +5,8 @@ import dev.onehop.routing.RoutingMode;
 
 /**
  * YCSB binding {@code direct-sync}: the synchronous driver through OneHop's direct mode, which
- * sends every operation to the server of the shard that owns the record. The same as {@code legacy}
- * but for the client.
+ * sends every operation to the server of the shard that owns the record. It differs from {@code
+ * legacy} only in the client.
  */
 public final class DirectSyncClient extends MongoBinding {
 

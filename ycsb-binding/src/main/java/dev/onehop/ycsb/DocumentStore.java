@@ -10,20 +10,20 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The few MongoDB operations YCSB needs, over one driver or another.
+ * The MongoDB operations that YCSB needs, for the reactive and the synchronous driver.
  *
- * <p>Each method gives a cold Mono, which fails with the driver's own {@link
+ * <p>Each method returns a cold Mono, which fails with the driver's own {@link
  * com.mongodb.MongoException}s. Implementations are safe for use by many threads.
  */
 interface DocumentStore extends AutoCloseable {
 
-  /** Whether an operation occupies the thread that subscribes to it until the server answers. */
+  /** Whether an operation blocks the subscribing thread until the reply. */
   boolean isBlocking();
 
-  /** Completes when the cluster has answered a command. */
+  /** Sends a command; completes with the reply. */
   Mono<Void> ping();
 
-  /** The document that matches {@code filter}, empty if none does. */
+  /** The document that matches {@code filter}; empty if none does. */
   Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection);
 
@@ -46,7 +46,7 @@ interface DocumentStore extends AutoCloseable {
   /** Sends all writes in one unordered bulk. */
   Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes);
 
-  /** Routing decisions so far, see {@link RouteCounts}. */
+  /** Counts of routing decisions so far, see {@link RouteCounts}. */
   Map<String, Long> routes();
 
   @Override

@@ -15,7 +15,7 @@ import site.ycsb.ByteIterator;
 
 /**
  * YCSB records as MongoDB documents: the key as a string in {@code _id}, each field as binary data.
- * The same shape as YCSB's own MongoDB binding writes, so that either reads the other's data.
+ * The format is that of YCSB's own MongoDB binding, so that each can read the other's data.
  */
 final class Documents {
   static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
@@ -45,7 +45,7 @@ final class Documents {
     return new BsonDocument("$set", fields(values));
   }
 
-  /** The projection on {@code fields}; null, YCSB's word for all fields, is no projection. */
+  /** The projection on {@code fields}; null, which means all fields in YCSB, has no projection. */
   static @Nullable BsonDocument projection(@Nullable Set<String> fields) {
     if (fields == null || fields.isEmpty()) {
       return null;
@@ -55,7 +55,7 @@ final class Documents {
     return projection;
   }
 
-  /** Adds the document's fields to {@code result}; what isn't binary is no YCSB field. */
+  /** Adds the document's fields to {@code result}; fields that are not binary are not YCSB's. */
   static void read(BsonDocument document, Map<String, ByteIterator> result) {
     for (Map.Entry<String, BsonValue> entry : document.entrySet()) {
       if (entry.getValue() instanceof BsonBinary binary) {

@@ -6,19 +6,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import site.ycsb.Status;
 
 /**
- * Tells of failed operations on stderr: the first of each kind in one line, the others are only
- * counted. A cluster that goes away would otherwise print a line for each of a million operations.
+ * Reports failed operations on stderr: the first failure of each kind in one line. Later ones are
+ * only counted, because an unavailable cluster would otherwise cause a line per operation.
  */
 final class FailureLog {
   private final PrintStream out;
-  private final Set<String> told = ConcurrentHashMap.newKeySet();
+  private final Set<String> reported = ConcurrentHashMap.newKeySet();
 
   FailureLog(PrintStream out) {
     this.out = out;
   }
 
   void failed(String operation, Status status, String why) {
-    if (told.add(operation + ' ' + status.getName())) {
+    if (reported.add(operation + ' ' + status.getName())) {
       out.printf(
           "onehop: %s: %s (%s); more of this kind are only counted%n",
           operation, status.getName(), why);

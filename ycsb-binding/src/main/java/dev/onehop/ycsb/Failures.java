@@ -10,15 +10,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Failures in one line each. */
+/** Descriptions of failures in one line. */
 final class Failures {
-  // A server selection timeout tells why each server could not be had in its message only.
+  // A server selection timeout has the reason for each server only in its message.
   private static final Pattern INNERMOST_CAUSE =
       Pattern.compile("caused by \\{(?:[\\w$]+\\.)*([\\w$]+)(?:: ([^{}]*))?}");
 
   private Failures() {}
 
-  /** Says why the cluster of {@code options} can't be used. */
+  /** Describes why the cluster of {@code options} cannot be used. */
   static String connecting(BindingOptions options, Throwable failure) {
     if (failure instanceof InvalidPropertyException) {
       return oneLine(failure);
@@ -30,10 +30,12 @@ final class Failures {
     return "cannot use %s (%s): %s".formatted(options.hosts(), BindingOptions.URL, reason(failure));
   }
 
-  /** Returns the failure's message without line breaks; its class's name if it has none. */
+  /**
+   * Returns the failure's message without line breaks, or its class's name if it has no message.
+   */
   static String oneLine(Throwable failure) {
     if (failure instanceof MongoCommandException command) {
-      // Its message holds the server's whole reply.
+      // The message contains the server's whole reply.
       return "%s (%d %s, from %s)"
           .formatted(
               command.getErrorMessage(),
@@ -76,7 +78,7 @@ final class Failures {
     if (message == null || message.isBlank()) {
       return exception;
     }
-    // "example.invalid" alone, which is what this one says, is no sentence.
+    // The exception's message is only the host name, such as "example.invalid".
     return exception.equals("UnknownHostException") ? "unknown host " + message : message.strip();
   }
 

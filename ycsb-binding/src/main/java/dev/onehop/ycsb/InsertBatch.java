@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.bson.BsonDocument;
 
-/** Inserts that wait to be sent together. Confined to one thread. */
+/** Inserts that are collected for one bulk. Confined to one thread. */
 final class InsertBatch {
   private final DocumentStore store;
   private final int capacity;
@@ -25,9 +25,9 @@ final class InsertBatch {
   }
 
   /**
-   * Adds a document, and sends the batch if that makes it full or is for another collection.
+   * Adds a document, and sends the batch if it is full or for another collection.
    *
-   * @return whether nothing waits any more
+   * @return whether the batch is empty
    * @throws LostDocumentsException if documents were not written; they are no longer pending
    */
   boolean add(String target, BsonDocument document) {
@@ -52,7 +52,7 @@ final class InsertBatch {
   }
 
   /**
-   * Sends what is pending.
+   * Sends the pending documents.
    *
    * @throws LostDocumentsException if documents were not written; they are no longer pending
    */
@@ -77,7 +77,7 @@ final class InsertBatch {
         : 0;
   }
 
-  /** A batch of which some documents were not written. */
+  /** Some documents of a batch were not written. */
   static final class LostDocumentsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final int documents;
@@ -87,7 +87,7 @@ final class InsertBatch {
       this.documents = documents;
     }
 
-    /** How many were not written; 0 if only the write concern could not be had. */
+    /** The number of documents that were not written; 0 if only the write concern failed. */
     int documents() {
       return documents;
     }

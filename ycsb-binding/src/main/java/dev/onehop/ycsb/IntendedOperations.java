@@ -15,12 +15,13 @@ import site.ycsb.Status;
 import site.ycsb.Workload;
 
 /**
- * What a workload would do next, without doing it: its keys, fields and proportions stay YCSB's.
+ * The next operations of a workload, without executing them: keys, fields and proportions are
+ * YCSB's.
  *
- * <p>YCSB offers a new record to other operations when its insert has returned, which it does at
- * once here. A record whose insert is not answered yet is replaced by the newest that is.
+ * <p>YCSB uses a new record in other operations as soon as its insert returns, which is immediate
+ * here. A record whose insert has no reply yet is therefore replaced by the newest inserted record.
  *
- * <p>Used by one thread, but for what the inserts report.
+ * <p>Used by one thread, except for the results of inserts.
  */
 final class IntendedOperations {
   private final Workload workload;
@@ -30,20 +31,20 @@ final class IntendedOperations {
   private final List<Operation> steps = new ArrayList<>(2);
   private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String newest;
-  // There is no answered record to take instead.
+  // There is no inserted record as a replacement, so another operation is drawn.
   private boolean again;
 
   /**
-   * An operation to be issued.
+   * An operation to issue.
    *
-   * @param name as YCSB calls it
-   * @param key of the record
-   * @param status of the operation; subscribing issues it
+   * @param name YCSB's name of the operation
+   * @param key the record's key
+   * @param status the operation's status; subscribing issues the operation
    */
   record Operation(String name, String key, Mono<Status> status) {}
 
   /**
-   * @param thread what the workload keeps for a client thread
+   * @param thread the workload's state of a client thread
    */
   IntendedOperations(Workload workload, Object thread, Operations operations) {
     this.workload = workload;
@@ -51,7 +52,7 @@ final class IntendedOperations {
     this.operations = operations;
   }
 
-  /** The workload's next operation; null if it has no more. */
+  /** The workload's next operation; null at the end. */
   @Nullable Operation next() {
     boolean more;
     do {

@@ -1,6 +1,6 @@
 package dev.onehop.ycsb;
 
-/** A property that this binding can't take; the message is one line that names it. */
+/** A property has an invalid value; the message is one line with the property's name. */
 final class InvalidPropertyException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 

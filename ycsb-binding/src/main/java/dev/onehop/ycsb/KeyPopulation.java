@@ -7,10 +7,10 @@ import java.util.Map;
 import site.ycsb.Utils;
 
 /**
- * The keys that YCSB's {@code CoreWorkload} loads, so that a collection can be split where they
- * are: {@code user} followed by the record's number, hashed unless {@code insertorder=ordered},
- * padded with zeros to {@code zeropadding} digits; the numbers are those from {@code insertstart}
- * up to {@code recordcount}.
+ * The keys that YCSB's {@code CoreWorkload} loads, for splitting a collection between them: {@code
+ * user} followed by the record's number, hashed unless {@code insertorder=ordered}, padded with
+ * zeros to {@code zeropadding} digits; the numbers are those from {@code insertstart} up to {@code
+ * recordcount}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -22,9 +22,9 @@ public final class KeyPopulation {
   private final int zeroPadding;
 
   /**
-   * The population that a workload's properties describe.
+   * The population of a workload's properties.
    *
-   * @throws IllegalArgumentException if a property is no number, or there are no records
+   * @throws IllegalArgumentException if a property is not a number, or there are no records
    */
   public static KeyPopulation of(Map<String, String> workload) {
     long start = insertStart(workload);
@@ -52,7 +52,7 @@ public final class KeyPopulation {
     this.zeroPadding = zeroPadding;
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   public int size() {
     return count;
   }
@@ -67,14 +67,14 @@ public final class KeyPopulation {
   /**
    * The keys that split the population into ranges of equal numbers of records, ascending.
    *
-   * @param ranges how many ranges; one less key is returned, fewer if there are too few records
+   * @param ranges the number of ranges; the result has one key less, or fewer with too few records
    */
   public List<String> splitPoints(int ranges) {
     String[] keys = new String[count];
     for (int i = 0; i < count; i++) {
       keys[i] = key(i);
     }
-    // Keys are ASCII: char order is the byte order that the server compares strings by.
+    // Keys are ASCII, so the order of chars is the byte order by which the server compares strings.
     Arrays.sort(keys);
     List<String> points = new ArrayList<>();
     for (int i = 1; i < ranges; i++) {

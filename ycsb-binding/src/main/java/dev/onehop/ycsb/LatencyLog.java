@@ -15,9 +15,9 @@ import org.HdrHistogram.HistogramLogWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Latencies of operations in microseconds: of all, and of each second in a file of HdrHistogram's
- * log format, whose tags are {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD}, with the kinds
- * of {@link Kind}. A second is written when the operations that were to be issued in it have ended.
+ * Latencies of operations in microseconds, in total and per second. The seconds are in a file of
+ * HdrHistogram's log format, with tags {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD} for
+ * the kinds of {@link Kind}. A second is written when all operations intended for it have ended.
  *
  * <p>Thread-safe.
  */
@@ -25,19 +25,25 @@ final class LatencyLog implements AutoCloseable {
   private static final int DIGITS = 3;
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** What is measured of an operation. */
+  /** The measured span of an operation. */
   enum Kind {
-    /** From the intended time to the answer, in the second of the intended time. */
+    /** From the intended time to the reply, in the second of the intended time. */
     INTENDED,
-    /** From issuing it to the answer, in the second of the intended time. */
+    /** From the issue to the reply, in the second of the intended time. */
     SERVICE,
-    /** From the intended time to the answer, in the second of the answer. */
+    /** From the intended time to the reply, in the second of the reply. */
     ANSWERED,
     /** From the intended time to the failure, in the second of the intended time. */
     FAILED,
-    /** From the intended time to the end of the run, issued by then; likewise. */
+    /**
+     * From the intended time to the end of the run, for issued operations; in the second of the
+     * intended time.
+     */
     UNANSWERED,
-    /** From the intended time to the end of the run, not issued by then; likewise. */
+    /**
+     * From the intended time to the end of the run, for operations that were not issued; in the
+     * second of the intended time.
+     */
     NOT_ISSUED;
 
     private final String tag = name().toLowerCase(Locale.ROOT).replace("_", "");
@@ -59,14 +65,14 @@ final class LatencyLog implements AutoCloseable {
   private final long startMillis = System.currentTimeMillis();
   private final @Nullable PrintStream file;
   private final @Nullable HistogramLogWriter writer;
-  // By number.
+  // By the number of the second.
   private final TreeMap<Long, Interval> intervals = new TreeMap<>();
   private final Map<Series, Histogram> totals = new HashMap<>();
 
   /**
-   * @param path of the file, or null for none
-   * @param startNanos when the first second begins, as of {@link System#nanoTime}
-   * @throws InvalidPropertyException if the file can't be written
+   * @param path the path of the file, or null for none
+   * @param startNanos the start of the first second, by {@link System#nanoTime}
+   * @throws InvalidPropertyException if the file cannot be written
    */
   LatencyLog(@Nullable Path path, long startNanos) {
     this.startNanos = startNanos;
@@ -88,12 +94,12 @@ final class LatencyLog implements AutoCloseable {
     writer.outputLegend();
   }
 
-  /** An operation is under way whose intended time this is. */
+  /** Adds an operation with this intended time. */
   synchronized void begins(long intendedNanos) {
     interval(intendedNanos).underWay++;
   }
 
-  /** An operation was answered. */
+  /** Records the reply to an operation. */
   synchronized void answered(
       String operation, @Nullable String shard, long intended, long begun, long now) {
     add(intended, new Series(operation, Kind.INTENDED, shard), now - intended);
@@ -103,7 +109,7 @@ final class LatencyLog implements AutoCloseable {
   }
 
   /**
-   * An operation has failed, or is given up.
+   * Records that an operation has failed or was abandoned.
    *
    * @param kind one of {@link Kind#FAILED}, {@link Kind#UNANSWERED}, {@link Kind#NOT_ISSUED}
    */
@@ -127,7 +133,7 @@ final class LatencyLog implements AutoCloseable {
         Math.max(0, nanos - startNanos) / SECOND, number -> new Interval());
   }
 
-  /** Writes the seconds that are over and of which all is known. */
+  /** Writes the past seconds whose operations have all ended. */
   synchronized void flush(long now) {
     long current = Math.max(0, now - startNanos) / SECOND;
     intervals
@@ -158,7 +164,7 @@ final class LatencyLog implements AutoCloseable {
     file.flush();
   }
 
-  /** What was measured so far, by operation, shards together. */
+  /** The latencies so far by operation, for all shards together. */
   synchronized Map<String, Histogram> totals(Kind kind) {
     Map<String, Histogram> found = new TreeMap<>();
     totals.forEach(
@@ -170,7 +176,7 @@ final class LatencyLog implements AutoCloseable {
     return found;
   }
 
-  /** Writes what is not written yet. */
+  /** Writes the remaining seconds. */
   @Override
   public synchronized void close() {
     intervals.forEach(this::write);

@@ -22,12 +22,12 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Runs YCSB with an exit code that can be trusted.
+ * Runs YCSB with a reliable exit code.
  *
- * <p>YCSB ends with 0 whatever happened. This main class ends with 2 if the command line can't be
- * run, with 1 if the cluster can't be used, if the run broke off or an operation failed, each with
- * one line on stderr that says so, and with 0 otherwise. {@code bin/ycsb} calls it as {@code load
- * -db CLASS [YCSB's options]}.
+ * <p>YCSB always exits with 0. This main class exits with 2 if the command line is invalid, and
+ * with 1 if the cluster cannot be used, the run was interrupted or an operation failed. In these
+ * cases it writes one line to stderr. It exits with 0 otherwise. {@code bin/ycsb} calls it as
+ * {@code load -db CLASS [YCSB's options]}.
  */
 public final class Launcher {
   private static final int USAGE = 2;
@@ -36,7 +36,7 @@ public final class Launcher {
 
   private Launcher() {}
 
-  /** See the class's description. */
+  /** Runs YCSB, see the class. */
   public static void main(String[] args) {
     LauncherArguments arguments;
     Optional<BindingOptions> options;
@@ -65,7 +65,7 @@ public final class Launcher {
       }
     }
     if (arguments.command() == Command.SHELL) {
-      // YCSB's shell fails on an input that ends without "quit".
+      // YCSB's shell fails on an input without a final "quit".
       System.setIn(
           new SequenceInputStream(
               System.in, new ByteArrayInputStream("\nquit\n".getBytes(StandardCharsets.UTF_8))));
@@ -73,7 +73,7 @@ public final class Launcher {
       System.exit(0);
     }
     if (options.isPresent()) {
-      // Client.main() ends in System.exit(0): a hook is the only place after it.
+      // Client.main() calls System.exit(0), so only a hook can run after it.
       Runtime.getRuntime().addShutdownHook(new Thread(Launcher::correctExitCode, "exit-code"));
     }
     if (openLoop != null) {
@@ -90,7 +90,9 @@ public final class Launcher {
     Client.main(arguments.forYcsb());
   }
 
-  /** Does what YCSB's client does, but for the threads: operations have times of their own. */
+  /**
+   * Does the work of YCSB's client, but issues operations at intended times instead of in threads.
+   */
   private static void run(
       OpenLoopOptions openLoop, BindingOptions options, LauncherArguments arguments)
       throws WorkloadException {
@@ -109,7 +111,7 @@ public final class Launcher {
     Tally warmup = new Tally();
     try {
       if (!options.warmup().isZero()) {
-        // This thread is the only one that warms up, however many the driver may use.
+        // Only this thread warms up, independent of the driver's threads.
         new Warmup(shared.store(), properties, 1).run(shared.warmup(), warmup);
       }
       ShardRanges shards =
@@ -150,7 +152,7 @@ public final class Launcher {
   }
 
   /**
-   * Says what was wrong with a run, if anything.
+   * Describes the problem of a run; empty if there was none.
    *
    * @param runs the totals of the runs of this process
    */
@@ -168,7 +170,7 @@ public final class Launcher {
 
   private static void correctExitCode() {
     if (YcsbHost.hasFailed()) {
-      Runtime.getRuntime().halt(FAILURE); // and has said so
+      Runtime.getRuntime().halt(FAILURE); // the failure is already reported
     }
     problemOf(RunTotals.ofProcess())
         .ifPresent(
@@ -179,12 +181,15 @@ public final class Launcher {
             });
   }
 
-  /** Fails if no server answers in time: before YCSB prints anything, and in no measured time. */
+  /**
+   * Fails if no server replies in time. Runs before YCSB prints anything, outside the measured
+   * time.
+   */
   private static void reach(BindingOptions options) {
     MongoClientSettings.Builder settings = MongoClientSettings.builder();
     settings.applyToClusterSettings(
         cluster -> cluster.serverSelectionTimeout(REACHABLE_WITHIN_SECONDS, TimeUnit.SECONDS));
-    settings.applyConnectionString(options.url()); // which may know better how long to wait
+    settings.applyConnectionString(options.url()); // may set another server selection timeout
     options.applyTo(settings);
     try (DocumentStore store =
         new SyncStore(MongoClients.create(settings.build()), options.database())) {

@@ -14,16 +14,16 @@ import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * A command line of YCSB, checked before YCSB sees it, which would answer a mistake with a page of
- * usage and exit code 0.
+ * A command line of YCSB. It is checked before YCSB runs, because YCSB prints a page of usage for a
+ * mistake and exits with 0.
  *
- * @param command what to do
- * @param options YCSB's own options, as given
- * @param properties what they come to: the files' properties in order, then those given singly
+ * @param command the command
+ * @param options YCSB's own options, unchanged
+ * @param properties the resulting properties: those of the files in order, then single ones
  */
 record LauncherArguments(Command command, List<String> options, Properties properties) {
 
-  /** YCSB's phases and its shell, with the option that tells {@link Client} which it is. */
+  /** YCSB's phases and its shell, with the option that selects the phase in {@link Client}. */
   enum Command {
     LOAD("-load"),
     RUN("-t"),
@@ -45,9 +45,9 @@ record LauncherArguments(Command command, List<String> options, Properties prope
           "-table", CoreWorkload.TABLENAME_PROPERTY);
 
   /**
-   * Reads a command line: the command, then YCSB's options.
+   * Parses a command line: the command, then YCSB's options.
    *
-   * @throws InvalidPropertyException if YCSB could not run it
+   * @throws InvalidPropertyException if YCSB cannot run it
    */
   static LauncherArguments parse(List<String> line) {
     Command command = command(line.isEmpty() ? "" : line.get(0));
@@ -81,7 +81,7 @@ record LauncherArguments(Command command, List<String> options, Properties prope
     return arguments;
   }
 
-  /** Whether progress is to be shown. */
+  /** Whether to show progress. */
   boolean showsStatus() {
     return options.contains("-s");
   }
@@ -90,7 +90,7 @@ record LauncherArguments(Command command, List<String> options, Properties prope
   String[] forYcsb() {
     List<String> all = new ArrayList<>(options);
     if (command.option == null) {
-      // The shell never calls cleanup(), where a batch would be sent.
+      // The shell never calls cleanup(), which would send a batch.
       all.addAll(List.of("-p", BindingOptions.BATCH_SIZE + "=1"));
     } else {
       all.add(command.option);
@@ -156,7 +156,7 @@ record LauncherArguments(Command command, List<String> options, Properties prope
         return;
       }
     } catch (NumberFormatException e) {
-      // Said below, like a number that is too small.
+      // Reported below, like a number that is too small.
     }
     throw new InvalidPropertyException(
         "%s must be a whole number from %d to %d, not \"%s\""

@@ -15,8 +15,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Many clients in one process, as many instances of an application would have, each with pools of
- * its own. They take turns, some operations each. Safe for use by many threads.
+ * Many clients in one process, like many instances of an application: each has its own pools. They
+ * take turns after some operations each. Safe for use by many threads.
  */
 final class ManyStores implements DocumentStore {
   private final List<DocumentStore> stores;
@@ -31,8 +31,9 @@ final class ManyStores implements DocumentStore {
   /**
    * Opens the clients.
    *
-   * @param clients how many
-   * @param turn how many operations one of them takes before the next one's turn
+   * @param clients the number of clients
+   * @param turn the number of operations per turn of a client
+   * @param opener opens a client
    */
   static DocumentStore open(int clients, int turn, Supplier<DocumentStore> opener) {
     if (clients == 1) {

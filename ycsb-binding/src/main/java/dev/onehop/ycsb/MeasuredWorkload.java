@@ -7,8 +7,8 @@ import site.ycsb.Workload;
 import site.ycsb.WorkloadException;
 
 /**
- * Another workload, which ends as {@link RunLength} says. The other's class is the property {@code
- * onehop.workload}; by default it is YCSB's {@code CoreWorkload}.
+ * A wrapper of another workload that ends by {@link RunLength}. The property {@code
+ * onehop.workload} has the class of the other workload; the default is YCSB's {@code CoreWorkload}.
  */
 public final class MeasuredWorkload extends Workload {
   static final String WORKLOAD = "onehop.workload";

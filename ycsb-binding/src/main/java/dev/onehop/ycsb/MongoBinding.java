@@ -16,10 +16,10 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * What the bindings have in common: everything but the client.
+ * The common code of all bindings: everything except the client.
  *
- * <p>Each operation has ended when its method returns. YCSB makes one instance per client thread
- * and uses it from that thread only.
+ * <p>Each operation has ended when its method returns. YCSB creates one instance per client thread
+ * and uses it in this thread only.
  */
 abstract class MongoBinding extends DB {
   static final FailureLog FAILURES = new FailureLog(System.err);
@@ -39,7 +39,7 @@ abstract class MongoBinding extends DB {
     return mode;
   }
 
-  /** Opens the client that all threads of this mode will share. */
+  /** Opens the client that all threads of this mode share. */
   abstract DocumentStore open(BindingOptions options);
 
   @Override
@@ -131,7 +131,7 @@ abstract class MongoBinding extends DB {
     } catch (LostDocumentsException e) {
       status = Statuses.of(e.getCause());
       why = Failures.oneLine(e.getCause());
-      tally.lost(Math.max(0, e.documents() - 1)); // one is this operation's own
+      tally.lost(Math.max(0, e.documents() - 1)); // one of them is counted by this operation
     } catch (RuntimeException e) {
       status = Statuses.of(e);
       why = Failures.oneLine(e);

@@ -8,9 +8,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * YCSB binding {@code near-mongos}: the official reactive driver with a server selector that takes
- * the mongos of the shortest round trip. What an application can do with a few lines of its own, to
- * compare with.
+ * YCSB binding {@code near-mongos}: the official reactive driver with a server selector that
+ * chooses the mongos with the shortest round trip. For comparison: an application can do this with
+ * a few lines of code.
  */
 public final class NearMongosPeer extends MongoBinding {
   static final ServerSelector NEAREST =

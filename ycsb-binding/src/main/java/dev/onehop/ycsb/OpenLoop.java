@@ -20,19 +20,19 @@ import org.jspecify.annotations.Nullable;
 import site.ycsb.Status;
 
 /**
- * Issues operations at intended times, whether or not those before are answered, and measures
- * latencies from the intended time. So an operation that waits because the one before it is slow
- * shows how long its user would have waited; a closed loop issues fewer operations then and omits
- * them (coordinated omission).
+ * Issues operations at intended times, regardless of earlier replies, and measures latencies from
+ * the intended time. If an operation waits because an earlier one is slow, its latency includes the
+ * wait of its user. A closed loop would issue fewer operations instead and omit these latencies
+ * (coordinated omission).
  *
- * <p>A reactive driver needs no thread per operation. A synchronous one has a limited number of
- * threads; an operation that finds none free waits for one, and that counts. Operations that are
- * not issued or not answered at the end count with the time they have waited by then.
+ * <p>A reactive driver needs no thread per operation. With a synchronous driver the number of
+ * threads is limited; the wait of an operation for a free thread counts. Operations that are not
+ * issued or have no reply at the end count with their wait so far.
  */
 final class OpenLoop {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** More are not issued: the process would run out of memory, and say nothing of the cluster. */
+  /** Above this number operations are not issued, because the process would run out of memory. */
   private static final int MOST_UNDER_WAY = 200_000;
 
   private final OpenLoopOptions options;
@@ -43,9 +43,9 @@ final class OpenLoop {
   private final Duration drain;
   private final @Nullable PrintStream status;
   private final Set<Issue> underWay = ConcurrentHashMap.newKeySet();
-  // Used under its lock.
+  // Guarded by its own lock.
   private final Tally tally = new Tally();
-  private final Histogram interval = new Histogram(3); // likewise, latencies of the last second
+  private final Histogram interval = new Histogram(3); // guarded by tally; of the last second
   private long failedInInterval;
   private final long start = System.nanoTime();
   private long nextInterval = start + SECOND;
@@ -53,10 +53,10 @@ final class OpenLoop {
   private long notIssuable;
 
   /**
-   * @param shards tells the shard that has a record; null if latencies are not told apart by it
+   * @param shards the ranges of shards; null if latencies are not separated by shard
    * @param blocking whether an operation occupies a thread
-   * @param status where progress is shown each second, or null for nowhere
-   * @throws InvalidPropertyException if the file of the latencies can't be written
+   * @param status the stream for a progress line each second, or null for none
+   * @throws InvalidPropertyException if the file of the latencies cannot be written
    */
   OpenLoop(
       OpenLoopOptions options,
@@ -73,20 +73,20 @@ final class OpenLoop {
     this.threads = blocking ? Executors.newFixedThreadPool(options.threads()) : null;
   }
 
-  /** Latencies of the operations that succeeded, by operation. */
+  /** Latencies of the successful operations, by operation. */
   Map<String, Histogram> latencies(Kind kind) {
     return latencies.totals(kind);
   }
 
-  /** What was done. */
+  /** The counts of the run. */
   Tally tally() {
     return tally;
   }
 
   /**
-   * Runs to the end. Callable once.
+   * Runs to the end. May be called once.
    *
-   * @param out where the measurements are printed, as YCSB does
+   * @param out the stream for the measurements, in YCSB's format
    */
   RunSummary.Intended run(PrintStream out) {
     try {
@@ -101,7 +101,7 @@ final class OpenLoop {
     }
   }
 
-  /** Returns how many operations there were to be issued. */
+  /** Issues all operations; returns the number of intended operations. */
   private long issueAll() {
     show(start);
     Duration limit = options.duration();
@@ -133,7 +133,7 @@ final class OpenLoop {
     return count;
   }
 
-  /** Waits for what is under way, and counts what remains. */
+  /** Waits for operations in flight, and counts those that remain. */
   private RunSummary.Intended drain(long count) {
     long end = System.nanoTime() + drain.toNanos();
     while (underWay.size() > notIssuable && System.nanoTime() - end < 0) {
@@ -164,7 +164,7 @@ final class OpenLoop {
       long now = System.nanoTime();
       if (now - nextInterval >= 0) {
         nextInterval += SECOND;
-        // No operation that is yet to be issued belongs to a second before.
+        // No later operation belongs to an earlier second.
         latencies.flush(Math.min(now, nanos));
         show(now);
       }
@@ -191,7 +191,7 @@ final class OpenLoop {
       interval.reset();
       failedInInterval = 0;
     }
-    // As YCSB's status lines are.
+    // The format of YCSB's status lines.
     status.printf(
         Locale.ROOT,
         "%d sec: %d operations; %d current ops/sec; %d under way %s%n",
@@ -203,7 +203,7 @@ final class OpenLoop {
     answeredBefore = answered;
   }
 
-  /** Prints the measurements in YCSB's form. */
+  /** Prints the measurements in YCSB's format. */
   private void print(PrintStream out, RunSummary.Intended intended) {
     double seconds;
     long answered;
@@ -247,7 +247,7 @@ final class OpenLoop {
     out.printf(Locale.ROOT, "[%s], %s, %s%n", group, what, value);
   }
 
-  /** An operation from its intended time on. */
+  /** An operation, from its intended time. */
   private final class Issue {
     private final Operation operation;
     private final long intended;
@@ -275,9 +275,9 @@ final class OpenLoop {
     }
 
     /**
-     * Counts it, unless that was done.
+     * Counts the operation, unless it is counted already.
      *
-     * @param missed what it counts as if the result is not OK
+     * @param missed the kind of latency if the result is not OK
      */
     boolean end(Status result, String why, Kind missed) {
       if (!underWay.remove(this)) {

@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 
 /**
- * What a run's properties say of operations that are issued at intended times.
+ * The options of operations that are issued at intended times.
  *
  * @param rate operations per second
- * @param arrivals how the times are spread
- * @param operations how many are issued at most; a read-modify-write is one
- * @param duration how long operations are issued, or null until there are enough
- * @param threads for the synchronous driver: how many operations may be under way
+ * @param arrivals the distribution of the intended times
+ * @param operations the most operations; a read-modify-write is one
+ * @param duration how long operations are issued, or null for no limit
+ * @param threads for the synchronous driver: the most operations in flight
  * @param latencies the file for the latencies of each second, or null for none
- * @param drain how long to wait for answers after the last operation
- * @param byShard whether latencies are kept apart by the shard that has the record
- * @param burst how many operations have the same intended time, and are of the same instance
- * @param instances how many clients of the cluster, each with pools of its own, take turns
+ * @param drain how long to wait for replies after the last operation
+ * @param byShard whether latencies are separated by the record's shard
+ * @param burst the number of operations with the same intended time, on the same instance
+ * @param instances the number of clients of the cluster, which have their own pools and take turns
  */
 record OpenLoopOptions(
     double rate,
@@ -44,14 +44,14 @@ record OpenLoopOptions(
 
   private static final Duration DEFAULT_DRAIN = Duration.ofSeconds(30);
 
-  /** As many as the driver's pool has connections by default. */
+  /** The default size of the driver's pool. */
   private static final int DEFAULT_THREADS = 100;
 
-  /** How intended times are spread. */
+  /** The distribution of intended times. */
   enum Arrivals {
-    /** Evenly. */
+    /** Equal gaps. */
     CONSTANT,
-    /** As of many independent users: gaps are exponentially distributed. */
+    /** As from many independent users: gaps are exponentially distributed. */
     POISSON
   }
 
@@ -59,7 +59,7 @@ record OpenLoopOptions(
    * Reads the options.
    *
    * @return null if no rate is given: the run is a closed loop
-   * @throws InvalidPropertyException if a value can't be taken
+   * @throws InvalidPropertyException if a value is invalid
    */
   static @Nullable OpenLoopOptions of(Properties properties) {
     PropertyReader reader = new PropertyReader(properties);

@@ -11,15 +11,15 @@ import site.ycsb.ByteIterator;
 import site.ycsb.Status;
 
 /**
- * YCSB's operations on a store. Each is a cold Mono of its status; the command is made when the
- * method is called, and sent when the Mono is subscribed to. Safe for use by many threads.
+ * YCSB's operations on a store. Each returns a cold Mono of its status. The command is created by
+ * the call, and sent by the subscription. Safe for use by many threads.
  */
 final class Operations {
   private final DocumentStore store;
   private final boolean upsert;
 
   /**
-   * @param upsert whether an insert replaces a record that is already there
+   * @param upsert whether an insert replaces an existing record
    */
   Operations(DocumentStore store, boolean upsert) {
     this.store = store;

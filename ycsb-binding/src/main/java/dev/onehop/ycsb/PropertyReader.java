@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reads typed values from properties; whatever it can't read ends in one line about that value. */
+/** Reads typed values from properties. An invalid value fails with one line about this value. */
 final class PropertyReader {
   private static final Set<String> KNOWN =
       Set.of(
@@ -39,11 +39,10 @@ final class PropertyReader {
           RunLength.ERROR,
           RunLength.WINDOWS,
           MeasuredWorkload.WORKLOAD,
-          // Known to YCSB's binding, without a meaning in today's drivers, which have no such
-          // limit.
+          // YCSB's binding has this property, but current drivers have no such limit.
           "mongodb.threadsAllowedToBlockForConnectionMultiplier");
 
-  // YCSB's words, see the README of its mongodb binding.
+  // The names of YCSB, see the README of its mongodb binding.
   private static final Map<String, WriteConcern> WRITE_CONCERNS =
       Map.of(
           "errors_ignored", WriteConcern.UNACKNOWLEDGED,
@@ -67,7 +66,7 @@ final class PropertyReader {
     this.properties = properties;
   }
 
-  /** A misspelt property would otherwise be a run with other settings than its user thinks. */
+  /** Refuses unknown properties, because a misspelt one would silently have no effect. */
   void rejectUnknown() {
     for (String name : properties.stringPropertyNames()) {
       boolean ours = name.startsWith("onehop.") || name.startsWith("mongodb.");
@@ -79,7 +78,7 @@ final class PropertyReader {
     }
   }
 
-  /** Returns the value without white space around it, or null if there is none. */
+  /** Returns the value without surrounding white space, or null if there is none. */
   @Nullable String text(String name) {
     String value = properties.getProperty(name);
     return value == null || value.isBlank() ? null : value.strip();
@@ -90,7 +89,7 @@ final class PropertyReader {
     return number == null ? null : Math.toIntExact(number);
   }
 
-  /** Returns a whole number from 0 on, or null if there is none. */
+  /** Returns a whole number of at least 0, or null if there is none. */
   @Nullable Integer natural(String name) {
     Long number = number(name, 0);
     return number == null ? null : Math.toIntExact(number);
@@ -108,7 +107,7 @@ final class PropertyReader {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Said below, like a number that is too small.
+      // Reported below, like a number that is too small.
     }
     throw new InvalidPropertyException(
         "%s must be a number greater than 0, not \"%s\"".formatted(name, value));
@@ -164,7 +163,7 @@ final class PropertyReader {
         return (long) number;
       }
     } catch (NumberFormatException e) {
-      // Said below, like a number that is too small.
+      // Reported below, like a number that is too small.
     }
     throw new InvalidPropertyException(
         "%s must be a whole number from %d to %d, not \"%s\""

@@ -16,14 +16,14 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A store over any implementation of the reactive driver's interfaces. */
+/** A store on the reactive driver's interfaces. */
 final class ReactiveStore implements DocumentStore {
   private final MongoClient client;
   private final MongoDatabase database;
   private final RouteCounts routeCounts;
   private final Map<String, MongoCollection<BsonDocument>> collections = new ConcurrentHashMap<>();
 
-  /** Takes over {@code client}: {@link #close} closes it. */
+  /** Creates a store that owns {@code client}: {@link #close} closes it. */
   ReactiveStore(MongoClient client, String database, RouteCounts routeCounts) {
     this.client = client;
     this.database = client.getDatabase(database);
@@ -98,7 +98,10 @@ final class ReactiveStore implements DocumentStore {
         name, missing -> database.getCollection(missing, BsonDocument.class));
   }
 
-  /** Not just to the result: the run's last operation may not be in the route counts before. */
+  /**
+   * Waits for the end of the publisher and not only for the result: otherwise the route counts may
+   * lack the run's last operation.
+   */
   private static <T> Mono<T> toEnd(Publisher<T> publisher) {
     return Flux.from(publisher).takeLast(1).next();
   }

@@ -6,14 +6,14 @@ import io.micrometer.core.instrument.Timer;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How often each routing decision was taken, for the run's summary. */
+/** Counts of routing decisions, for the run's summary. */
 @FunctionalInterface
 interface RouteCounts {
 
-  /** A client that takes no routing decisions. */
+  /** The counts of a client without routing. */
   RouteCounts NONE = Map::of;
 
-  /** What a router has counted in its meters. */
+  /** Counts from a router's meters. */
   static RouteCounts of(MeterRegistry meters) {
     return () -> {
       Map<String, Long> counts = new TreeMap<>();

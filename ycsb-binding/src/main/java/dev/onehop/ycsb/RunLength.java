@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a closed loop after a time from its first operation on, or when the error of its throughput
- * is small enough. YCSB's own limit of time counts connecting and the warm-up, too.
+ * Ends a closed loop after a time since its first operation, or when the error of its throughput is
+ * small enough. YCSB's own time limit includes connecting and the warm-up.
  *
- * <p>The error is that of the {@link BatchMeans} of windows of a second. The first window is left
- * out: no operation can end at its beginning. Thread-safe.
+ * <p>The error is that of {@link BatchMeans} with windows of a second. The first window is ignored,
+ * because no operation can end at its beginning. Thread-safe.
  */
 final class RunLength {
   static final String DURATION = "onehop.duration";
@@ -41,9 +41,9 @@ final class RunLength {
   private long counted;
 
   /**
-   * @param duration after which it is over; null for never
-   * @param error at which it is over; null for none
-   * @param leastWindows how many windows that error is of at least
+   * @param duration the time after which the run ends; null for no limit
+   * @param error the error at which the run ends; null for none
+   * @param leastWindows the fewest windows for this error
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   RunLength(
@@ -60,9 +60,9 @@ final class RunLength {
   }
 
   /**
-   * That of a run, the same for all its threads.
+   * The length of a run, one object for all its threads.
    *
-   * @throws InvalidPropertyException if a value can't be taken
+   * @throws InvalidPropertyException if a value is invalid
    */
   static RunLength of(Properties properties) {
     PropertyReader reader = new PropertyReader(properties);
@@ -82,13 +82,15 @@ final class RunLength {
     return length;
   }
 
-  /** What the run with that summary has reached; null if it has no such limit. */
+  /** The error of the run with this summary file; null if the run has no such limit. */
   static @Nullable BatchMeans reached(@Nullable Path summary) {
     RunLength length = summary == null ? null : BY_SUMMARY.get(summary);
     return length == null ? null : length.reached();
   }
 
-  /** Whether no more operations are to begin. To be asked before each. */
+  /**
+   * Whether the run is over, so that no operation may start. Must be called before each operation.
+   */
   boolean isOver() {
     long now = nanoTime.getAsLong();
     if (!started) {
@@ -120,7 +122,7 @@ final class RunLength {
     }
     long sum = operations.sum();
     long passed = 1 + (now - windowEndNanos) / windowNanos;
-    // Without an operation for several windows, each gets its part.
+    // If no operation ended during several windows, the count is divided between them.
     for (long window = 0; window < passed; window++) {
       windows.add((sum - counted) / passed);
     }

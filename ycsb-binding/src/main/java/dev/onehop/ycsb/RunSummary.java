@@ -15,7 +15,7 @@ import org.bson.json.JsonWriterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run in a few numbers, as the file {@code onehop.summary} holds them.
+ * The numbers of a run, in the format of the file {@code onehop.summary}.
  *
  * <p>YCSB's own throughput counts connecting as part of the run; the measured time here is that
  * from the start of the first measured operation to the end of the last one, over all threads.
@@ -23,16 +23,17 @@ import org.jspecify.annotations.Nullable;
  * @param mode the binding's name
  * @param firstOperationNanos {@link System#nanoTime} at the first operation's start; 0 without any
  * @param lastOperationNanos {@link System#nanoTime} at the last operation's end; 0 without any
- * @param operations calls to the binding; a read-modify-write is two of them
- * @param errors those that did not end in a status which is OK for YCSB, and every document of a
- *     batch that could not be written
+ * @param operations calls to the binding; a read-modify-write is two calls
+ * @param errors calls without YCSB's status OK, and every document of a batch that could not be
+ *     written
  * @param warmupOperations unmeasured reads before the first operation
- * @param warmupSeconds how long these took
- * @param steady whether their rate was steady by then; null if that was not judged
+ * @param warmupSeconds the duration of the warm-up in seconds
+ * @param steady whether the warm-up's rate was steady at its end; null for a warm-up of fixed
+ *     length
  * @param routes operations by routing decision, warm-up included; empty without routing
- * @param reached to which error the throughput is known; null if that was not asked for
- * @param openLoop what became of the intended operations; null in a closed loop
- * @param client which of several clients this is; null if it is the only one
+ * @param reached the error of the throughput; null if the run has no limit of it
+ * @param openLoop the intended operations; null in a closed loop
+ * @param client the client among several; null if it is the only one
  */
 record RunSummary(
     String mode,
@@ -51,10 +52,11 @@ record RunSummary(
   /**
    * One of several clients that started together.
    *
-   * @param index from 0
-   * @param of how many there are
-   * @param startedAtMillis when it started, by its machine's clock, since 1970
-   * @param cpuNanos processor time of its process from then until the last operation ended
+   * @param index the client's number, from 0
+   * @param of the number of clients
+   * @param startedAtMillis the start in milliseconds since 1970, by its machine's clock
+   * @param cpuNanos the processor time of its process from the start to the end of the last
+   *     operation
    */
   record Client(int index, int of, long startedAtMillis, long cpuNanos) {
     BsonDocument toDocument() {
@@ -66,12 +68,12 @@ record RunSummary(
   }
 
   /**
-   * Operations that were to be issued at their times.
+   * Operations with intended times.
    *
    * @param rate operations per second
-   * @param operations how many there were to be issued
-   * @param notIssued how many of these were not issued by the end
-   * @param unanswered how many were issued and not answered by the end
+   * @param operations the number of intended operations
+   * @param notIssued the number of operations that were not issued by the end
+   * @param unanswered the number of issued operations without a reply at the end
    */
   record Intended(double rate, long operations, long notIssued, long unanswered) {
     BsonDocument toDocument() {
@@ -83,8 +85,8 @@ record RunSummary(
   }
 
   /**
-   * The version of the driver that runs. By reflection, for a constant would be that of the driver
-   * that this was compiled with.
+   * The driver's version at run time. By reflection, because a constant would be that of the driver
+   * at compile time.
    */
   private static String driverVersion() {
     try {
@@ -132,7 +134,7 @@ record RunSummary(
     return summary.toJson(JsonWriterSettings.builder().indent(true).build());
   }
 
-  /** Writes the summary to {@code file}, and the folder it is in if that is not there. */
+  /** Writes the summary to {@code file}, and creates its folder if necessary. */
   void writeTo(Path file) throws IOException {
     Path folder = file.toAbsolutePath().getParent();
     if (folder != null) {

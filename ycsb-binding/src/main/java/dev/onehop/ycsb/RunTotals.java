@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** What all threads of a run did together. Safe for use by many threads. */
+/** The totals of all threads of a run. Safe for use by many threads. */
 final class RunTotals {
   private static final Map<Key, RunTotals> BY_RUN = new ConcurrentHashMap<>();
 
@@ -30,10 +30,10 @@ final class RunTotals {
   }
 
   /**
-   * Returns the totals of this process's run with that binding and summary file.
+   * Returns the totals of this process's run with a binding and a summary file.
    *
-   * <p>They outlive the client: with few operations one thread may be done, and the client closed,
-   * before the next thread has started. Still it is one run.
+   * <p>The totals outlive the client: with few operations a thread may be done, and the client
+   * closed, before the next thread has started. It is still one run.
    */
   static RunTotals of(String mode, @Nullable Path summary) {
     return BY_RUN.computeIfAbsent(new Key(mode, summary), key -> new RunTotals(mode));
@@ -60,7 +60,7 @@ final class RunTotals {
 
   private void add(Tally tally) {
     if (tally.operations() > 0) {
-      // nanoTime values are compared by difference only: they may overflow.
+      // nanoTime values may overflow, so they are compared by difference.
       boolean first = operations == 0;
       if (first || tally.firstOperationNanos() - firstOperationNanos < 0) {
         firstOperationNanos = tally.firstOperationNanos();
@@ -78,22 +78,22 @@ final class RunTotals {
     counts.forEach((decision, count) -> routes.merge(decision, count, Long::sum));
   }
 
-  /** Says what became of operations that were to be issued at their times. */
+  /** Sets the counts of intended operations. */
   synchronized void openLoop(RunSummary.Intended intended) {
     openLoop = intended;
   }
 
-  /** Says which of several clients this is, and what it used. */
+  /** Sets the client among several, with its use of resources. */
   synchronized void client(RunSummary.Client oneOfSeveral) {
     client = oneOfSeveral;
   }
 
-  /** Says how long the warm-up took. */
+  /** Sets the warm-up. */
   synchronized void warmup(WarmupTime time) {
     warmup = time;
   }
 
-  /** Says to which error the throughput is known; null if that is not told. */
+  /** Sets the error of the throughput; null if the run has no limit of it. */
   synchronized void reached(@Nullable BatchMeans error) {
     reached = error;
   }

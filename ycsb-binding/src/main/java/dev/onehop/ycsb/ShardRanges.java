@@ -12,8 +12,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Which shard has a record, by the ranges of a collection that is sharded by {@code _id}. They are
- * read once: a range that moves later is not noticed. Immutable and thread-safe.
+ * Finds the shard of a record by the ranges of a collection that is sharded by {@code _id}. The
+ * ranges are read once; later moves are not noticed. Immutable and thread-safe.
  */
 final class ShardRanges {
   private final NavigableMap<String, String> shards;
@@ -26,7 +26,7 @@ final class ShardRanges {
    * Reads a collection's ranges from the cluster's metadata.
    *
    * @throws IllegalStateException if the collection is not sharded by {@code _id}
-   * @throws com.mongodb.MongoException if they can't be read
+   * @throws com.mongodb.MongoException if the metadata cannot be read
    */
   static ShardRanges read(BindingOptions options, String collection) {
     NavigableMap<String, String> found = new TreeMap<>();
@@ -48,7 +48,7 @@ final class ShardRanges {
               .getCollection("chunks", BsonDocument.class)
               .find(Filters.eq("uuid", entry.get("uuid")))) {
         BsonValue from = chunk.getDocument("min").get("_id");
-        // The lowest key is no string, and keys are.
+        // The lowest bound is not a string, but all keys are.
         found.put(
             from != null && from.isString() ? from.asString().getValue() : "",
             ShardId.of(chunk, "shard", "config.chunks").name(names));
@@ -57,7 +57,7 @@ final class ShardRanges {
     return new ShardRanges(found);
   }
 
-  /** The shard that has the record with this key. */
+  /** The shard of the record with this key. */
   String shard(String key) {
     return shards.floorEntry(key).getValue();
   }

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one client that all threads of a mode share: opened by the first thread, closed by the last.
+ * The client that all threads of a mode share: the first thread opens it, the last one closes it.
  *
- * <p>Threads that come while it is being opened wait for it, and share its failure instead of each
- * waiting for a timeout of its own; the next thread after a failure tries again.
+ * <p>Threads that arrive during the opening wait for it, and share its failure, so that they do not
+ * wait for one timeout each. The next thread after a failure tries again.
  */
 final class SharedStore {
   private static final Map<String, SharedStore> OPEN = new HashMap<>(); // guarded by itself
@@ -33,9 +33,9 @@ final class SharedStore {
   }
 
   /**
-   * Joins the threads that use a mode's client, which {@code opener} opens for the first of them.
+   * Joins the threads that use a mode's client; {@code opener} opens it for the first of them.
    *
-   * @throws RuntimeException what the opener or the first ping threw
+   * @throws RuntimeException the exception of the opener or of the first ping
    */
   static SharedStore acquire(String mode, BindingOptions options, Supplier<DocumentStore> opener) {
     SharedStore shared;
@@ -57,16 +57,16 @@ final class SharedStore {
     return opened().store;
   }
 
-  /** When the warm-up ends for all threads. */
+  /** The warm-up of all threads. */
   WarmupTime warmup() {
     return opened().warmup;
   }
 
   /**
-   * Waits until the other clients of the run are as far as this one, which begins with the first of
-   * its threads that calls this. All of its threads wait.
+   * Waits until the other clients of the run are ready, too. The first thread that calls this
+   * reports this client as ready; all its threads wait.
    *
-   * @param share which of them this is; null if there are no others
+   * @param share this client's share; null if it is the only client
    */
   synchronized void startTogether(@Nullable ClientShare share) {
     if (share != null && start == null) {
@@ -76,15 +76,15 @@ final class SharedStore {
     }
   }
 
-  /** What all threads of the run did. */
+  /** The totals of all threads of the run. */
   RunTotals totals() {
     return totals;
   }
 
   /**
-   * Hands in what a thread did. The last thread closes the client and writes the summary.
+   * Adds a thread's tally. The last thread closes the client and writes the summary.
    *
-   * @throws UncheckedIOException if the summary can't be written; the client is closed
+   * @throws UncheckedIOException if the summary cannot be written; the client is closed anyway
    */
   void release(Tally tally) {
     totals.threadFinishes(tally);

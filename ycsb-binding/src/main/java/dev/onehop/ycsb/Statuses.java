@@ -15,9 +15,9 @@ import org.bson.BSONException;
 import site.ycsb.Status;
 
 /**
- * What YCSB calls a failure of the driver.
+ * Translates failures of the driver into YCSB's statuses.
  *
- * <p>The codes are those of the server's {@code src/mongo/base/error_codes.yml}.
+ * <p>The codes are from the server's {@code src/mongo/base/error_codes.yml}.
  */
 final class Statuses {
   private static final Set<Integer> FORBIDDEN =

@@ -2,7 +2,7 @@ package dev.onehop.ycsb;
 
 import com.mongodb.reactivestreams.client.MongoClients;
 
-/** As {@link StraightSyncPeer}, with the official reactive driver. */
+/** Like {@link StraightSyncPeer}, with the official reactive driver. */
 public final class StraightAsyncPeer extends MongoBinding {
 
   /** Called by YCSB, once per client thread. */

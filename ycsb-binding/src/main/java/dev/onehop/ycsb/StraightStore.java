@@ -24,10 +24,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A store for each shard, used by the range that a record is in. It shows how fast the official
- * driver is without a router: ranges are read once, and nothing protects from one that moves. For
- * collections that are sharded by {@code _id}, on a cluster without users and TLS, whose shards
- * have one member each.
+ * A store per shard, chosen by the range of a record. It shows the speed of the official driver
+ * without a router: ranges are read once, and moves of ranges are not detected. For collections
+ * that are sharded by {@code _id}, on a cluster without users and TLS, whose shards have one member
+ * each.
  */
 final class StraightStore implements DocumentStore {
   private final Map<String, DocumentStore> shards;
@@ -40,7 +40,7 @@ final class StraightStore implements DocumentStore {
   }
 
   /**
-   * @param stores makes a store on one server
+   * @param stores creates a store on one server
    */
   static StraightStore open(
       BindingOptions options, Function<MongoClientSettings, DocumentStore> stores) {
@@ -65,7 +65,10 @@ final class StraightStore implements DocumentStore {
     return new StraightStore(shards, collection -> ShardRanges.read(options, collection));
   }
 
-  /** Shards don't know the cluster's default: writes without one would wait for less. */
+  /**
+   * The cluster's default write concern. Shards do not have it, so writes without a concern would
+   * wait for less.
+   */
   private static WriteConcern writeConcern(MongoClientSettings settings, MongoClient cluster) {
     if (!settings.getWriteConcern().isServerDefault()) {
       return settings.getWriteConcern();

@@ -20,12 +20,12 @@ final class SyncStore implements DocumentStore {
   private final MongoDatabase database;
   private final RouteCounts routeCounts;
 
-  /** Takes over {@code client}: {@link #close} closes it. */
+  /** Creates a store that owns {@code client}: {@link #close} closes it. */
   SyncStore(MongoClient client, String database) {
     this(client, database, RouteCounts.NONE);
   }
 
-  /** Takes over {@code client}: {@link #close} closes it. */
+  /** Creates a store that owns {@code client}: {@link #close} closes it. */
   SyncStore(MongoClient client, String database, RouteCounts routeCounts) {
     this.client = client;
     this.database = client.getDatabase(database);

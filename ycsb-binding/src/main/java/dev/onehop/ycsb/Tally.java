@@ -1,6 +1,6 @@
 package dev.onehop.ycsb;
 
-/** What one YCSB thread did. Confined to that thread until it hands it in. */
+/** The counts of one YCSB thread. Confined to this thread until it adds them to the totals. */
 final class Tally {
   private long operations;
   private long errors;
@@ -8,7 +8,7 @@ final class Tally {
   private long firstOperationNanos;
   private long lastOperationNanos;
 
-  /** Counts an operation, its times as of {@link System#nanoTime}. */
+  /** Counts an operation, with its times by {@link System#nanoTime}. */
   void operation(long startNanos, long endNanos, boolean ok) {
     if (operations == 0) {
       firstOperationNanos = startNanos;
@@ -18,17 +18,17 @@ final class Tally {
     lastOperationNanos = endNanos;
   }
 
-  /** The batch that was pending is written now: the operations that filled it end here. */
+  /** Called when a pending batch was written: the operations that filled it end now. */
   void batchWritten(long endNanos) {
     lastOperationNanos = endNanos;
   }
 
-  /** Counts documents of a batch which turned out not to be written. */
+  /** Counts documents of a batch that were not written. */
   void lost(int documents) {
     errors += documents;
   }
 
-  /** Counts operations that are not measured. */
+  /** Counts operations of the warm-up. */
   void warmupOperations(long more) {
     warmupOperations += more;
   }
@@ -45,12 +45,12 @@ final class Tally {
     return warmupOperations;
   }
 
-  /** Start of the first operation; without a meaning as long as there is none. */
+  /** Start of the first operation; meaningless without one. */
   long firstOperationNanos() {
     return firstOperationNanos;
   }
 
-  /** End of the last operation; without a meaning as long as there is none. */
+  /** End of the last operation; meaningless without one. */
   long lastOperationNanos() {
     return lastOperationNanos;
   }

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 
 /**
  * YCSB binding {@code targeted-async}: the reactive driver through OneHop, which sends every
- * operation to the mongos beside the shard that owns the record.
+ * operation to the mongos near the shard that owns the record.
  */
 public final class TargetedAsyncClient extends MongoBinding {
 

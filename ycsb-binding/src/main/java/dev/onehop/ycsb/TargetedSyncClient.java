@@ -6,8 +6,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 
 /**
  * YCSB binding {@code targeted-sync}: the synchronous driver through OneHop, which sends every
- * operation to the mongos beside the shard that owns the record. The same as {@code legacy} but for
- * the client.
+ * operation to the mongos near the shard that owns the record. It differs from {@code legacy} only
+ * in the client.
  */
 public final class TargetedSyncClient extends MongoBinding {
 

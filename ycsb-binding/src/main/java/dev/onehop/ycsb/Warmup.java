@@ -18,23 +18,23 @@ import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Unmeasured operations before a run, so that neither connecting nor the just-in-time compilers are
- * part of what is measured: not the client's, and not those of routers that run on a JVM.
+ * Operations before the measurement, so that it includes neither connecting nor the just-in-time
+ * compilation of the client and of routers on a JVM.
  *
- * <p>A thread or two with a far shard at the end of every second operation would never make code
- * hot, so a few more threads than the run's own may take part. At the end only the run's own
- * threads are left. All keys are random, so that each server's pool is opened as the run needs it.
- * They are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load they
- * are not there yet, which is as good for warming up. Where the workload updates, so does this, but
- * only keys that no record has: no data changes.
+ * <p>One or two threads with a distant shard would not run enough operations for the compilers, so
+ * more threads than the run's own may take part. At the end only the run's own threads are left.
+ * Keys are random, so that each server's pool grows as in the run. They are drawn evenly from the
+ * {@link KeyPopulation} of the run's properties. Before a load the records do not exist yet, which
+ * does not affect the warm-up. If the workload updates records, the warm-up updates keys without a
+ * record, so that no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";
 
-  /** Threads that take part at least, over all of the run's. */
+  /** The fewest threads that take part, for all of the run's threads together. */
   private static final int LEAST_WORKERS = 32;
 
-  /** YCSB's keys end with a digit. */
+  /** YCSB's keys end with a digit, so no record has such a key. */
   private static final String NO_RECORD = "-";
 
   private static final BsonDocument UPDATE =
@@ -48,7 +48,7 @@ final class Warmup {
   private final int workers;
 
   /**
-   * Prepares one of a run's threads.
+   * Creates the warm-up of one of a run's threads.
    *
    * @throws InvalidPropertyException if the properties describe no keys
    */
@@ -57,9 +57,9 @@ final class Warmup {
   }
 
   /**
-   * Prepares one of some threads.
+   * Creates the warm-up of one of several threads.
    *
-   * @param threads how many there are
+   * @param threads the number of threads
    * @throws InvalidPropertyException if the properties describe no keys
    */
   Warmup(DocumentStore store, Properties properties, int threads) {
@@ -85,7 +85,7 @@ final class Warmup {
     workers = (LEAST_WORKERS - 1) / threads + 1;
   }
 
-  /** Works until the time is over, but at least one operation, and counts them in the tally. */
+  /** Runs operations until the time is over, at least one, and counts them in the tally. */
   void run(WarmupTime time, Tally tally) {
     ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {
@@ -129,7 +129,7 @@ final class Warmup {
     } else {
       BsonDocument found = store.findOne(table, Documents.withKey(key), null).block();
       if (found != null) {
-        Documents.read(found, new HashMap<>()); // the decoding is warmed up too
+        Documents.read(found, new HashMap<>()); // for a warm-up of the decoding, too
       }
     }
   }

@@ -10,24 +10,30 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the warm-up takes: a fixed time, or until the rate of its operations is steady and the
- * JVM's compilers have little left to do, between a least and a longest time. Both must hold: on
- * few processors the rate is also steady, but low, while the optimizing compiler works.
+ * The length of a warm-up: a fixed time, or, between a shortest and a longest time, until the rate
+ * of operations is steady and the JVM's compilers are nearly idle. Both conditions are necessary:
+ * on few processors the rate is also steady, but low, while the optimizing compiler works.
  *
- * <p>The last second is left for operations like those of the run, if the warm-up is twice that
- * long. Thread-safe. Times are as of {@link System#nanoTime}.
+ * <p>If the warm-up takes two seconds or more, its last second has operations like those of the
+ * run. Thread-safe. Times are by {@link System#nanoTime}.
  */
 final class WarmupTime {
   private static final long WINDOW_NANOS = 2_000_000_000;
   private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
 
-  /** Windows that are compared. */
+  /** The number of windows that are compared. */
   private static final int LAST = 3;
 
-  /** How far these may lie apart, as a fraction of their mean: more only as far as chance goes. */
+  /**
+   * The largest spread of these windows, as a fraction of their mean; more only within statistical
+   * noise.
+   */
   private static final double SPREAD = 0.05;
 
-  /** How much of the last window one compiler may take. Counted when a method is compiled. */
+  /**
+   * The largest part of the last window in which compilers may work. It is recorded at the end of a
+   * compilation.
+   */
   private static final double COMPILING = 0.1;
 
   private final long startNanos;
@@ -46,7 +52,8 @@ final class WarmupTime {
   private boolean steady;
 
   /**
-   * @param compiledMillis how long the compilers have worked so far; null for a fixed time
+   * @param compiledMillis the compilers' working time so far, in milliseconds; null for a fixed
+   *     time
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   WarmupTime(
@@ -65,7 +72,7 @@ final class WarmupTime {
     this.hotEndNanos = endNanos - Math.min(LIKE_THE_RUN_NANOS, most.toNanos() / 2);
   }
 
-  /** A warm-up of that time, from now on. */
+  /** A warm-up of this length, from now on. */
   static WarmupTime fixed(Duration time) {
     return new WarmupTime(time, time, WINDOW_NANOS, null, System::nanoTime);
   }
@@ -83,8 +90,8 @@ final class WarmupTime {
   }
 
   /**
-   * Whether the rate of these windows is steady: the last three lie within 5 % of their mean, or
-   * within two standard deviations of a count by chance, and do not rise from one to the next.
+   * Whether the rate of these windows is steady: the last three are within 5 % of their mean, or
+   * within two standard deviations of a random count, and do not rise from one to the next.
    */
   static boolean isSteady(List<Long> windows) {
     int size = windows.size();
@@ -101,7 +108,7 @@ final class WarmupTime {
         && !(first < second && second < third);
   }
 
-  /** Counts an operation, and judges if a window is over. */
+  /** Counts an operation, and checks the rate at the end of a window. */
   void operation() {
     operations.increment();
     if (compiledMillis != null && nanoTime.getAsLong() - windowEndNanos >= 0) {
@@ -127,22 +134,22 @@ final class WarmupTime {
     }
   }
 
-  /** When operations that make code hot end; may become sooner. */
+  /** The end of operations that warm up the compilers; may move forward. */
   long hotEndNanos() {
     return hotEndNanos;
   }
 
-  /** When the warm-up ends for all threads; may become sooner until {@link #hotEndNanos}. */
+  /** The end of the warm-up for all threads; may move forward until {@link #hotEndNanos}. */
   long endNanos() {
     return endNanos;
   }
 
-  /** How long it takes. */
+  /** The length of the warm-up in seconds. */
   double seconds() {
     return (endNanos - startNanos) / 1e9;
   }
 
-  /** Whether it ended before the longest time was over; null if that is not judged. */
+  /** Whether the rate was steady before the longest time was over; null for a fixed time. */
   synchronized @Nullable Boolean steady() {
     return compiledMillis == null ? null : (Boolean) steady;
   }

@@ -4,55 +4,55 @@ import java.util.Set;
 import site.ycsb.DBException;
 
 /**
- * Makes failures outside of operations known to YCSB's caller.
+ * Reports failures outside of operations to YCSB's caller.
  *
  * <p>YCSB swallows a binding's exceptions: its client thread and its shell print a stack trace and
- * end the process with exit code 0, as if nothing had happened. So where one of those called, the
- * binding itself says one line and ends the process. Any other caller gets the exception.
+ * exit with 0. If one of these is the caller, the binding itself prints one line and ends the
+ * process. Any other caller gets the exception.
  */
 final class YcsbHost {
   private static final Set<String> SWALLOWERS =
       Set.of("site.ycsb.ClientThread", "site.ycsb.CommandLine");
-  private static boolean told;
+  private static boolean reported;
 
   private YcsbHost() {}
 
-  /** Ends the process beneath YCSB; returns the exception to throw anywhere else. */
+  /** Ends the process if YCSB is the caller; otherwise returns the exception to throw. */
   static DBException initFailed(String line, Throwable cause) {
     if (isCaller()) {
-      tell(line);
+      report(line);
       System.exit(1);
     }
     return new DBException(line, cause);
   }
 
   /**
-   * Says the line beneath YCSB, which goes on to print its measurements.
+   * Prints the line if YCSB is the caller, which then prints its measurements.
    *
-   * @throws DBException anywhere else
+   * @throws DBException for any other caller
    */
   static void cleanupFailed(String line, Throwable cause) throws DBException {
     if (!isCaller()) {
       throw new DBException(line, cause);
     }
-    tell(line);
+    report(line);
   }
 
-  /** Says the line; the process ends with an exit code that says so, too. */
+  /** Prints the line; the process then ends with an exit code for a failure. */
   static void failed(String line) {
-    tell(line);
+    report(line);
   }
 
-  /** Whether a failure was told in this process. */
+  /** Whether this process has reported a failure. */
   static synchronized boolean hasFailed() {
-    return told;
+    return reported;
   }
 
-  // The lock keeps the others from ending the process before the line is out.
-  private static synchronized void tell(String line) {
-    // All threads fail alike: one line is enough.
-    if (!told) {
-      told = true;
+  // The lock prevents other threads from ending the process before the line is printed.
+  private static synchronized void report(String line) {
+    // All threads fail in the same way, so one line is enough.
+    if (!reported) {
+      reported = true;
       System.err.println("onehop: " + line);
     }
   }
