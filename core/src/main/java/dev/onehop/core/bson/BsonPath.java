@@ -9,8 +9,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dotted path through nested documents. Arrays are not looked into: one on the way, or at the
- * end, is itself what the path leads to. Immutable and thread-safe.
+ * A dotted path through nested documents. A path does not continue into arrays: it ends at an
+ * array. Immutable and thread-safe.
  */
 public final class BsonPath {
   private final String dotted;
@@ -18,7 +18,7 @@ public final class BsonPath {
   private final byte[][] utf8;
 
   /**
-   * A value found in raw bytes, not yet decoded. It is a view: the bytes must not change while it
+   * A value found in raw bytes, not decoded yet. It is a view: the bytes must not change while it
    * is in use.
    */
   public static final class Located {
@@ -32,7 +32,7 @@ public final class BsonPath {
       return element;
     }
 
-    /** The type of the value found. */
+    /** The type of the value. */
     public BsonType type() {
       return element.type();
     }
@@ -40,16 +40,16 @@ public final class BsonPath {
     /**
      * Decodes the value.
      *
-     * @throws MalformedBsonException if something inside it is broken
+     * @throws MalformedBsonException if the value is malformed
      */
     public BsonValue value() {
       return RawValues.read(element);
     }
 
     /**
-     * The document found, as a view of the same bytes.
+     * The value as a document, which is a view of the same bytes.
      *
-     * @return null if it is of another type
+     * @return null if the value has another type
      */
     public @Nullable RawBsonDocument document() {
       return type() == BsonType.DOCUMENT
@@ -68,7 +68,7 @@ public final class BsonPath {
   }
 
   /**
-   * The path that a field name with dots stands for.
+   * The path of a field name with dots.
    *
    * @throws IllegalArgumentException if a part of the path is empty
    */
@@ -85,7 +85,7 @@ public final class BsonPath {
     return parts;
   }
 
-  /** The value, or the array that is in the way, or null if the path leads nowhere. */
+  /** The value at the path, or the array at which the path ends; null if there is none. */
   public @Nullable BsonValue find(BsonDocument document) {
     BsonValue value = document.get(parts.get(0));
     for (int i = 1; i < parts.size() && value != null && !value.isArray(); i++) {
@@ -95,18 +95,18 @@ public final class BsonPath {
   }
 
   /**
-   * The same in raw bytes, without decoding what is passed over.
+   * Finds the value in a raw document, without decoding other values.
    *
-   * @throws MalformedBsonException if the bytes on the way are no valid BSON
+   * @throws MalformedBsonException if the bytes before the value are not valid BSON
    */
   public @Nullable Located find(RawBsonDocument document) {
     return located(ElementCursor.of(document));
   }
 
   /**
-   * The same in the document that fills {@code length} bytes from {@code offset}.
+   * Finds the value in a document of {@code length} bytes from {@code offset}.
    *
-   * @throws MalformedBsonException if the bytes on the way are no valid BSON
+   * @throws MalformedBsonException if the bytes before the value are not valid BSON
    * @throws IndexOutOfBoundsException if offset and length lie outside the array
    */
   public @Nullable Located find(byte[] bytes, int offset, int length) {

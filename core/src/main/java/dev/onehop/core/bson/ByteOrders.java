@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Integers in byte arrays; big-endian unless the name says otherwise. */
+/** Integers in byte arrays; big-endian unless the method's name states otherwise. */
 final class ByteOrders {
   private static final VarHandle INT_BE =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);

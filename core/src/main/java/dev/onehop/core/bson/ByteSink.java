@@ -58,7 +58,10 @@ final class ByteSink {
     return bytes;
   }
 
-  /** The bytes so far. The sink must not be used afterwards: it gives its array away if it fits. */
+  /**
+   * The bytes so far. The sink must not be used afterwards, because the result may be its own
+   * array.
+   */
   byte[] toByteArray() {
     return size == bytes.length ? bytes : Arrays.copyOf(bytes, size);
   }

@@ -7,11 +7,11 @@ import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Steps over the elements of one BSON document inside a byte array. Not thread-safe. */
+/** Iterates over the elements of one BSON document in a byte array. Not thread-safe. */
 final class ElementCursor extends Elements {
   private final byte[] bytes;
 
-  /** A cursor before the first element of the document that fills {@code offset..limit}. */
+  /** A cursor before the first element of the document in {@code offset..limit}. */
   ElementCursor(byte[] bytes, int offset, int limit) {
     this(bytes, offset, limit, 0);
   }
@@ -75,7 +75,7 @@ final class ElementCursor extends Elements {
     return new String(bytes, nameOffset(), nameLength(), StandardCharsets.UTF_8);
   }
 
-  /** Moves to the first element of that name; false if there is none. */
+  /** Moves to the next element with this name; returns false if there is none. */
   boolean seek(byte[] name) {
     while (next()) {
       if (Arrays.equals(bytes, nameOffset(), nameOffset() + nameLength(), name, 0, name.length)) {
@@ -95,7 +95,9 @@ final class ElementCursor extends Elements {
     return new ElementCursor(bytes, offset, valueOffset() + valueLength(), depth() + 1);
   }
 
-  /** Finds a dotted path; the array itself where one lies on the way. Null if there is nothing. */
+  /**
+   * Finds a dotted path; the result is the array if one is on the path. Null if there is nothing.
+   */
   @Nullable ElementCursor find(byte[][] path) {
     ElementCursor cursor = this;
     for (int i = 0; ; i++) {

@@ -3,13 +3,13 @@ package dev.onehop.core.bson;
 import org.bson.BsonType;
 
 /**
- * Steps over the elements of one BSON document, wherever its bytes are. Nothing is read before it
- * was checked to lie inside the document. Not thread-safe.
+ * Iterates over the elements of one BSON document, in any kind of buffer. Every offset is checked
+ * to be inside the document before it is read. Not thread-safe.
  *
  * <p>Format: bsonspec.org, version 1.1.
  */
 public abstract class Elements {
-  /** As deep as the server lets documents nest. */
+  /** The server's limit for nested documents. */
   static final int MAX_DEPTH = 200;
 
   private static final int MIN_DOCUMENT = 5;
@@ -23,7 +23,7 @@ public abstract class Elements {
   private int valueOffset;
 
   /**
-   * @param depth how many documents this one lies in
+   * @param depth the number of documents around this one
    */
   protected Elements(int depth) {
     this.depth = depth;
@@ -35,13 +35,16 @@ public abstract class Elements {
   /** The little-endian number at an offset. */
   protected abstract int intAt(int offset);
 
-  /** Where the first zero byte in {@code from..to} is, -1 if there is none. */
+  /** The index of the first zero byte in {@code from..to}, -1 if there is none. */
   protected abstract int zeroIn(int from, int to);
 
-  /** What is thrown for bytes that are no document. */
+  /** The exception for malformed bytes. */
   protected abstract RuntimeException malformed(String what, int offset);
 
-  /** Begins before the first element of the document at {@code offset}, within {@code limit}. */
+  /**
+   * Moves before the first element of the document at {@code offset}, which must end within {@code
+   * limit}.
+   */
   protected final void enter(int offset, int limit) {
     int available = limit - offset;
     if (available < MIN_DOCUMENT) {
@@ -49,7 +52,7 @@ public abstract class Elements {
     }
     int length = intAt(offset);
     if (length < MIN_DOCUMENT || length > available) {
-      throw malformed("a document says " + length + " bytes where there are " + available, offset);
+      throw malformed("a document claims " + length + " of " + available + " bytes", offset);
     }
     end = offset + length - 1;
     if (byteAt(end) != 0) {
@@ -61,7 +64,7 @@ public abstract class Elements {
     next = offset + 4;
   }
 
-  /** How many documents this one lies in. */
+  /** The number of documents around this one. */
   protected final int depth() {
     return depth;
   }
@@ -88,27 +91,27 @@ public abstract class Elements {
     return true;
   }
 
-  /** The type of this element. */
+  /** The type of the current element. */
   public final BsonType type() {
     return type;
   }
 
-  /** Where the name of this element begins. */
+  /** The offset of the current element's name. */
   public final int nameOffset() {
     return nameOffset;
   }
 
-  /** The length of the name of this element, without its NUL. */
+  /** The length of the current element's name, without its NUL. */
   public final int nameLength() {
     return valueOffset - 1 - nameOffset;
   }
 
-  /** Where the value of this element begins. */
+  /** The offset of the current element's value. */
   public final int valueOffset() {
     return valueOffset;
   }
 
-  /** The length of the value of this element. */
+  /** The length of the current element's value. */
   public final int valueLength() {
     return next - valueOffset;
   }
@@ -186,7 +189,10 @@ public abstract class Elements {
     return length;
   }
 
-  /** Total length, code, scope: the parts must fill the total. */
+  /**
+   * The length of code with scope, which must equal the sum of its parts: total length, code,
+   * scope.
+   */
   private int codeWithScopeLength() {
     int length = documentLength(valueOffset);
     int scopeOffset = valueOffset + 9 + stringLength(valueOffset + 4);

@@ -8,10 +8,10 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
 /**
- * The server's hashed-index function: the first eight bytes of an MD5 over the value's type class
- * and content, numbers cut down to 64-bit integers first. So 1, 1.0 and 1.9 hash alike, while the
- * double 1.5 and the Decimal128 1.5, equal values, do not: doubles are truncated, decimals rounded
- * half to even.
+ * The server's hash function for hashed indexes: the first eight bytes of an MD5 over the value's
+ * type class and content. Numbers are first converted to 64-bit integers. Therefore 1, 1.0 and 1.9
+ * have the same hash, but the double 1.5 and the Decimal128 1.5, which are equal, have different
+ * ones: doubles are truncated, decimals are rounded half to even.
  */
 public final class HashedKey {
   private static final int SEED = 0;
@@ -24,30 +24,30 @@ public final class HashedKey {
   private HashedKey() {}
 
   /**
-   * Hashes one value; for a missing field hash null. Arrays are hashed too, though a hashed index
-   * refuses them.
+   * Hashes one value; the hash of a missing field is that of null. Arrays are hashed, too, although
+   * a hashed index refuses them.
    *
-   * @throws MalformedBsonException if the value can't be written as BSON
+   * @throws MalformedBsonException if the value cannot be encoded as BSON
    */
   public static long hash(BsonValue value) {
     return hash(RawValues.write(value));
   }
 
-  /** The same for a value found in raw bytes. */
+  /** Hashes a value in raw bytes. */
   public static long hash(BsonPath.Located value) {
     return hash(value.element());
   }
 
   /**
-   * The integer that stands for a double in the hash: truncated towards zero, clamped to 64 bits, 0
-   * for NaN. 2^63 itself, one above the range, becomes -2^63, as on the server.
+   * The integer that represents a double in the hash: truncated towards zero, clamped to 64 bits, 0
+   * for NaN. 2^63, one above the range, becomes -2^63, as on the server.
    */
   public static long integerOf(double value) {
     return value == TWO_63 ? Long.MIN_VALUE : (long) value;
   }
 
   /**
-   * The integer that stands for a Decimal128 in the hash: rounded half to even, clamped to 64 bits,
+   * The integer that represents a Decimal128 in the hash: rounded half to even, clamped to 64 bits,
    * 0 for NaN.
    */
   public static long integerOf(Decimal128 value) {
@@ -63,7 +63,7 @@ public final class HashedKey {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
     if (integerDigits < 0) {
-      // Far below one half: don't spell out its thousands of zeros.
+      // Far below one half, so its thousands of zeros need not be expanded.
       return 0;
     }
     if (exact.compareTo(MAX_LONG) >= 0) {

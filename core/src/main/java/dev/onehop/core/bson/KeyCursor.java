@@ -1,6 +1,6 @@
 package dev.onehop.core.bson;
 
-/** Reads an encoded key byte by byte, the bits flipped back where asked. Not thread-safe. */
+/** Reads an encoded key byte by byte, optionally with flipped bits. Not thread-safe. */
 final class KeyCursor {
   private final byte[] bytes;
   private final Position position;
@@ -20,7 +20,9 @@ final class KeyCursor {
     this.mask = mask;
   }
 
-  /** The same place, read with all bits flipped; moving one moves the other. */
+  /**
+   * A cursor at the same position that reads all bits flipped; moving one cursor moves the other.
+   */
   KeyCursor flipped(boolean flip) {
     return flip ? new KeyCursor(bytes, position, mask ^ 0xFF) : this;
   }

@@ -21,7 +21,7 @@ import org.bson.BsonUndefined;
 import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
-/** Reads an encoded key back as a value that the server holds equal to the original. */
+/** Decodes a key into a value that the server considers equal to the original. */
 final class KeyDecoder {
   private static final int OBJECT_ID_LENGTH = 12;
 

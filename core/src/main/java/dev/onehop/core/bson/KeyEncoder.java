@@ -6,13 +6,13 @@ import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
 /**
- * Encodes values in memory. Scalars are written directly; what is nested takes the way over its
- * BSON bytes, so that there is one place that knows how to walk it.
+ * Encodes values in memory. Scalars are encoded directly. Nested values are first converted to BSON
+ * bytes, so that only one class walks through nested values.
  */
 final class KeyEncoder {
   private KeyEncoder() {}
 
-  /** A single value's key; no more than the returned array for the usual key types. */
+  /** Encodes a single value; for the usual key types it allocates only the result. */
   static byte[] encode(BsonValue value) {
     switch (value.getBsonType()) {
       case STRING -> {
@@ -92,7 +92,7 @@ final class KeyEncoder {
   private static void putBinary(ByteSink out, BsonBinary binary) {
     byte[] data = binary.getData();
     if (binary.getType() == BsonBinarySubType.OLD_BINARY.getValue()) {
-      // Stored with its length a second time, which counts as content.
+      // Old binary data contains its length a second time, which counts as content.
       out.putInt(data.length + 4);
       out.put(binary.getType());
       out.putIntLittleEndian(data.length);

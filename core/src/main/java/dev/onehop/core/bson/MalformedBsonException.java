@@ -1,8 +1,8 @@
 package dev.onehop.core.bson;
 
 /**
- * Bytes that are not valid BSON, or not a valid {@link SortableKey}; the message says what and
- * where.
+ * Bytes that are not valid BSON, or not a valid {@link SortableKey}; the message contains the
+ * reason and the position.
  */
 public final class MalformedBsonException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;

@@ -4,15 +4,15 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
-/** The fields of raw documents, without decoding those that are not asked for. */
+/** Access to the fields of raw documents, without decoding others. */
 public final class RawFields {
   private RawFields() {}
 
   /**
-   * Whether the name of a field of the document itself begins with a character.
+   * Whether the name of a top-level field begins with a character.
    *
    * @param first an ASCII character
-   * @throws MalformedBsonException if the bytes are no valid BSON
+   * @throws MalformedBsonException if the bytes are not valid BSON
    */
   public static boolean anyNameBeginsWith(char first, RawBsonDocument document) {
     ElementCursor fields = ElementCursor.of(document);
@@ -25,11 +25,11 @@ public final class RawFields {
   }
 
   /**
-   * Decodes a document's fields, in their order, without some.
+   * Decodes a document without some fields, in the same order.
    *
-   * @param names of fields that are left out
-   * @return a document of its own
-   * @throws MalformedBsonException if the bytes are no valid BSON
+   * @param names the names of the fields to omit
+   * @return a copy
+   * @throws MalformedBsonException if the bytes are not valid BSON
    */
   public static BsonDocument without(Set<String> names, RawBsonDocument document) {
     BsonDocument rest = new BsonDocument();

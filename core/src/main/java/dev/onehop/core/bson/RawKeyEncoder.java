@@ -2,13 +2,13 @@ package dev.onehop.core.bson;
 
 import org.bson.types.Decimal128;
 
-/** Encodes values straight from BSON bytes. */
+/** Encodes values directly from BSON bytes. */
 final class RawKeyEncoder {
   private static final int OBJECT_ID_LENGTH = 12;
 
   private RawKeyEncoder() {}
 
-  /** Appends the value under the cursor. */
+  /** Appends the cursor's current value. */
   static void put(ByteSink out, ElementCursor element) {
     out.put(typeClass(element));
     putPayload(out, element);
@@ -40,10 +40,10 @@ final class RawKeyEncoder {
       case OBJECT_ID, BOOLEAN -> out.put(bytes, offset, element.valueLength());
       case DATE_TIME -> out.putLong(ByteOrders.getLongLittleEndian(bytes, offset) ^ Long.MIN_VALUE);
       case TIMESTAMP -> out.putLong(ByteOrders.getLongLittleEndian(bytes, offset));
-      // Two C strings, whose ends are already 0x00.
+      // Two C strings, which already end with 0x00.
       case REGULAR_EXPRESSION -> out.put(bytes, offset, element.valueLength());
       case DB_POINTER -> {
-        // In an index the namespace ends at its first NUL, even if that is within.
+        // In an index, the namespace ends at its first NUL, even if the string continues.
         int length = element.endOfCString(offset + 4) - offset - 4;
         out.putInt(length);
         out.put(bytes, offset + 4, length);

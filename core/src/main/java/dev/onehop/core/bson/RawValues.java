@@ -11,14 +11,14 @@ import org.bson.codecs.DecoderContext;
 import org.bson.codecs.EncoderContext;
 import org.bson.io.BasicOutputBuffer;
 
-/** Between values in memory and their BSON bytes, by the driver's own codec. */
+/** Converts between values in memory and their BSON bytes, with the driver's codec. */
 final class RawValues {
   private static final BsonValueCodec CODEC = new BsonValueCodec();
   private static final String NAME = "v";
 
   private RawValues() {}
 
-  /** A cursor on the only element of a document made of {@code value}. */
+  /** A cursor on the only element of a new document with {@code value}. */
   static ElementCursor write(BsonValue value) {
     try (BasicOutputBuffer buffer = new BasicOutputBuffer(128);
         BsonBinaryWriter writer = new BsonBinaryWriter(buffer)) {
@@ -34,7 +34,7 @@ final class RawValues {
     }
   }
 
-  /** The value under the cursor. */
+  /** Decodes the cursor's current value. */
   static BsonValue read(ElementCursor element) {
     int length = element.valueLength();
     ByteSink document = new ByteSink(length + 8);

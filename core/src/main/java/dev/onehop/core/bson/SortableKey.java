@@ -4,15 +4,16 @@ import java.util.Arrays;
 import org.bson.BsonValue;
 
 /**
- * BSON values as bytes whose unsigned order is the server's comparison order under the simple
- * collation, values that the server holds equal being equal bytes.
+ * Encodes BSON values as bytes whose unsigned order is the server's comparison order under the
+ * simple collation. Values that the server considers equal have equal bytes.
  *
- * <p>No encoded value is a prefix of another, so the fields of a compound key are simply put one
- * after the other ({@link SortableKeyBuilder}). The first byte tells the class of the type (null,
- * number, string, ...) and is never 0x00 or 0xFF: all values of a class lie between <code>{b}
- * </code> and <code>{b + 1}</code>.
+ * <p>No encoded value is a prefix of another, so the key of several fields is the concatenation of
+ * their keys ({@link SortableKeyBuilder}). The first byte is the class of the type (null, number,
+ * string, ...) and is never 0x00 or 0xFF: all values of a class are between <code>{b}</code> and
+ * <code>{b + 1}</code>.
  *
- * <p>The format is for one process's memory. It may change between versions; don't store it.
+ * <p>The format is for the memory of one process. It may change between versions, so it must not be
+ * stored.
  */
 public final class SortableKey {
   private SortableKey() {}
@@ -20,17 +21,17 @@ public final class SortableKey {
   /**
    * Encodes one value.
    *
-   * @throws MalformedBsonException if the value can't be written as BSON (a field name with a NUL,
-   *     documents nested deeper than the server allows, a raw document with broken bytes)
+   * @throws MalformedBsonException if the value cannot be encoded as BSON (a field name with a NUL,
+   *     documents nested deeper than the server's limit, a malformed raw document)
    */
   public static byte[] encode(BsonValue value) {
     return KeyEncoder.encode(value);
   }
 
   /**
-   * The value behind a key of one ascending field. Where the server holds several values equal it
-   * is one of them: an integer if the number is one, else a double if that is exact; a string for a
-   * symbol.
+   * Decodes the key of one ascending field. If the server considers several values equal, the
+   * result is one of them: an integer for a whole number, else a double if it is exact; a string
+   * for a symbol.
    *
    * @throws MalformedBsonException if these are not exactly the bytes of one value
    */
@@ -43,7 +44,7 @@ public final class SortableKey {
     return value;
   }
 
-  /** The bytes with which exactly the strings that start with {@code text} begin. */
+  /** The prefix that the keys of all strings with the prefix {@code text}, and no others, have. */
   public static byte[] stringPrefix(String text) {
     ByteSink out = new ByteSink(text.length() + 2);
     out.put(TypeClass.STRING);
@@ -51,7 +52,7 @@ public final class SortableKey {
     return Arrays.copyOf(out.array(), out.size() - 1);
   }
 
-  /** Compares two keys, or parts of keys, as the server compares the values behind them. */
+  /** Compares two keys, or parts of keys, as the server compares their values. */
   public static int compare(byte[] a, byte[] b) {
     return Arrays.compareUnsigned(a, b);
   }

@@ -5,19 +5,19 @@ import java.util.List;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 
-/** Puts together the key of several fields, each ascending or descending. Not thread-safe. */
+/** Builds the key of several fields, each ascending or descending. Not thread-safe. */
 public final class SortableKeyBuilder {
   private final ByteSink out;
 
-  /** An empty key; it grows as needed, and not at all if its final length is {@code capacity}. */
+  /** Creates an empty key. Its array grows as needed, but not up to {@code capacity}. */
   public SortableKeyBuilder(int capacity) {
     out = new ByteSink(capacity);
   }
 
   /**
-   * Appends one field.
+   * Appends a field.
    *
-   * @throws MalformedBsonException if the value can't be written as BSON
+   * @throws MalformedBsonException if the value cannot be encoded as BSON
    */
   public SortableKeyBuilder add(BsonValue value, boolean descending) {
     int start = out.size();
@@ -25,7 +25,7 @@ public final class SortableKeyBuilder {
     return invertedIf(descending, start);
   }
 
-  /** Appends one field from the bytes where {@link BsonPath} found it. */
+  /** Appends a field from the bytes that {@link BsonPath} has found. */
   public SortableKeyBuilder add(BsonPath.Located value, boolean descending) {
     int start = out.size();
     RawKeyEncoder.put(out, value.element());
@@ -33,13 +33,13 @@ public final class SortableKeyBuilder {
   }
 
   /**
-   * Appends the first elements of an array as fields, as many as there are directions.
+   * Appends the first elements of an array as fields, one per direction.
    *
-   * @throws MalformedBsonException if it has fewer, or is no array
+   * @throws MalformedBsonException if the array has fewer elements, or the value is not an array
    */
   public SortableKeyBuilder addElements(BsonPath.Located array, boolean[] descending) {
     if (array.type() != BsonType.ARRAY) {
-      throw new MalformedBsonException("an array was expected, and found a " + array.type());
+      throw new MalformedBsonException("an array was expected, but found a " + array.type());
     }
     ElementCursor elements = array.element().open();
     for (boolean flip : descending) {
@@ -53,7 +53,7 @@ public final class SortableKeyBuilder {
     return this;
   }
 
-  /** Appends a field encoded before. */
+  /** Appends an encoded field. */
   public SortableKeyBuilder add(byte[] encoded) {
     out.put(encoded, 0, encoded.length);
     return this;
@@ -65,9 +65,9 @@ public final class SortableKeyBuilder {
   }
 
   /**
-   * Reads a compound key back, as {@link SortableKey#decode} does, one value for each direction.
+   * Decodes a compound key like {@link SortableKey#decode}, one value per direction.
    *
-   * @throws MalformedBsonException if these are not exactly the bytes of as many values
+   * @throws MalformedBsonException if the bytes are not exactly this number of values
    */
   public static List<BsonValue> decode(byte[] key, boolean[] descending) {
     KeyCursor in = new KeyCursor(key);

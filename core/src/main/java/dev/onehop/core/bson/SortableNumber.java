@@ -11,19 +11,20 @@ import org.bson.BsonNumber;
 import org.bson.types.Decimal128;
 
 /**
- * Numbers of all four BSON types in one exact order, equal ones as equal bytes.
+ * Encodes numbers of all four BSON types in one exact order; equal numbers have equal bytes.
  *
  * <p>A magnitude is written as its class, then its integer part, then its fraction:
  *
  * <pre>
  *   0x80 + n   n (0..8) big-endian bytes of the integer part; then 0x00, or 0x01 and the fraction
- *   0x89       2^63 and above, written as a fraction is
+ *   0x89       2^63 and above, in the format of a fraction
  *   0x8A       infinity
  * </pre>
  *
  * A fraction is the greatest double not above it (8 bytes), then 0x00 if that is exact; else 0x01
- * and its decimal digits, which are few, for only a Decimal128 is not a double here. Negative
- * numbers are their magnitude with all bits flipped; NaN is a lone 0x00, below them all.
+ * and the decimal digits. There are at most 34 digits, because only a Decimal128 is not an exact
+ * double. Negative numbers are their magnitude with all bits flipped. NaN is a single 0x00, below
+ * all other numbers.
  */
 final class SortableNumber {
   private static final int NAN = 0x00;
@@ -93,11 +94,11 @@ final class SortableNumber {
   }
 
   /**
-   * The exact value of a finite Decimal128, zero for either zero and, as IEEE 754 asks, for a
+   * The exact value of a finite Decimal128, zero for either zero and, as IEEE 754 requires, for a
    * coefficient of more than 34 digits.
    */
   static BigDecimal toBigDecimal(Decimal128 value) {
-    // Decimal128 refuses to turn -0 into a BigDecimal, which has no such thing.
+    // Decimal128 does not convert -0 to BigDecimal, which has no negative zero.
     Decimal128 magnitude =
         Decimal128.fromIEEE754BIDEncoding(value.getHigh() & Long.MAX_VALUE, value.getLow());
     BigDecimal decimal = magnitude.bigDecimalValue();
@@ -114,7 +115,7 @@ final class SortableNumber {
       out.put(HUGE);
       putFraction(out, magnitude);
     } else {
-      // A tiny number has a scale of thousands; don't let it spell out its zeros.
+      // A tiny number has a scale of thousands, whose zeros must not be expanded.
       long integer = magnitude.compareTo(BigDecimal.ONE) < 0 ? 0 : magnitude.longValue();
       BigDecimal fraction =
           integer == 0 ? magnitude : magnitude.subtract(BigDecimal.valueOf(integer));
@@ -158,7 +159,7 @@ final class SortableNumber {
     return d;
   }
 
-  /** Decimal exponent, then two digits a byte, shifted by one to leave 0x00 for the end. */
+  /** The decimal exponent, then two digits per byte, plus one, because 0x00 is the end. */
   private static void putDigits(ByteSink out, BigDecimal stripped) {
     String digits = stripped.unscaledValue().toString();
     int exponent = digits.length() - 1 - stripped.scale() + EXPONENT_BIAS;
@@ -172,7 +173,7 @@ final class SortableNumber {
     out.put(0);
   }
 
-  /** Reads what {@code put} wrote, as the narrowest BSON type that holds it. */
+  /** Decodes a number as the narrowest BSON type that represents it. */
   static BsonNumber read(KeyCursor in) {
     int first = in.peek();
     if (first == NAN) {

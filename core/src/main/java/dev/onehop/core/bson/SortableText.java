@@ -3,10 +3,10 @@ package dev.onehop.core.bson;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Text as UTF-8 ended by 0x00. Where the text itself may hold a 0x00, that becomes 0x01 0x01 and
- * 0x01 becomes 0x01 0x02: order is kept and no key is a prefix of another.
+ * Encodes text as UTF-8, terminated by 0x00. If the text may contain 0x00, this is encoded as 0x01
+ * 0x01, and 0x01 as 0x01 0x02. The order is kept, and no key is a prefix of another.
  *
- * <p>A lone surrogate becomes three bytes, as the driver writes it.
+ * <p>A lone surrogate becomes three bytes, as in the driver.
  */
 final class SortableText {
   private SortableText() {}

@@ -1,8 +1,8 @@
 package dev.onehop.core.bson;
 
 /**
- * The first byte of an encoded value: the server's canonical type classes, in its order. None is
- * 0x00 (the end of an object or array) or 0xFF, so that a flipped one isn't either.
+ * The first byte of an encoded value: the server's canonical type classes, in its order. No class
+ * is 0x00 (the end of an object or array) or 0xFF, so that no flipped class is either.
  */
 final class TypeClass {
   static final int END = 0x00;

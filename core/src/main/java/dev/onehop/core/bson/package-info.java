@@ -1,6 +1,6 @@
 /**
- * BSON values as the server orders and hashes them: a byte encoding that sorts as the server sorts,
- * and the function behind hashed indexes.
+ * BSON values in the order and with the hashes of the server: a byte encoding that sorts like the
+ * server, and the hash function of hashed indexes.
  */
 @NullMarked
 package dev.onehop.core.bson;

@@ -5,10 +5,10 @@ import org.bson.BsonDocument;
 /**
  * One range of shard keys and its owner.
  *
- * @param min the least key in it, hashed fields as hashes
- * @param max the least key above it
+ * @param min the lower bound, inclusive; hashed fields as hashes
+ * @param max the upper bound, exclusive
  * @param shard the owning shard's name
- * @param version when the chunk last changed
+ * @param version the version of the chunk's last change
  */
 public record Chunk(BsonDocument min, BsonDocument max, String shard, ChunkVersion version) {
   @Override

@@ -4,13 +4,15 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Some hundred neighbouring chunks, packed; each ends where the next begins. Immutable. */
+/**
+ * Some neighbouring chunks in packed form; each chunk ends at the start of the next one. Immutable.
+ */
 final class ChunkBucket {
   private final SortedKeys mins;
   private final char[] shards;
   private final long[] versions;
 
-  /** By index; null if every bound decodes to what was read. */
+  /** The original lower bounds by index; null if every key decodes to its original bound. */
   private final @Nullable BsonDocument @Nullable [] verbatimMins;
 
   private ChunkBucket(
@@ -62,7 +64,7 @@ final class ChunkBucket {
     return verbatimMins == null ? null : verbatimMins[index];
   }
 
-  /** The chunk as a row again; {@code end} is where the bucket ends. */
+  /** The chunk as a row; {@code end} is the end of the bucket. */
   ChunkRow row(int index, byte[] end) {
     byte[] max = index + 1 < size() ? mins.get(index + 1) : end;
     return new ChunkRow(mins.get(index), max, shard(index), version(index), verbatimMin(index));

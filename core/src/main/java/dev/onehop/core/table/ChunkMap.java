@@ -11,13 +11,13 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Chunks that cover all keys without gap or overlap, in buckets. A changed map shares every bucket
- * that the change doesn't touch. Immutable.
+ * Chunks that cover all keys without gaps or overlaps, in buckets. A changed map shares all buckets
+ * without changes. Immutable.
  */
 final class ChunkMap {
   /**
-   * A bucket's searched numbers then fill 512 bytes, few cache lines, and the buckets' own 128 KiB
-   * for a million chunks, which stay in the cache.
+   * With this size, the numbers searched in a bucket fill 512 bytes, a few cache lines. Those of
+   * all buckets have 128 KiB for a million chunks, which stay in the cache.
    */
   private static final int BUCKET = 64;
 
@@ -25,7 +25,7 @@ final class ChunkMap {
 
   private final ChunkBucket[] buckets;
 
-  /** Theirs, one hop nearer. */
+  /** The keys of the buckets, which saves one indirection. */
   private final SortedKeys[] mins;
 
   /** The index of each bucket's first chunk; after the last, the number of chunks. */
@@ -35,7 +35,7 @@ final class ChunkMap {
   private final byte[] end;
   private final Bounds bounds;
 
-  /** Turns keys into text for messages. */
+  /** Converts keys to text for messages. */
   interface Bounds {
     String describe(byte[] key);
   }
@@ -56,10 +56,10 @@ final class ChunkMap {
   }
 
   /**
-   * Packs chunks in any order that must cover {@code start..end}. Of those that overlap the newer
-   * ones count, as when they were read while the others changed.
+   * Packs chunks in any order, which must cover {@code start..end}. If chunks overlap, the newer
+   * ones are kept, because the others may have changed during the read.
    *
-   * @throws InconsistentRoutingTableException if they leave a gap or overlap
+   * @throws InconsistentRoutingTableException if gaps or overlaps remain
    */
   static ChunkMap of(List<ChunkRow> rows, byte[] start, byte[] end, Bounds bounds) {
     List<ChunkRow> sorted = new ArrayList<>(rows);
@@ -83,7 +83,7 @@ final class ChunkMap {
     return starts[buckets.length];
   }
 
-  /** The chunk that holds the key. */
+  /** The chunk with the key. */
   int indexOf(byte[] key) {
     int bucket = bucketMins.floor(key);
     return starts[bucket] + mins[bucket].floor(key);
@@ -104,7 +104,7 @@ final class ChunkMap {
     return buckets[bucket].row(index - starts[bucket], endOf(bucket));
   }
 
-  /** The last chunk that begins below {@code bound}. */
+  /** The last chunk that starts below {@code bound}. */
   int lastBelow(byte[] bound) {
     int index = indexOf(bound);
     int bucket = bucketAt(index);
@@ -130,9 +130,10 @@ final class ChunkMap {
   }
 
   /**
-   * The map with newer chunks in place of those they overlap.
+   * The map after replacing chunks by newer ones that overlap them.
    *
-   * @param changed from the oldest to the newest; a newer one displaces older ones among them too
+   * @param changed the newer chunks, from the oldest to the newest; a newer one also replaces older
+   *     ones among them
    * @throws InconsistentRoutingTableException if the result has a gap or an overlap
    */
   ChunkMap merge(List<ChunkRow> changed) {
@@ -157,7 +158,7 @@ final class ChunkMap {
     return new ChunkMap(result, end, bounds);
   }
 
-  /** Without those that newer ones overlap; what is of one version stays as it is. */
+  /** The chunks without those that a newer one overlaps; chunks of one version are all kept. */
   private static List<ChunkRow> withoutDisplaced(List<ChunkRow> sorted) {
     List<ChunkRow> result = null;
     for (int from = 0; from < sorted.size(); ) {
@@ -173,7 +174,7 @@ final class ChunkMap {
     return result == null ? sorted : result;
   }
 
-  /** The first after {@code from} that begins where all before it have ended. */
+  /** The first chunk after {@code from} that starts where all earlier ones have ended. */
   private static int endOfOverlap(List<ChunkRow> sorted, int from) {
     byte[] covered = sorted.get(from).max();
     int to = from + 1;

@@ -9,7 +9,7 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns documents of {@code config.chunks} into rows, in both layouts: by {@code ns} and {@code
+ * Converts documents of {@code config.chunks} into rows, in both layouts: by {@code ns} and {@code
  * lastmodEpoch} up to 4.4, by {@code uuid} from 5.0.
  */
 final class ChunkReader {
@@ -27,7 +27,8 @@ final class ChunkReader {
   }
 
   ChunkRow read(BsonDocument read) {
-    // A raw one would be searched for every field, and what is kept of it keep all of its bytes.
+    // A raw document would be searched for every field, and its remaining parts would keep all
+    // bytes in memory.
     BsonDocument chunk = read instanceof RawBsonDocument raw ? raw.decode(CODEC) : read;
     requireOfCollection(chunk);
     BsonDocument min = ConfigFields.document(chunk, "min", WHERE);
@@ -79,7 +80,7 @@ final class ChunkReader {
     return null;
   }
 
-  /** Cheap and on the safe side: most bounds need no second look. */
+  /** A cheap and conservative check: most bounds need no decoding. */
   private static boolean decodesToItself(BsonValue value, boolean hashed) {
     return switch (value.getBsonType()) {
       case STRING, OBJECT_ID, NULL, MIN_KEY, MAX_KEY, DATE_TIME, TIMESTAMP, BOOLEAN -> true;

@@ -5,13 +5,14 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One chunk on its way into a {@link ChunkMap}.
+ * A chunk to add to a {@link ChunkMap}.
  *
- * @param min its least key
- * @param max the least key above it
- * @param shard its owner, as an index into the table's shard names
- * @param version major in the upper, minor in the lower half
- * @param verbatimMin the lower bound as it was read, if decoding {@code min} gives another
+ * @param min the lower bound, inclusive
+ * @param max the upper bound, exclusive
+ * @param shard the owner, as an index into the table's shard names
+ * @param version major in the upper half, minor in the lower half
+ * @param verbatimMin the original lower bound, if decoding {@code min} results in another one; else
+ *     null
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared as a whole, and short-lived
 record ChunkRow(

@@ -5,19 +5,19 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The placement version of a chunk, a shard or a collection: {@code major} moves with each
- * migration, {@code minor} with each split or merge. Versions order by major, then minor; only
- * those of one incarnation of a collection (epoch and timestamp) can be compared in earnest.
+ * The placement version of a chunk, a shard or a collection: {@code major} grows with each
+ * migration, {@code minor} with each split or merge. Versions are ordered by major, then minor.
+ * Only versions of the same incarnation of a collection (epoch and timestamp) are comparable.
  *
  * @param epoch the collection's incarnation
- * @param timestamp the same since 5.0; null before
- * @param major unsigned
- * @param minor unsigned
+ * @param timestamp the collection's incarnation since 5.0; null before
+ * @param major the major version, unsigned
+ * @param minor the minor version, unsigned
  */
 public record ChunkVersion(ObjectId epoch, @Nullable BsonTimestamp timestamp, int major, int minor)
     implements Comparable<ChunkVersion> {
 
-  /** Major and minor as the config database and the wire have them. */
+  /** Major and minor version in the format of the config database and of commands. */
   public BsonTimestamp toTimestamp() {
     return new BsonTimestamp(major, minor);
   }

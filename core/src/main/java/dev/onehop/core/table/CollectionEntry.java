@@ -7,15 +7,15 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a document of {@code config.collections} says of a collection.
+ * A document of {@code config.collections}.
  *
  * @param namespace database and collection
- * @param epoch its incarnation
- * @param timestamp the same since 5.0; null before
- * @param uuid the collection's UUID; null where the server leaves it out
+ * @param epoch the collection's incarnation
+ * @param timestamp the collection's incarnation since 5.0; null before
+ * @param uuid the collection's UUID; null if the server omits it
  * @param key the shard key pattern
- * @param defaultCollation null for simple
- * @param unsplittable whether it isn't sharded but tracked (8.0)
+ * @param defaultCollation the default collation; null for simple
+ * @param unsplittable whether the collection is tracked but not sharded (8.0)
  */
 record CollectionEntry(
     String namespace,
@@ -46,7 +46,7 @@ record CollectionEntry(
         ConfigFields.flag(collection, "unsplittable", WHERE));
   }
 
-  /** Refuses another collection, or another incarnation of this one. */
+  /** Refuses the entry of another collection or of another incarnation. */
   void requireSameIncarnation(CollectionEntry newer) {
     if (!namespace.equals(newer.namespace)) {
       throw new InconsistentRoutingTableException(
@@ -59,7 +59,7 @@ record CollectionEntry(
     if (!same || !key.equals(newer.key)) {
       throw new InconsistentRoutingTableException(
           namespace
-              + " is another incarnation now: "
+              + " has another incarnation now: "
               + incarnation()
               + " became "
               + newer.incarnation());

@@ -5,7 +5,10 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
-/** Fields of config database documents, refused by name when they aren't as known. */
+/**
+ * Reads fields of documents of the config database; a field with an unknown layout is refused, with
+ * its name.
+ */
 final class ConfigFields {
   private ConfigFields() {}
 

@@ -7,11 +7,11 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The version of a database's primary shard, as {@code config.databases} has it.
+ * The version of a database's primary shard, in {@code config.databases}.
  *
- * @param uuid the database's incarnation; null where the server leaves it out
- * @param timestamp the same since 5.0; null before
- * @param lastMod moves with each change of the primary shard
+ * @param uuid the database's incarnation; null if the server omits it
+ * @param timestamp the database's incarnation since 5.0; null before
+ * @param lastMod grows with each change of the primary shard
  */
 public record DatabaseVersion(
     @Nullable BsonBinary uuid, @Nullable BsonTimestamp timestamp, int lastMod) {
@@ -23,7 +23,7 @@ public record DatabaseVersion(
         ConfigFields.integer(version, "lastMod", "config.databases"));
   }
 
-  /** The version as commands carry it. */
+  /** The version in the format of commands. */
   public BsonDocument toBsonDocument() {
     BsonDocument document = new BsonDocument();
     if (uuid != null) {

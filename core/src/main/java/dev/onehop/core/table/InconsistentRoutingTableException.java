@@ -1,9 +1,9 @@
 package dev.onehop.core.table;
 
 /**
- * What was read from the config database does not make a routing table: a gap, an overlap, another
- * incarnation of the collection, or a layout that is not known. The message says which and where.
- * The answer to it is to load the table anew, in full.
+ * The documents of the config database do not form a routing table: they have a gap, an overlap,
+ * another incarnation of the collection, or an unknown layout. The message contains the reason and
+ * the place. The caller should load the whole table again.
  */
 public final class InconsistentRoutingTableException extends RuntimeException {
   private static final long serialVersionUID = 1;

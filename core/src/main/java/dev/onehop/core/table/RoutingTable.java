@@ -16,12 +16,12 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a collection's documents live: for a sharded one, which shard owns which range of keys; for
- * an unsharded one, the database's primary shard. A snapshot of the config database: immutable,
- * thread-safe, and possibly out of date.
+ * The location of a collection's documents: for a sharded collection, the shard of each range of
+ * keys; for an unsharded one, the database's primary shard. A snapshot of the config database:
+ * immutable, thread-safe, and possibly out of date.
  *
- * <p>A million chunks with string keys take some 50 bytes each. Finding a key's shard allocates
- * nothing.
+ * <p>With a million chunks and string keys, a chunk takes some 50 bytes. The lookup of a key's
+ * shard allocates nothing.
  */
 public final class RoutingTable {
   private static final long NOT_AN_OWNER = -1;
@@ -30,7 +30,7 @@ public final class RoutingTable {
   private final @Nullable Sharded sharded;
   private final @Nullable Primary primary;
 
-  /** What only a table with chunks has. */
+  /** The part of a table with chunks. */
   @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
   private record Sharded(
       CollectionEntry collection,
@@ -52,23 +52,23 @@ public final class RoutingTable {
    * The table of a collection listed in {@code config.collections}: sharded, or from 8.0 unsharded
    * and tracked.
    *
-   * @param collection its document there
+   * @param collection the collection's document of {@code config.collections}
    * @param chunks all its documents of {@code config.chunks}, in any order, in the layout of 4.4 or
    *     of 5.0
-   * @throws InconsistentRoutingTableException if they leave a gap, overlap, belong to another
+   * @throws InconsistentRoutingTableException if the chunks leave a gap, overlap, belong to another
    *     collection or have an unknown layout
-   * @throws ShardKeyException if the shard key pattern is none, or a chunk's bounds don't fit it
+   * @throws ShardKeyException if the shard key pattern is invalid, or the bounds of a chunk do not
+   *     fit it
    */
   public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
     return of(collection, chunks, Map.of());
   }
 
   /**
-   * The same of a cluster that refers to shards by UUID.
+   * Like {@link #of(BsonDocument, Iterable)}, for a cluster that refers to shards by UUID.
    *
    * @param names see {@link ShardId#names}
-   * @throws InconsistentRoutingTableException also if a chunk is on a shard that {@code names}
-   *     lacks
+   * @throws InconsistentRoutingTableException also if {@code names} lacks the shard of a chunk
    */
   public static RoutingTable of(
       BsonDocument collection, Iterable<BsonDocument> chunks, Map<ShardId, String> names) {
@@ -95,8 +95,8 @@ public final class RoutingTable {
    * @param namespace database and collection
    * @param database the database's document of {@code config.databases}
    * @param names see {@link ShardId#names}
-   * @throws InconsistentRoutingTableException if that has an unknown layout, or its primary shard
-   *     is none of {@code names}
+   * @throws InconsistentRoutingTableException if the document has an unknown layout, or {@code
+   *     names} lacks its primary shard
    */
   public static RoutingTable unsharded(
       String namespace, BsonDocument database, Map<ShardId, String> names) {
@@ -110,15 +110,15 @@ public final class RoutingTable {
   }
 
   /**
-   * This table with newer chunks in place of those they overlap. It shares most of its memory with
-   * this one. Chunks older than {@link #version()} are passed over: this table already knows what
-   * came after them.
+   * This table after replacing chunks by newer ones that overlap them. The result shares most of
+   * its memory with this table. Chunks older than {@link #version()} are ignored, because this
+   * table already contains later changes.
    *
    * @param collection the collection's document of {@code config.collections}, of the same snapshot
-   * @param changedChunks its documents of {@code config.chunks} with {@code lastmod} at or above
-   *     this table's version: at least the one that had that version, or newer ones
-   * @throws InconsistentRoutingTableException if nothing at or above this version came, the
-   *     collection is another incarnation, or the chunks leave a gap
+   * @param changedChunks the collection's documents of {@code config.chunks} with {@code lastmod}
+   *     at or above this table's version: at least the chunk with this version, or newer ones
+   * @throws InconsistentRoutingTableException if there is no chunk at or above this version, the
+   *     collection has another incarnation, or the chunks leave a gap
    */
   public RoutingTable merge(BsonDocument collection, Iterable<BsonDocument> changedChunks) {
     RoutingTableBuilder builder = new RoutingTableBuilder(this, collection, Map.of());
@@ -126,7 +126,7 @@ public final class RoutingTable {
     return builder.build();
   }
 
-  /** The entry of a table that is to follow this one. */
+  /** The entry for a newer table of this collection. */
   CollectionEntry newer(BsonDocument collection) {
     CollectionEntry entry = CollectionEntry.of(collection);
     sharded().collection.requireSameIncarnation(entry);
@@ -184,15 +184,15 @@ public final class RoutingTable {
   }
 
   /**
-   * Whether there are chunks, so that commands carry a shard version; if not, there is a {@link
-   * #primaryShard()} and commands carry its database version. True for a tracked unsharded
-   * collection too: {@link #isUnsplittable()} tells these apart.
+   * Whether there are chunks, so that commands carry a shard version. Otherwise there is a {@link
+   * #primaryShard()}, and commands carry its database version. Also true for a tracked unsharded
+   * collection, for which {@link #isUnsplittable()} is true.
    */
   public boolean isSharded() {
     return sharded != null;
   }
 
-  /** Whether this is 8.0's tracked unsharded collection: one chunk, on whatever shard. */
+  /** Whether this is a tracked unsharded collection of 8.0: it has one chunk, on any shard. */
   public boolean isUnsplittable() {
     return sharded != null && sharded.collection.unsplittable();
   }
@@ -200,35 +200,35 @@ public final class RoutingTable {
   /**
    * The shard key pattern.
    *
-   * @throws IllegalStateException if this table has no chunks, as everything about chunks does
+   * @throws IllegalStateException if this table has no chunks; all methods on chunks throw it
    */
   public ShardKeyPattern shardKeyPattern() {
     return sharded().collection.key();
   }
 
-  /** The collection's UUID, null if the table has no chunks or the server didn't say (4.4). */
+  /** The collection's UUID, null if the table has no chunks or the server omits the UUID (4.4). */
   public @Nullable BsonBinary uuid() {
     return sharded == null ? null : sharded.collection.uuid();
   }
 
-  /** The collation of operations that name none; null for simple, or if it isn't known. */
+  /** The default collation of operations; null for simple, or if it is unknown. */
   public @Nullable BsonDocument defaultCollation() {
     BsonDocument collation = sharded == null ? null : sharded.collection.defaultCollation();
     return collation == null ? null : collation.clone();
   }
 
-  /** Whether operations that name no collation compare strings by another one than simple. */
+  /** Whether the default collation of operations is not the simple one. */
   public boolean hasDefaultCollation() {
     return sharded != null && sharded.collection.defaultCollation() != null;
   }
 
-  /** How many chunks there are, at least one. */
+  /** The number of chunks, at least one. */
   public int chunkCount() {
     return sharded().chunks.size();
   }
 
   /**
-   * A chunk by its place in key order.
+   * A chunk by its index in key order.
    *
    * @throws IndexOutOfBoundsException unless {@code 0 <= index < chunkCount()}
    */
@@ -241,12 +241,12 @@ public final class RoutingTable {
     return new Chunk(bound(row), max, table.names.get(row.shard()), toChunkVersion(row.version()));
   }
 
-  /** The chunk that holds a key made by this table's {@link #shardKeyPattern()}. */
+  /** The index of the chunk with a key of this table's {@link #shardKeyPattern()}. */
   public int chunkIndexOf(byte[] key) {
     return sharded().chunks.indexOf(key);
   }
 
-  /** The shard that owns a key made by this table's {@link #shardKeyPattern()}. */
+  /** The shard that owns a key of this table's {@link #shardKeyPattern()}. */
   public String shardOf(byte[] key) {
     Sharded table = sharded();
     return table.names.get(table.chunks.shardOf(key));
@@ -259,8 +259,8 @@ public final class RoutingTable {
   }
 
   /**
-   * The last chunk with a key below {@code bound}, which may be any bytes in key order; 0 if there
-   * is none.
+   * The index of the last chunk with a key below {@code bound}, which may be any bytes in key
+   * order; 0 if there is none.
    */
   public int lastChunkBelow(byte[] bound) {
     return sharded().chunks.lastBelow(bound);
@@ -288,12 +288,12 @@ public final class RoutingTable {
     return shards;
   }
 
-  /** The shards that own at least one chunk, or the primary shard alone. */
+  /** The shards that own at least one chunk; for a table without chunks, the primary shard. */
   public SortedSet<String> shards() {
     return sharded == null ? new TreeSet<>(List.of(primaryShard())) : sharded.owners;
   }
 
-  /** The collection's version: the highest of its chunks'. */
+  /** The collection's version: the highest version of its chunks. */
   public ChunkVersion version() {
     return toChunkVersion(highestVersion());
   }
@@ -334,12 +334,12 @@ public final class RoutingTable {
     return primary().version;
   }
 
-  /** The collection's zones, if they were given with {@link #withZones}. */
+  /** The collection's zones, if they were set by {@link #withZones}. */
   public List<Zone> zones() {
     return sharded == null ? List.of() : sharded.zones;
   }
 
-  /** The same table with the collection's documents of {@code config.tags}. */
+  /** This table with the zones of the collection's documents of {@code config.tags}. */
   public RoutingTable withZones(Iterable<BsonDocument> tags) {
     Sharded old = sharded();
     List<Zone> zones = new ArrayList<>();

@@ -8,12 +8,12 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a collection's routing table from documents of {@code config.chunks} that come one after
- * the other, and keeps what it needs of them in some hundred bytes each.
+ * Builds a collection's routing table from single documents of {@code config.chunks}. It keeps some
+ * hundred bytes per chunk.
  *
- * <p>Chunks that come in the order of their versions may be read while others change: what changes
- * meanwhile comes once more, later and with a higher version, and displaces what was read before.
- * Not thread-safe.
+ * <p>Chunks in the order of their versions may be read while chunks change: a chunk that changes
+ * during the read arrives again later, with a higher version, and replaces the earlier one. Not
+ * thread-safe.
  */
 public final class RoutingTableBuilder {
   private final CollectionEntry entry;
@@ -24,25 +24,24 @@ public final class RoutingTableBuilder {
   private @Nullable BsonTimestamp newest;
 
   /**
-   * A builder of a whole table.
+   * Creates a builder for a whole table.
    *
    * @param collection the collection's document of {@code config.collections}
    * @param names see {@link ShardId#names}
-   * @throws InconsistentRoutingTableException if that has an unknown layout
-   * @throws ShardKeyException if the shard key pattern is none
+   * @throws InconsistentRoutingTableException if the document has an unknown layout
+   * @throws ShardKeyException if the shard key pattern is invalid
    */
   public RoutingTableBuilder(BsonDocument collection, Map<ShardId, String> names) {
     this(CollectionEntry.of(collection), null, List.of(), names);
   }
 
   /**
-   * A builder of a newer table from the chunks that have changed, as {@link RoutingTable#merge}
-   * describes it.
+   * Creates a builder for a newer table from changed chunks, as in {@link RoutingTable#merge}.
    *
    * @param known the older table
    * @param collection the collection's document of {@code config.collections}
    * @param names see {@link ShardId#names}
-   * @throws InconsistentRoutingTableException if the collection is another incarnation
+   * @throws InconsistentRoutingTableException if the collection has another incarnation
    */
   public RoutingTableBuilder(
       RoutingTable known, BsonDocument collection, Map<ShardId, String> names) {
@@ -61,12 +60,12 @@ public final class RoutingTableBuilder {
   }
 
   /**
-   * Adds a chunk, which is not kept.
+   * Adds a chunk. The document is not kept.
    *
-   * @param chunk with the fields min, max, shard, lastmod, and uuid or ns; or more
-   * @throws InconsistentRoutingTableException if it belongs to another collection or has an unknown
-   *     layout, or is on an unknown shard
-   * @throws ShardKeyException if its bounds don't fit the shard key pattern
+   * @param chunk the chunk, with at least the fields min, max, shard, lastmod, and uuid or ns
+   * @throws InconsistentRoutingTableException if the chunk belongs to another collection, has an
+   *     unknown layout, or is on an unknown shard
+   * @throws ShardKeyException if the chunk's bounds do not fit the shard key pattern
    */
   public void add(BsonDocument chunk) {
     ChunkRow row = reader.read(chunk);
@@ -84,10 +83,10 @@ public final class RoutingTableBuilder {
   }
 
   /**
-   * The table.
+   * Builds the table.
    *
-   * @throws InconsistentRoutingTableException if the chunks leave a gap, or overlap where none of
-   *     them is newer, or none has the known table's version or a later one
+   * @throws InconsistentRoutingTableException if the chunks leave a gap, or overlap with equal
+   *     versions, or none has the known table's version or a later one
    */
   public RoutingTable build() {
     if (known == null) {

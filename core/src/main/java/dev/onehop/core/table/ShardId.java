@@ -7,8 +7,8 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * How the config database refers to a shard: by its name, or by the UUID that newer servers give
- * each shard. While a cluster is upgraded, both occur side by side. Immutable.
+ * A reference to a shard in the config database: its name, or the UUID that newer servers assign.
+ * During an upgrade of a cluster both occur. Immutable.
  *
  * <p>Source: {@code ShardRef} in the server's {@code sharding_environment/shard_ref.h}.
  *
@@ -19,8 +19,8 @@ public record ShardId(BsonValue value) {
   /**
    * Reads a reference.
    *
-   * @param document of the config database
-   * @param field {@code shard} or {@code primary}, say
+   * @param document a document of the config database
+   * @param field the field, such as {@code shard} or {@code primary}
    * @param where the document's collection, for messages
    * @throws InconsistentRoutingTableException if the field is neither a string nor a UUID
    */
@@ -33,7 +33,7 @@ public record ShardId(BsonValue value) {
   }
 
   /**
-   * The names of a cluster's shards by all references to them.
+   * The names of a cluster's shards, by each kind of reference.
    *
    * @param shards the documents of {@code config.shards}
    */
@@ -52,8 +52,8 @@ public record ShardId(BsonValue value) {
   /**
    * The shard's name.
    *
-   * @param names as of {@link #names}; only asked for a UUID
-   * @throws InconsistentRoutingTableException if it is a UUID that {@code names} lacks
+   * @param names the result of {@link #names}; used for a UUID only
+   * @throws InconsistentRoutingTableException if {@code names} lacks the UUID
    */
   public String name(Map<ShardId, String> names) {
     String name = value.isString() ? value.asString().getValue() : names.get(this);

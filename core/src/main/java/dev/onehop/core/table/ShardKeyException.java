@@ -1,6 +1,6 @@
 package dev.onehop.core.table;
 
-/** A shard key pattern, or a document's shard key, that no sharded collection can have. */
+/** A shard key pattern, or a document's shard key, that is invalid in a sharded collection. */
 public final class ShardKeyException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;
 

@@ -5,8 +5,8 @@ import dev.onehop.core.bson.BsonPath;
 /**
  * One field of a shard key pattern.
  *
- * @param path where the field lies in a document
- * @param hashed whether the key holds the value's hash instead of the value
+ * @param path the field's path in a document
+ * @param hashed whether the key contains the value's hash instead of the value
  * @param descending whether greater values come first
  */
 public record ShardKeyField(BsonPath path, boolean hashed, boolean descending) {}

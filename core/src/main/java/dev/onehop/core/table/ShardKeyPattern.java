@@ -18,11 +18,12 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * How a document's shard key is taken from it, such as <code>{country: 1, "user.id": "hashed"}
+ * A shard key pattern, by which a document's shard key is extracted, such as <code>
+ * {country: 1, "user.id": "hashed"}
  * </code>. Immutable and thread-safe.
  *
- * <p>Keys are {@link SortableKey} bytes of the fields one after the other, a hashed field being the
- * 64-bit hash. A missing field counts as null.
+ * <p>A key is the concatenation of the fields' {@link SortableKey} bytes; a hashed field is
+ * represented by its 64-bit hash. A missing field counts as null.
  */
 public final class ShardKeyPattern {
   private static final String HASHED = "hashed";
@@ -46,7 +47,7 @@ public final class ShardKeyPattern {
   }
 
   /**
-   * The pattern as {@code config.collections} has it: each field 1, -1 or "hashed".
+   * The pattern in the format of {@code config.collections}: each field is 1, -1 or "hashed".
    *
    * @throws ShardKeyException if it has no field, a field of another kind, more than one hashed
    *     field, or an empty, repeated or nested path
@@ -112,7 +113,7 @@ public final class ShardKeyPattern {
     return hashed;
   }
 
-  /** The pattern as it was given; a copy. */
+  /** A copy of the pattern document. */
   public BsonDocument toBsonDocument() {
     return pattern.clone();
   }
@@ -120,8 +121,8 @@ public final class ShardKeyPattern {
   /**
    * The document's key.
    *
-   * @throws ShardKeyException if there is an array on the way to a field, or in its place
-   * @throws MalformedBsonException if a raw document is broken on the way to a field
+   * @throws ShardKeyException if there is an array at or above a field of the key
+   * @throws MalformedBsonException if a raw document is malformed before a field of the key
    */
   public byte[] keyOf(BsonDocument document) {
     if (document instanceof RawBsonDocument raw) {
@@ -158,7 +159,7 @@ public final class ShardKeyPattern {
    * The document's key as a document of dotted paths, comparable with chunk bounds: hashed fields
    * are hashes, missing ones null.
    *
-   * @throws ShardKeyException if there is an array on the way to a field, or in its place
+   * @throws ShardKeyException if there is an array at or above a field of the key
    */
   public BsonDocument keyDocumentOf(BsonDocument document) {
     BsonDocument key = new BsonDocument();
@@ -189,9 +190,10 @@ public final class ShardKeyPattern {
   }
 
   /**
-   * A chunk bound with that key; of values that the server holds equal, one of them.
+   * A chunk bound with this key. If the server considers several values equal, the result has one
+   * of them.
    *
-   * @throws MalformedBsonException if these are not the bytes of one key of this pattern
+   * @throws MalformedBsonException if the bytes are not exactly one key of this pattern
    */
   public BsonDocument boundOf(byte[] key) {
     List<BsonValue> values = SortableKeyBuilder.decode(key, descending);

@@ -5,14 +5,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Numbers shard names in the order they turn up, so that a chunk needs two bytes for its owner. */
+/**
+ * Numbers the shard names in the order of their appearance, so that a chunk needs two bytes for its
+ * owner.
+ */
 final class ShardNames {
   private static final int MAX = Character.MAX_VALUE;
 
   private final List<String> names;
   private final Map<String, Integer> indexes = new HashMap<>();
 
-  /** Starts with the names of an older table, whose numbers stay as they are. */
+  /** Starts with the names of an older table, which keep their numbers. */
   ShardNames(List<String> known) {
     names = new ArrayList<>(known);
     for (int i = 0; i < known.size(); i++) {

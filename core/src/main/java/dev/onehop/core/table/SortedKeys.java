@@ -7,12 +7,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Ascending keys in one block of bytes, made for finding the greatest one not above a given key.
+ * Ascending keys in one block of bytes, for a fast search of the greatest key not above a given
+ * one.
  *
- * <p>What all keys but the first begin with is kept once; of the rest, eight bytes of each are also
- * kept as a number. A search compares the common beginning once, then numbers, and bytes only where
- * numbers tie. The first key is apart for two reasons: nothing is ever looked for below it, and it
- * is often the lower end of all keys, which shares no beginning with the others. Immutable.
+ * <p>The common prefix of all keys but the first is stored once. Of each remainder, eight bytes are
+ * also stored as a number. A search compares the common prefix once, then numbers, and bytes only
+ * between equal numbers. The first key is separate for two reasons: no searched key is below it,
+ * and it is often the lower end of all keys, which shares no prefix with the others. Immutable.
  */
 final class SortedKeys {
   private static final VarHandle LONG =
@@ -21,7 +22,7 @@ final class SortedKeys {
   private final byte[] first;
   private final byte[] common;
 
-  /** Its length once more: the search need not wait for the array to come from memory. */
+  /** The length of the common prefix, so that the search need not load that array. */
   private final int skipped;
 
   private final long[] heads;
@@ -37,7 +38,7 @@ final class SortedKeys {
     this.restEnds = restEnds;
   }
 
-  /** Packs keys, at least one, that ascend strictly. */
+  /** Packs keys, at least one, in strictly ascending order. */
   static SortedKeys of(List<byte[]> keys) {
     int size = keys.size();
     byte[] first = keys.get(0);
@@ -76,7 +77,7 @@ final class SortedKeys {
     return key;
   }
 
-  /** The index of the greatest key not above {@code key}; 0 also if all are above. */
+  /** The index of the greatest key not above {@code key}; also 0 if all are above. */
   int floor(byte[] key) {
     int size = heads.length;
     int mismatch =
@@ -86,8 +87,8 @@ final class SortedKeys {
       return below ? 0 : size - 1;
     }
     long head = head(key, skipped);
-    // Branches, so that the processor guesses on and fetches ahead while memory answers. heads[0]
-    // is no key's: as the first key is never above, neither is its place looked at.
+    // Branches, so that the processor predicts and prefetches during memory accesses. heads[0]
+    // belongs to no key: the first key is never above, so its index is never inspected.
     int base = 0;
     int above = size;
     while (above - base > 1) {
@@ -104,7 +105,7 @@ final class SortedKeys {
     return base;
   }
 
-  /** The last place with that head, {@code from} being one and {@code above} beyond the last. */
+  /** The last index with this head; {@code from} has it, and {@code above} is beyond the last. */
   private int lastOf(long head, int from, int above) {
     int last = from;
     int beyond = above;
@@ -138,7 +139,7 @@ final class SortedKeys {
         key, common.length, key.length, rests, restEnds[index - 1], restEnds[index]);
   }
 
-  /** Eight bytes from {@code offset}, missing ones 0, as a long that sorts like them. */
+  /** Eight bytes from {@code offset}, with 0 for missing ones, as a long in the same order. */
   private static long head(byte[] key, int offset) {
     if (key.length - offset >= Long.BYTES) {
       return (long) LONG.get(key, offset) ^ Long.MIN_VALUE;

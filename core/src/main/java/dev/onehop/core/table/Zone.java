@@ -3,12 +3,12 @@ package dev.onehop.core.table;
 import org.bson.BsonDocument;
 
 /**
- * A range of shard keys that an administrator tied to a zone. It says where the balancer will move
- * chunks, not where they are: routing never looks at it.
+ * A range of shard keys that an administrator has assigned to a zone. The balancer will move its
+ * chunks there, but they may be elsewhere, so routing ignores zones.
  *
  * @param namespace the collection
- * @param min the least key in it
- * @param max the least key above it
+ * @param min the lower bound, inclusive
+ * @param max the upper bound, exclusive
  * @param name the zone ({@code tag} in {@code config.tags})
  */
 public record Zone(String namespace, BsonDocument min, BsonDocument max, String name) {

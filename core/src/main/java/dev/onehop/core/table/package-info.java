@@ -1,4 +1,7 @@
-/** Shard key patterns, and routing tables: which shard owns which range of a collection's keys. */
+/**
+ * Shard key patterns and routing tables, which contain the owner of each range of a collection's
+ * keys.
+ */
 @NullMarked
 package dev.onehop.core.table;
 

@@ -1,8 +1,8 @@
 package dev.onehop.core.targeting;
 
 /**
- * What a condition on one field says of its key: outside {@code may} no document matches; inside
- * {@code must} every document does. Together they survive negation.
+ * The effect of a condition on one field's key: outside {@code may} no document matches; inside
+ * {@code must} every document does. Negation exchanges the two.
  */
 record Bounds(IntervalSet may, IntervalSet must) {
   static final Bounds UNDECIDED = new Bounds(IntervalSet.ALL, IntervalSet.NONE);

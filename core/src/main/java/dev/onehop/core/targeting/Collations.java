@@ -4,13 +4,13 @@ import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Whether strings compare by bytes, as keys do. */
+/** Decides whether strings are compared by bytes, like keys. */
 final class Collations {
   private static final String SIMPLE = "simple";
 
   private Collations() {}
 
-  /** Whether an operation compares as keys do: its collation, or else the collection's default. */
+  /** Whether an operation compares like keys do, by its collation or the collection's default. */
   static boolean isSimple(RoutingTable table, TargetingOptions options) {
     BsonDocument collation = options.collation();
     if (collation == null || collation.isEmpty()) {
@@ -20,7 +20,7 @@ final class Collations {
     return locale != null && locale.isString() && locale.asString().getValue().equals(SIMPLE);
   }
 
-  /** Whether a collation can change what equals the value: it is, or may hold, a string. */
+  /** Whether a collation can change equality with the value: it is a string or may contain one. */
   static boolean concerns(BsonValue value) {
     return switch (value.getBsonType()) {
       case STRING, SYMBOL, DOCUMENT, ARRAY, JAVASCRIPT_WITH_SCOPE, JAVASCRIPT -> true;

@@ -27,7 +27,7 @@ enum Comparison {
     return this == LESS || this == LESS_OR_EQUAL;
   }
 
-  /** With its sides changed: {@code 5 < x} is {@code x > 5}. */
+  /** The comparison with exchanged sides: {@code 5 < x} is {@code x > 5}. */
   Comparison reversed() {
     return switch (this) {
       case GREATER -> LESS;

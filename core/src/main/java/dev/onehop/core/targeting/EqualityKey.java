@@ -15,9 +15,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole shard key out of a filter's equalities, as the server takes it where a write must have
- * one place: only {@code {field: value}}, {@code $eq} and {@code $and} of these count, each field
- * must be there, and an array, a regular expression or undefined is no equality.
+ * The whole shard key from a filter's equalities, by the server's rule for writes that need a
+ * single shard: only {@code {field: value}}, {@code $eq} and {@code $and} of these count, each
+ * field must be present, and an array, a regular expression or undefined is not an equality.
  */
 final class EqualityKey {
   private static final int TYPICAL_KEY = 48;
@@ -27,7 +27,7 @@ final class EqualityKey {
 
   private EqualityKey() {}
 
-  /** The key, or null if the filter doesn't have it. */
+  /** The key, or null if the filter does not contain it. */
   static byte @Nullable [] of(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {
     EqualityKey found = new EqualityKey();

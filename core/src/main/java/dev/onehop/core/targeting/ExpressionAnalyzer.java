@@ -9,8 +9,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of {@code $expr} that bounds a shard key: comparisons of a field with a constant or with
- * a variable of {@code let}, {@code $in} a list of such, {@code $and} and {@code $or} of these.
+ * Bounds from {@code $expr}: comparisons of a field with a constant or with a variable of {@code
+ * let}, {@code $in} with a list of these, {@code $and} and {@code $or} of these comparisons.
  */
 final class ExpressionAnalyzer {
   private final List<ShardKeyField> fields;
@@ -107,7 +107,7 @@ final class ExpressionAnalyzer {
     return -1;
   }
 
-  /** The value, if it is the same for every document. */
+  /** The operand's value if it is the same for every document; otherwise null. */
   private @Nullable BsonValue constant(BsonValue operand) {
     return switch (operand.getBsonType()) {
       case STRING -> {

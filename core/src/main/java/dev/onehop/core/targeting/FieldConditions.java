@@ -8,9 +8,9 @@ import org.bson.BsonRegularExpression;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 
-/** Reads what a filter says of one shard key field: {@code {field: value}} or operators. */
+/** Bounds from the conditions on one shard key field: {@code {field: value}} or operators. */
 final class FieldConditions {
-  /** A document that begins with one of these is a DBRef, a value, not operators. */
+  /** A document that starts with one of these is a DBRef, which is a value and not operators. */
   private static final Set<String> DB_REF = Set.of("$ref", "$id", "$db");
 
   private final ShardKeyField field;
@@ -71,7 +71,7 @@ final class FieldConditions {
       case "$not" -> not(operand);
       case "$all" -> all(operand);
       case "$regex" -> regex(operand, siblings.get("$options"));
-      // Belongs to $regex, which saw it.
+      // Part of $regex, which has handled it.
       case "$options" -> new Bounds(IntervalSet.ALL, IntervalSet.ALL);
       default -> Bounds.UNDECIDED;
     };

@@ -13,9 +13,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From a filter to the shard keys that matching documents can have. What it doesn't understand
- * allows all keys. Negation is pushed down to conditions on single fields, where alone it is known
- * both what may and what must match.
+ * Determines the shard keys of documents that can match a filter. An unknown condition allows all
+ * keys. Negation is pushed down to conditions on single fields, the only level with bounds for both
+ * possible and certain matches.
  */
 final class FilterAnalyzer {
   private final List<ShardKeyField> fields;
@@ -89,7 +89,7 @@ final class FilterAnalyzer {
     return inside == null ? all() : inside;
   }
 
-  /** A condition on a document in which a shard key field lies. */
+  /** A condition on a document that contains a shard key field. */
   private KeySpace parent(int index, BsonPath rest, BsonValue condition) {
     if (!FieldConditions.isOperators(condition)) {
       return condition.isRegularExpression()
@@ -114,7 +114,9 @@ final class FilterAnalyzer {
     return and(all);
   }
 
-  /** The document equals a value: the field's own value is what lies in that, null if nothing. */
+  /**
+   * Equality with a document: the field's value is the one in the document, or null without one.
+   */
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);
     if (value.isArray()) {

@@ -15,15 +15,15 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
 /**
- * Where a hashed field may hold values equal to a given one. Usually one hash; but a number may be
- * stored as a double or as a Decimal128, which hash differently where they aren't integers.
+ * The hashes of values that equal a given one. Usually there is one hash. But a number may be
+ * stored as a double or as a Decimal128, which have different hashes unless they are integers.
  */
 final class HashedValues {
   private static final int DECIMAL128_DIGITS = 34;
 
   private HashedValues() {}
 
-  /** The keys of all values equal to {@code value}; all keys if these would be too many to tell. */
+  /** The keys of all values equal to {@code value}; all keys if there may be too many of them. */
   static IntervalSet equalTo(BsonValue value) {
     if (value.isNumber()) {
       List<Interval> points = new ArrayList<>(2);
@@ -35,7 +35,7 @@ final class HashedValues {
     return isAmbiguous(value) ? IntervalSet.ALL : IntervalSet.of(pointOf(value));
   }
 
-  /** The keys of null and missing fields, and of undefined, which null equals in a filter. */
+  /** The keys of null and missing fields, and of undefined, which null matches in a filter. */
   static IntervalSet equalToNull(BsonValue nullValue) {
     return IntervalSet.union(List.of(pointOf(nullValue), pointOf(new BsonUndefined())));
   }
@@ -75,7 +75,7 @@ final class HashedValues {
       try {
         integers.add(HashedKey.integerOf(new Decimal128(stripped)));
       } catch (NumberFormatException e) {
-        // Its exponent is out of a Decimal128's range: then no Decimal128 equals it.
+        // The exponent is out of a Decimal128's range, so no Decimal128 equals the value.
         return integers;
       }
     }
@@ -90,7 +90,7 @@ final class HashedValues {
     }
   }
 
-  /** Whether something inside could be stored as another number type with another hash. */
+  /** Whether a nested number could be stored as another number type with another hash. */
   private static boolean isAmbiguous(BsonValue value) {
     return switch (value.getBsonType()) {
       case DOUBLE, DECIMAL128 -> integersOf(value.asNumber()).size() > 1;

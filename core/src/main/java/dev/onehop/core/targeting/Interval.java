@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encoded values of one field from {@code from} up to but not including {@code to}, both being any
- * bytes. Where the least or the greatest of the values is known it is named too, so that the next
- * field's bounds can be put behind it. Immutable; the arrays must not change.
+ * Encoded values of one field from {@code from}, inclusive, to {@code to}, exclusive; both may be
+ * any bytes. The least and the greatest value are stored if they are known, so that the next
+ * field's bounds can be appended. Immutable; the arrays must not change.
  */
 final class Interval {
   static final Interval ALL = new Interval(new byte[0], new byte[] {(byte) 0xFF}, null, null);
@@ -38,7 +38,7 @@ final class Interval {
     return new Interval(least, successor(prefix), least, null);
   }
 
-  /** Any bytes from {@code from} up to, without, {@code to}. */
+  /** Any bytes from {@code from}, inclusive, to {@code to}, exclusive. */
   static Interval between(byte[] from, byte[] to) {
     return new Interval(from, to, null, null);
   }
@@ -67,12 +67,12 @@ final class Interval {
     return to;
   }
 
-  /** The least value, if it is known to be in here. */
+  /** The least value, if it is known to be in the interval; otherwise null. */
   byte @Nullable [] first() {
     return first;
   }
 
-  /** The greatest value, if it is known to be in here. */
+  /** The greatest value, if it is known to be in the interval; otherwise null. */
   byte @Nullable [] last() {
     return last;
   }
@@ -95,12 +95,12 @@ final class Interval {
         upper < 0 || (upper == 0 && last != null) ? last : other.last);
   }
 
-  /** Whether no value lies between the end of this and the start of {@code later}, if any. */
+  /** Whether there is no gap between this interval and {@code later}. */
   boolean reaches(Interval later) {
     return Arrays.compareUnsigned(to, later.from) >= 0;
   }
 
-  /** This and a later one that it reaches, as one. */
+  /** The union of this interval and a later one without a gap. */
   Interval join(Interval later) {
     int lower = Arrays.compareUnsigned(from, later.from);
     int upper = Arrays.compareUnsigned(to, later.to);
@@ -111,9 +111,10 @@ final class Interval {
         upper > 0 || (upper == 0 && last != null) ? last : later.last);
   }
 
-  /** The same values as a descending field encodes them. */
+  /** The interval in the encoding of a descending field. */
   Interval flipped() {
-    // x >= from, or x beginning with it, is ~x <= ~from or beginning with that; and so for to.
+    // x >= from, or x beginning with from, becomes ~x <= ~from or ~x beginning with ~from; the same
+    // applies to to.
     byte[] flippedFrom = Arrays.equals(to, ALL.to) ? ALL.from : successor(flip(to));
     byte[] flippedTo = from.length == 0 ? ALL.to : successor(flip(from));
     return new Interval(
@@ -123,7 +124,7 @@ final class Interval {
         first == null ? null : flip(first));
   }
 
-  /** The least bytes above everything that begins with {@code prefix}; 0xFF if nothing is. */
+  /** The least bytes above everything that begins with {@code prefix}; 0xFF if there are none. */
   static byte[] successor(byte[] prefix) {
     for (int i = prefix.length - 1; i >= 0; i--) {
       if (prefix[i] != (byte) 0xFF) {

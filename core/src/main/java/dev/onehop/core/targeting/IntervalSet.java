@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Values of one field: intervals that ascend and don't touch. Immutable. */
+/** Values of one field: ascending intervals with gaps between them. Immutable. */
 final class IntervalSet {
   static final IntervalSet NONE = new IntervalSet(List.of());
   static final IntervalSet ALL = new IntervalSet(List.of(Interval.ALL));
@@ -26,7 +26,7 @@ final class IntervalSet {
     List<Interval> joined = new ArrayList<>(sorted.size());
     for (Interval next : sorted) {
       int last = joined.size() - 1;
-      // Neighbouring points stay apart: as points they let the next field count.
+      // Adjacent points are not joined: the next field bounds keys only after a point.
       if (last >= 0
           && (overlap(joined.get(last), next) || !bothPoints(joined.get(last), next))
           && joined.get(last).reaches(next)) {
@@ -114,7 +114,7 @@ final class IntervalSet {
     return new IntervalSet(List.copyOf(rest));
   }
 
-  /** The same values as a descending field encodes them. */
+  /** The set in the encoding of a descending field. */
   IntervalSet flipped() {
     List<Interval> flipped = new ArrayList<>(intervals.size());
     for (int i = intervals.size() - 1; i >= 0; i--) {

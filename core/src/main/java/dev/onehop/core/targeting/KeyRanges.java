@@ -9,9 +9,11 @@ import java.util.List;
 import org.bson.BsonMaxKey;
 import org.bson.BsonMinKey;
 
-/** Lays the boxes of a {@link KeySpace} out as ranges of whole keys, and these over the chunks. */
+/** Converts the boxes of a {@link KeySpace} into ranges of whole keys, and these into chunks. */
 final class KeyRanges {
-  /** Products of points are written out up to this many ranges, then left as wider ones. */
+  /**
+   * The most ranges that a product of points is expanded to; above this number, ranges are wider.
+   */
   private static final int MAX_RANGES = 16_384;
 
   private static final byte[] EMPTY = new byte[0];
@@ -30,7 +32,7 @@ final class KeyRanges {
     this.chunks = new BitSet();
   }
 
-  /** The chunks that can hold keys of the space. */
+  /** The chunks that may contain keys of the space. */
   static BitSet chunks(RoutingTable table, KeySpace space) {
     KeyRanges ranges = new KeyRanges(table);
     for (IntervalSet[] box : space.boxes()) {

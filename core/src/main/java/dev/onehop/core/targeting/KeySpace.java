@@ -6,10 +6,10 @@ import java.util.List;
 
 /**
  * A set of shard keys: a union of boxes, each the product of one {@link IntervalSet} per field. It
- * holds every key that a matching document can have, and perhaps others. Immutable.
+ * contains every key that a matching document can have, and possibly others. Immutable.
  */
 final class KeySpace {
-  /** Beyond this many boxes precision is given up, never soundness. */
+  /** Above this number of boxes the result is less precise, but still correct. */
   private static final int MAX_BOXES = 128;
 
   private final int fields;
@@ -30,7 +30,7 @@ final class KeySpace {
     return new KeySpace(fields, List.of());
   }
 
-  /** Keys whose field {@code index} lies in {@code set}. */
+  /** Keys whose field {@code index} is in {@code set}. */
   static KeySpace of(int fields, int index, IntervalSet set) {
     if (set.isEmpty()) {
       return none(fields);
@@ -56,7 +56,7 @@ final class KeySpace {
       return this;
     }
     if ((long) boxes.size() * other.boxes.size() > MAX_BOXES) {
-      // Either one holds what both hold.
+      // Either operand contains the intersection.
       return boxes.size() <= other.boxes.size() ? collapsed().and(other) : and(other.collapsed());
     }
     List<IntervalSet[]> common = new ArrayList<>();
@@ -88,7 +88,7 @@ final class KeySpace {
     return boxes.size() > MAX_BOXES ? union.collapsed() : union;
   }
 
-  /** Two boxes that differ in one field are one box. */
+  /** Adds a box. Two boxes that differ in one field are joined. */
   private static void addOrJoin(List<IntervalSet[]> boxes, IntervalSet[] box) {
     int last = boxes.size() - 1;
     if (last >= 0) {
@@ -113,7 +113,7 @@ final class KeySpace {
     boxes.add(box);
   }
 
-  /** The least single box around all. */
+  /** The smallest single box that contains all boxes. */
   private KeySpace collapsed() {
     if (boxes.size() <= 1) {
       return this;

@@ -3,7 +3,7 @@ package dev.onehop.core.targeting;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** What a filter holds that could not be turned into bounds, for the reason given later. */
+/** The conditions of a filter without bounds, for the reason of a decision. */
 final class Notes {
   private static final int MAX = 3;
 

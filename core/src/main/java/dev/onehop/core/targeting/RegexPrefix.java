@@ -2,16 +2,16 @@ package dev.onehop.core.targeting;
 
 import org.bson.BsonRegularExpression;
 
-/** What every string that a regular expression matches must begin with. */
+/** Finds the common prefix of all strings that a regular expression matches. */
 final class RegexPrefix {
   private static final String META = "[](){}.*+?^$|";
 
   private RegexPrefix() {}
 
   /**
-   * The longest certain prefix; empty if there is none. Only plain characters after a leading
-   * {@code ^} or {@code \A} count, and nothing does if the expression has alternatives or an option
-   * that changes what these mean.
+   * The longest certain prefix; empty if there is none. Only literal characters after a leading
+   * {@code ^} or {@code \A} count. The prefix is empty if the expression has alternatives or an
+   * option that changes their meaning.
    */
   static String of(BsonRegularExpression regex) {
     String pattern = regex.getPattern();
@@ -31,7 +31,7 @@ final class RegexPrefix {
     StringBuilder prefix = new StringBuilder();
     while (i < pattern.length()) {
       if (pattern.charAt(i) == '\\') {
-        // A backslash makes punctuation plain; before a letter or digit it means something else.
+        // A backslash makes punctuation literal; before a letter or digit it has another meaning.
         if (++i == pattern.length() || !isPunctuation(pattern.charAt(i))) {
           return prefix.toString();
         }

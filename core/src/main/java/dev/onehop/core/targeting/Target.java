@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks that an operation can touch, and with them the shards it must go to. Immutable and
+ * The chunks that an operation can touch, and the shards that it must go to. Immutable and
  * thread-safe.
  */
 public final class Target {
@@ -20,7 +20,7 @@ public final class Target {
   private final List<String> shards;
   private final int onlyChunk;
 
-  /** Null if there is one or none, or if all are meant. */
+  /** Null for one chunk or none, or for all chunks. */
   private final @Nullable BitSet chunks;
 
   private final boolean broadcast;
@@ -59,7 +59,7 @@ public final class Target {
     return new Target(table, List.copyOf(table.shards()), NO_CHUNK, null, true, reason);
   }
 
-  /** Any chunks, at least one. */
+  /** Creates a target of any chunks, at least one. */
   static Target chunks(RoutingTable table, BitSet chunks, String reason) {
     int first = chunks.nextSetBit(0);
     if (chunks.cardinality() == 1) {
@@ -74,23 +74,23 @@ public final class Target {
     return new Target(table, List.copyOf(shards), NO_CHUNK, chunks, false, reason);
   }
 
-  /** The routing table that tells so. */
+  /** The routing table of this decision. */
   public RoutingTable table() {
     return table;
   }
 
-  /** The shards to go to: at least one, in alphabetical order. */
+  /** The shards that the operation goes to: at least one, in alphabetical order. */
   public List<String> shards() {
     return shards;
   }
 
-  /** Whether there is one shard to go to. */
+  /** Whether the operation goes to a single shard. */
   public boolean isSingleShard() {
     return shards.size() == 1;
   }
 
   /**
-   * The only shard to go to.
+   * The only shard of the operation.
    *
    * @throws IllegalStateException if there are several
    */
@@ -101,17 +101,17 @@ public final class Target {
     return shards.get(0);
   }
 
-  /** Whether all chunks are meant because nothing in the operation bounds the shard key. */
+  /** Whether the operation touches all chunks because nothing bounds the shard key. */
   public boolean isBroadcast() {
     return broadcast;
   }
 
-  /** What decided, in words. */
+  /** The reason of the decision, in words. */
   public String reason() {
     return reason;
   }
 
-  /** How many chunks the operation can touch; 0 for an unsharded collection. */
+  /** The number of chunks that the operation can touch; 0 for an unsharded collection. */
   public int chunkCount() {
     if (broadcast) {
       return table.chunkCount();
@@ -119,12 +119,12 @@ public final class Target {
     return chunks != null ? chunks.cardinality() : onlyChunk == NO_CHUNK ? 0 : 1;
   }
 
-  /** Whether the operation can touch the chunk at that place of the routing table. */
+  /** Whether the operation can touch the chunk with this index of the routing table. */
   public boolean touches(int chunk) {
     return broadcast || (chunks != null ? chunks.get(chunk) : chunk == onlyChunk);
   }
 
-  /** All there is to say, with up to {@code maxChunks} of the chunks. */
+  /** An explanation with up to {@code maxChunks} of the chunks. */
   public TargetExplanation explain(int maxChunks) {
     List<Chunk> listed = new ArrayList<>();
     int total = table.isSharded() ? table.chunkCount() : 0;

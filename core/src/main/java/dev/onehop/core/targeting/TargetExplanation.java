@@ -7,18 +7,18 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an operation goes and why, for people.
+ * The target of an operation and the reason, for display.
  *
  * @param namespace the collection
  * @param shardKey its shard key pattern; null if it is unsharded
  * @param version the routing table's version; null if it is unsharded
- * @param totalChunks how many chunks the collection has; 0 if it is unsharded
- * @param chunks the first of the chunks that the operation can touch, in key order, at most as many
- *     as asked for; empty if it is unsharded
- * @param touchedChunks how many it can touch
- * @param shards the shards it goes to
- * @param broadcast whether that is because nothing bounds the shard key
- * @param reason what decided, in words
+ * @param totalChunks the number of the collection's chunks; 0 if it is unsharded
+ * @param chunks the first chunks that the operation can touch, in key order, up to the requested
+ *     number; empty if the collection is unsharded
+ * @param touchedChunks the number of chunks that the operation can touch
+ * @param shards the shards that the operation goes to
+ * @param broadcast whether it goes to all chunks because nothing bounds the shard key
+ * @param reason the reason of the decision, in words
  */
 public record TargetExplanation(
     String namespace,

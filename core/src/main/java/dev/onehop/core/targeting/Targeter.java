@@ -15,11 +15,11 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which chunks an operation can touch, by the server's rules. Pure and thread-safe.
+ * Determines the chunks that an operation can touch, by the server's rules. Pure and thread-safe.
  *
- * <p>Whatever the answer can't be decided from leads to all chunks: too many shards cost time, one
- * too few a wrong result. It presumes what the server sees to, that no document has an array on the
- * way to a shard key field.
+ * <p>If the chunks cannot be determined, the result has all of them: too many shards cost time, but
+ * a missing one causes a wrong result. The rules rely on a restriction of the server: no document
+ * has an array at or above a shard key field.
  */
 public final class Targeter {
   private static final String WHOLE_KEY = "equality on the whole shard key";
@@ -28,7 +28,7 @@ public final class Targeter {
 
   private Targeter() {}
 
-  /** Where documents that match the filter can be; also right for counts and distinct. */
+  /** The target of a find; also for counts and distinct. */
   public static Target find(RoutingTable table, BsonDocument filter, TargetingOptions options) {
     if (!table.isSharded()) {
       return Target.primary(table);
@@ -44,8 +44,8 @@ public final class Targeter {
   }
 
   /**
-   * Where the first stages of a pipeline must run. Its leading {@code $match} stages count, also
-   * behind a {@code $sort}. Stages that read or write other collections are the caller's concern.
+   * The target of the first stages of a pipeline. Its leading {@code $match} stages count, also
+   * after a {@code $sort}. The caller has to handle stages that read or write other collections.
    */
   public static Target aggregate(
       RoutingTable table, List<BsonDocument> pipeline, TargetingOptions options) {
@@ -65,9 +65,9 @@ public final class Targeter {
   }
 
   /**
-   * Where a document goes that is to be inserted.
+   * The target of an insert.
    *
-   * @throws ShardKeyException if it has an array on the way to a shard key field, or in its place
+   * @throws ShardKeyException if the document has an array at or above a shard key field
    */
   public static Target insert(RoutingTable table, BsonDocument document) {
     if (!table.isSharded()) {
@@ -89,9 +89,9 @@ public final class Targeter {
   }
 
   /**
-   * Where an update goes.
+   * The target of an update.
    *
-   * @param update operators, a pipeline, or a whole document, which is a {@link #replace}
+   * @param update operators, a pipeline, or a whole document, as in {@link #replace}
    */
   public static Target update(
       RoutingTable table,
@@ -110,11 +110,11 @@ public final class Targeter {
   }
 
   /**
-   * Where a replacement goes: where its filter leads, if that is one shard. Else, if the filter is
-   * an exact {@code _id}, where the replacement itself belongs, for the server won't let a document
-   * move that its filter doesn't find by shard key. Other replacements may match on any shard that
-   * the filter allows: servers before 7.0 look only where the replacement belongs, later ones
-   * everywhere.
+   * The target of a replacement. If the filter has a single shard, it is this shard. Otherwise, if
+   * the filter is an exact {@code _id}, it is the shard of the replacement itself: the server does
+   * not allow a document to move if the filter has no shard key. Other replacements may match on
+   * any shard of the filter. Servers before 7.0 search only the replacement's shard, later ones all
+   * of them.
    */
   public static Target replace(
       RoutingTable table,
@@ -144,13 +144,13 @@ public final class Targeter {
     }
   }
 
-  /** Where documents that a delete can remove are. */
+  /** The target of a delete. */
   public static Target delete(
       RoutingTable table, BsonDocument filter, boolean multi, TargetingOptions options) {
     return find(table, filter, options);
   }
 
-  /** Where a findAndModify goes: one shard only if its filter has the whole shard key. */
+  /** The target of a findAndModify; a single shard only if the filter has the whole shard key. */
   public static Target findAndModify(
       RoutingTable table, BsonDocument filter, TargetingOptions options) {
     return byEqualityKey(table, filter, options, "findAndModify");
@@ -205,8 +205,8 @@ public final class Targeter {
     }
     BitSet chunks = KeyRanges.chunks(table, space);
     if (chunks.isEmpty()) {
-      // Someone has to answer that there is nothing.
-      return Target.chunk(table, 0, "no document can match; any shard may say so");
+      // A shard has to return the empty result.
+      return Target.chunk(table, 0, "no document can match; any shard can return the empty result");
     }
     String why = "the filter bounds " + String.join(", ", boundFields(pattern, space));
     return Target.chunks(table, chunks, notes.isEmpty() ? why : why + " (" + notes + ")");
@@ -224,8 +224,8 @@ public final class Targeter {
   }
 
   /**
-   * The key of a filter that has each shard key field as a plain value at its top level: the common
-   * case, without the machinery. Other conditions can only narrow it.
+   * The key of a filter with each shard key field as a plain value at its top level, which is the
+   * common case; other conditions can only reduce the result. Null if the filter has another form.
    */
   private static byte @Nullable [] plainKey(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {

@@ -4,12 +4,12 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operation carries beside its filter that changes what the filter means.
+ * The options of an operation that change the meaning of its filter.
  *
- * @param collation the operation's own; null for the collection's default
- * @param let its variables, which {@code $expr} may use; null for none
+ * @param collation the operation's collation; null for the collection's default
+ * @param let the operation's variables, which {@code $expr} may use; null for none
  */
 public record TargetingOptions(@Nullable BsonDocument collation, @Nullable BsonDocument let) {
-  /** Neither. */
+  /** No options. */
   public static final TargetingOptions NONE = new TargetingOptions(null, null);
 }

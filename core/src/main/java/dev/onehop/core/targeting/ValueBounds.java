@@ -21,12 +21,12 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which keys of one shard key field satisfy a comparison with a value, by the rules of the query
- * language: comparisons stay within a value's type class, null equals missing (and, before 8.0,
+ * The keys of one shard key field that satisfy a comparison with a value, by the rules of the query
+ * language: comparisons apply within a value's type class, null equals missing (and, before 8.0,
  * undefined), NaN equals only itself.
  *
- * <p>Relies on what holds in every sharded collection: no array lies on the way to a shard key
- * field or in its place, so a field has one value, and that is its key.
+ * <p>The rules rely on a restriction of sharded collections: no array is at or above a shard key
+ * field, so that a field has one value, which is its key.
  */
 final class ValueBounds {
   private static final byte[] NULL = SortableKey.encode(BsonNull.VALUE);
@@ -41,7 +41,7 @@ final class ValueBounds {
     this.simpleCollation = simpleCollation;
   }
 
-  /** The field equals a value of the query language; null means missing too. */
+  /** The field equals a value in the query language; null also matches a missing field. */
   Bounds equalTo(BsonValue value) {
     if (value.isNull()) {
       return field.hashed()
@@ -56,7 +56,7 @@ final class ValueBounds {
     return value.getBsonType() == org.bson.BsonType.UNDEFINED ? Bounds.UNDECIDED : same(value);
   }
 
-  /** The field holds this very value, null meaning null. */
+  /** The field contains exactly this value; null matches only null. */
   Bounds same(BsonValue value) {
     if (value.isArray()) {
       return Bounds.UNDECIDED;
@@ -72,12 +72,12 @@ final class ValueBounds {
         : Bounds.within(typeClass(value));
   }
 
-  /** The field is missing: its key is that of null. */
+  /** The field is missing; its key is that of null. */
   Bounds missing() {
     return Bounds.within(field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull());
   }
 
-  /** The field is there, perhaps as null. */
+  /** The field is present, possibly as null. */
   Bounds present() {
     IntervalSet nullKey = field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull();
     return new Bounds(IntervalSet.ALL, nullKey.complement());
@@ -89,7 +89,7 @@ final class ValueBounds {
       case NULL -> {
         return comparison.orEqual() ? equalTo(value) : Bounds.within(equalTo(value).may());
       }
-      // With another type than the field's, how these compare changed between server versions.
+      // The comparison of these types with other types differs between server versions.
       case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION -> {
         return Bounds.UNDECIDED;
       }
@@ -107,7 +107,7 @@ final class ValueBounds {
       return Bounds.within(sameClass);
     }
     if (value.isNumber()) {
-      // Below all numbers there is NaN, which is not less than any.
+      // NaN is below all numbers in the order of keys, but it is not less than any number.
       sameClass = sameClass.and(IntervalSet.of(Interval.atLeast(NEGATIVE_INFINITY)));
     }
     return Bounds.exactly(sameClass.and(IntervalSet.of(comparison.interval(key))));
@@ -126,7 +126,7 @@ final class ValueBounds {
             .or(typeClass(regex)));
   }
 
-  /** The field equals one of these, regular expressions matching. */
+  /** The field equals one of these values, or matches one of these regular expressions. */
   Bounds in(BsonArray values) {
     java.util.ArrayList<Interval> may = new java.util.ArrayList<>(values.size());
     java.util.ArrayList<Interval> must = new java.util.ArrayList<>(values.size());
@@ -139,7 +139,7 @@ final class ValueBounds {
     return new Bounds(IntervalSet.union(may), IntervalSet.union(must));
   }
 
-  /** {@code $expr}'s comparisons: one order over all types, missing below null. */
+  /** A comparison in {@code $expr}: one order over all types, with missing fields below null. */
   IntervalSet comparedAcrossTypes(Comparison comparison, BsonValue value) {
     if (field.hashed() || (!simpleCollation && Collations.concerns(value)) || value.isArray()) {
       return IntervalSet.ALL;
@@ -152,7 +152,7 @@ final class ValueBounds {
     return IntervalSet.of(Interval.point(NULL));
   }
 
-  /** All values that a value is compared with at all. */
+  /** All values of the type class with which the value is compared. */
   private static IntervalSet typeClass(BsonValue value) {
     BsonValue least = leastLike(value);
     byte[] typeClass = {SortableKey.encode(value)[0]};
@@ -162,7 +162,7 @@ final class ValueBounds {
             : Interval.startingWith(typeClass, SortableKey.encode(least)));
   }
 
-  /** The least value of a type class, where there is a simple one. */
+  /** The least value of a type class, if there is a simple one; otherwise null. */
   private static @Nullable BsonValue leastLike(BsonValue value) {
     return switch (value.getBsonType()) {
       case INT32, INT64, DOUBLE, DECIMAL128 -> new BsonDouble(Double.NaN);

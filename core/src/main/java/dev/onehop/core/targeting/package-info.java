@@ -1,6 +1,6 @@
 /**
- * From an operation to the chunks it can touch. The answer may name a chunk too many, never one too
- * few.
+ * Determines the chunks that an operation can touch. The result may contain too many chunks, never
+ * too few.
  */
 @NullMarked
 package dev.onehop.core.targeting;
