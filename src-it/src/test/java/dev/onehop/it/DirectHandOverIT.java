@@ -197,7 +197,7 @@ class DirectHandOverIT {
           .as(each.getKey())
           .isInstanceOf(MongoCommandException.class)
           // Its own words, not ours.
-          .hasMessageNotContaining("direct mode hands to a mongos");
+          .hasMessageNotContaining("direct mode sends to a mongos");
       assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
     }
     assertThat(all(client.getDatabase(cluster.database()).listCollectionNames()))
@@ -446,7 +446,7 @@ class DirectHandOverIT {
         .as(what)
         .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
         .hasMessageContaining(what)
-        .hasMessageContaining("direct mode hands to a mongos if the URI names one")
+        .hasMessageContaining("direct mode sends to a mongos if the URI names one")
         .hasMessageContaining("config servers");
   }
 

@@ -289,7 +289,7 @@ class ShardKeyChangeIT {
       assertThatThrownBy(() -> run(collection.updateOne(Filters.eq("k", 5), Updates.set("k", 250))))
           .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
           .hasMessageContaining("an update that moves its document to another shard")
-          .hasMessageContaining("direct mode hands to a mongos if the URI names one");
+          .hasMessageContaining("direct mode sends to a mongos if the URI names one");
     }
     assertThat(run(loaded.find(Filters.eq("k", 5)).first())).isNotNull();
   }
