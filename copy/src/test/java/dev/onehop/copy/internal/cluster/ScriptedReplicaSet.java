@@ -1,0 +1,239 @@
+package dev.onehop.copy.internal.cluster;
+
+import dev.onehop.wire.ScriptedPeer;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireFrames;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonObjectId;
+import org.bson.json.JsonMode;
+import org.bson.json.JsonWriterSettings;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A replica set of one scripted member, over real sockets. It stores documents and, as servers do,
+ * refuses transaction numbers below the highest of a session. It keeps what it was sent.
+ * Thread-safe.
+ */
+public final class ScriptedReplicaSet implements AutoCloseable {
+  /** An answer that is none: the server closes the connection. */
+  public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
+
+  private static final JsonWriterSettings EXTENDED =
+      JsonWriterSettings.builder().outputMode(JsonMode.EXTENDED).build();
+
+  /** What the server answers; null to do as a well-behaved one. */
+  public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
+
+  private final int maxWireVersion;
+  private final String compatibility;
+  private final ScriptedPeer peer;
+  private final ScriptedDocuments documents = new ScriptedDocuments(); // guarded by this
+  private final Map<BsonDocument, Long> numbers = new HashMap<>(); // guarded by this
+  private final List<BsonDocument> seen = new ArrayList<>(); // guarded by this
+  private volatile Script script = command -> null;
+  private volatile int elections = 1;
+
+  /** Of MongoDB 6.0. */
+  public ScriptedReplicaSet() {
+    this(17, "6.0");
+  }
+
+  /**
+   * @param compatibility its feature compatibility version
+   */
+  public ScriptedReplicaSet(int maxWireVersion, String compatibility) {
+    this.maxWireVersion = maxWireVersion;
+    this.compatibility = compatibility;
+    this.peer =
+        ScriptedPeer.raw(
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                int port = ((InetSocketAddress) channel.localAddress()).getPort();
+                channel.pipeline().addLast(new WireFrames(), new Answers(port));
+              }
+            });
+  }
+
+  /** Where it is. */
+  public String url() {
+    return peer.url().replace("directConnection=true", "");
+  }
+
+  /** One of the clusters of a copy. */
+  public ClusterEnd connect(String role) throws InterruptedException {
+    return ClusterEnd.connect(role, url(), settings -> {}, false, 1);
+  }
+
+  /** Sets how it answers from now on; not to {@code hello}. */
+  public void script(Script answers) {
+    script = answers;
+  }
+
+  /** Lets another election take place, which the same member wins. */
+  public void elect() {
+    elections++;
+  }
+
+  /** Sets its clock. */
+  public synchronized void now(long millis) {
+    documents.now(millis);
+  }
+
+  /** Stores documents, given in relaxed JSON. */
+  public synchronized void store(String namespace, String... json) {
+    for (String each : json) {
+      documents.of(namespace).add(BsonDocument.parse(each));
+    }
+  }
+
+  /** Stores a document. */
+  public synchronized void store(String namespace, BsonDocument document) {
+    documents.of(namespace).add(document.clone());
+  }
+
+  /** What it stores of a collection, in the order of insertion. */
+  public synchronized List<BsonDocument> stored(String namespace) {
+    return documents.of(namespace).stream().map(BsonDocument::clone).toList();
+  }
+
+  /** The commands of a name that it was sent, in order. */
+  public synchronized List<BsonDocument> seen(String command) {
+    return seen.stream().filter(each -> each.getFirstKey().equals(command)).toList();
+  }
+
+  /** The same without what drivers and the wire add to a command: as the caller has written it. */
+  public List<BsonDocument> asWritten(String command) {
+    List<BsonDocument> all = new ArrayList<>();
+    for (BsonDocument each : seen(command)) {
+      BsonDocument own = each.clone();
+      List.of("$db", "lsid", "txnNumber", "$clusterTime", "$readPreference").forEach(own::remove);
+      all.add(own);
+    }
+    return all;
+  }
+
+  private BsonDocument answer(OpMsg request, int port) {
+    BsonDocument command = new BsonDocument();
+    command.putAll(request.body());
+    for (String list : List.of("documents", "updates", "deletes")) {
+      if (!command.containsKey(list) && !request.documents(list).isEmpty()) {
+        command.put(list, new BsonArray(request.documents(list)));
+      }
+    }
+    // As documents that can be compared with others, whatever bytes they came in.
+    BsonDocument plain = BsonDocument.parse(command.toJson(EXTENDED));
+    synchronized (this) {
+      seen.add(plain);
+    }
+    if (List.of("hello", "isMaster").contains(plain.getFirstKey())) {
+      return hello(port);
+    }
+    BsonDocument scripted = script.apply(plain);
+    return scripted != null ? scripted : behaved(plain);
+  }
+
+  private synchronized BsonDocument behaved(BsonDocument command) {
+    String database = command.getString("$db").getValue();
+    if (command.containsKey("txnNumber")) {
+      long number = command.getInt64("txnNumber").getValue();
+      Long highest = numbers.get(command.getDocument("lsid"));
+      if (highest != null && number < highest) {
+        return BsonDocument.parse(
+            "{ok: 0, code: 225, codeName: 'TransactionTooOld', errmsg: 'an older number'}");
+      }
+      if (highest != null && number == highest && !command.getFirstKey().equals("update")) {
+        return BsonDocument.parse("{ok: 1, n: 1}");
+      }
+      numbers.put(command.getDocument("lsid"), number);
+    }
+    return switch (command.getFirstKey()) {
+      case "find" ->
+          isOfCompatibility(command) ? compatibility() : documents.find(database, command);
+      case "getMore" -> documents.more(database, command);
+      case "insert" -> documents.insert(database, command);
+      case "update" -> documents.update(database, command);
+      case "delete" -> documents.delete(database, command);
+      case "findAndModify" -> documents.findAndModify(database, command);
+      case "listCollections", "listIndexes" -> cursor();
+      default -> BsonDocument.parse("{ok: 1}");
+    };
+  }
+
+  private static boolean isOfCompatibility(BsonDocument command) {
+    return command.getString("find").getValue().equals("system.version");
+  }
+
+  private BsonDocument compatibility() {
+    return cursor("{_id: 'featureCompatibilityVersion', version: '%s'}".formatted(compatibility));
+  }
+
+  /** The answer with all documents of a cursor, given in relaxed JSON. */
+  public static BsonDocument cursor(String... json) {
+    return BsonDocument.parse(
+        "{ok: 1, cursor: {id: NumberLong(0), ns: 'd.c', firstBatch: [%s]}}"
+            .formatted(String.join(", ", json)));
+  }
+
+  private BsonDocument hello(int port) {
+    BsonDocument hello =
+        BsonDocument.parse(
+            """
+            {ok: 1, helloOk: true, isWritablePrimary: true, ismaster: true, minWireVersion: 0,
+             maxWireVersion: %d, setName: 'rs', me: '127.0.0.1:%d', primary: '127.0.0.1:%2$d',
+             hosts: ['127.0.0.1:%2$d'], maxBsonObjectSize: 16777216, setVersion: 1,
+             maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000,
+             logicalSessionTimeoutMinutes: 30}
+            """
+                .formatted(maxWireVersion, port));
+    return hello.append("electionId", new BsonObjectId(new ObjectId("%024x".formatted(elections))));
+  }
+
+  @Override
+  public void close() {
+    peer.close();
+  }
+
+  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+    private final int port;
+
+    Answers(int port) {
+      this.port = port;
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+      ByteBuf reply = context.alloc().buffer();
+      if (LegacyHello.is(frame)) {
+        LegacyHello.reply(frame, 1, hello(port), reply);
+        context.writeAndFlush(reply);
+        return;
+      }
+      OpMsg request = OpMsg.decode(frame);
+      BsonDocument answer = answer(request, port);
+      if (answer.equals(HANG_UP)) {
+        reply.release();
+        context.close();
+      } else if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
+        request.reply(1, answer).encode(reply);
+        context.writeAndFlush(reply);
+      } else {
+        reply.release();
+      }
+    }
+  }
+}
