@@ -1,0 +1,115 @@
+package dev.onehop.copy.internal.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who has a job, by the clock of the destination's server. */
+class JobTest {
+  private static final long LEASE = 30_000;
+
+  private ScriptedReplicaSet server;
+  private ClusterEnd destination;
+  private Job first;
+  private Job second;
+
+  @BeforeEach
+  void connect() throws InterruptedException {
+    server = new ScriptedReplicaSet();
+    server.now(1_000);
+    destination = server.connect("destination");
+    first = job();
+    second = job();
+  }
+
+  @AfterEach
+  void close() {
+    destination.close();
+    server.close();
+  }
+
+  private Job job() {
+    return new Job(destination, "onehop_copy", "j", Duration.ofMillis(LEASE));
+  }
+
+  private BsonDocument stored() {
+    return server.stored("onehop_copy.jobs").get(0);
+  }
+
+  private static BsonDocument json(String json) {
+    return BsonDocument.parse(json);
+  }
+
+  @Test
+  void oneProcessHasItUntilItsLeaseEnds() throws InterruptedException {
+    assertThat(first.read()).isNull();
+    assertThat(first.create(json("{phase: 'START'}"))).isTrue();
+    assertThat(second.take()).isFalse();
+    assertThat(second.create(json("{phase: 'OTHER'}"))).isFalse();
+    assertThat(second.isTaken()).isTrue();
+
+    server.now(1_000 + LEASE - 1);
+    assertThat(second.take()).isFalse();
+    server.now(1_000 + LEASE);
+    assertThat(second.isTaken()).isFalse();
+    assertThat(second.take()).isTrue();
+    assertThat(second.term().getValue()).isGreaterThan(first.term().getValue());
+    assertThat(second.get("phase")).isEqualTo(json("{p: 'START'}").get("p"));
+  }
+
+  @Test
+  void whoHasLostItStoresNothing() throws InterruptedException {
+    first.create(json("{phase: 'START'}"));
+    server.now(1_000 + LEASE);
+    second.take();
+    BsonDocument before = stored();
+
+    assertThatThrownBy(() -> first.set(json("{phase: 'COPY'}")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("another process has taken the job over");
+    assertThatThrownBy(first::renew).isInstanceOf(CopyException.class);
+    first.release();
+    assertThat(stored()).isEqualTo(before);
+  }
+
+  @Test
+  void whatIsStoredRenewsTheLease() throws InterruptedException {
+    first.create(json("{phase: 'START'}"));
+    server.now(1_000 + LEASE - 1);
+    first.set(json("{phase: '$owner'}"));
+    server.now(1_000 + 2 * LEASE - 2);
+    assertThat(second.take()).isFalse();
+    // Strings are no expressions.
+    assertThat(stored().getString("phase").getValue()).isEqualTo("$owner");
+  }
+
+  @Test
+  void aJobThatIsGivenUpIsFreeAtOnce() throws InterruptedException {
+    first.create(json("{phase: 'START'}"));
+    first.release();
+    assertThat(second.take()).isTrue();
+  }
+
+  @Test
+  void anybodyMayAskWhoHasItToRestOrToFinish() throws InterruptedException {
+    assertThat(second.ask("paused", true)).isFalse();
+    first.create(json("{phase: 'START'}"));
+    assertThat(second.ask("paused", true)).isTrue();
+    assertThat(second.ask("finish", true)).isTrue();
+    assertThat(first.isPaused()).isFalse();
+    first.renew();
+    assertThat(first.isPaused()).isTrue();
+    assertThat(first.isToFinish()).isTrue();
+    second.ask("paused", false);
+    first.renew();
+    assertThat(first.isPaused()).isFalse();
+  }
+}
