@@ -1,0 +1,163 @@
+package dev.onehop.copy.internal.full;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** What the destination has after batches that come once, or twice. */
+class CopyWriterTest {
+  private static final String THERE = "e.c";
+
+  private ScriptedReplicaSet origin;
+  private ScriptedReplicaSet server;
+  private ClusterEnd source;
+  private ClusterEnd destination;
+  private Fence.Lane lane;
+  private CopyWriter writer;
+
+  @BeforeEach
+  void connect() throws InterruptedException {
+    origin = new ScriptedReplicaSet();
+    server = new ScriptedReplicaSet();
+    source = origin.connect("source");
+    destination = server.connect("destination");
+    lane =
+        new Fence(destination.client(), destination.database("s"), "j", Mono.empty())
+            .raise(0, 1)
+            .block(Duration.ofSeconds(20));
+    writer = new CopyWriter(source, destination, Mapping.ALL);
+  }
+
+  @AfterEach
+  void close() {
+    lane.close();
+    source.close();
+    destination.close();
+    origin.close();
+    server.close();
+  }
+
+  private static CollectionSpec spec(String options) {
+    return new CollectionSpec(
+        "d.c",
+        THERE,
+        CollectionSpec.Kind.COLLECTION,
+        null,
+        BsonDocument.parse(options),
+        List.of(),
+        null);
+  }
+
+  private static List<RawBsonDocument> documents(String... json) {
+    List<RawBsonDocument> documents = new ArrayList<>();
+    for (String each : json) {
+      documents.add(RawBsonDocument.parse(each));
+    }
+    return documents;
+  }
+
+  private static BsonDocument json(String json) {
+    return BsonDocument.parse(json);
+  }
+
+  @Test
+  void aBatchIsOneCommandOfTheMajority() throws InterruptedException {
+    writer.write(lane, spec("{}"), documents("{_id: 1, a: 1}", "{_id: 2}"));
+    assertThat(server.asWritten("insert"))
+        .containsExactly(
+            json(
+                "{insert: 'c', documents: [{_id: 1, a: 1}, {_id: 2}], ordered: false,"
+                    + " bypassDocumentValidation: true, writeConcern: {w: 'majority'}}"));
+    assertThat(server.stored(THERE)).containsExactly(json("{_id: 1, a: 1}"), json("{_id: 2}"));
+  }
+
+  /** What is there is never older than what is copied. */
+  @Test
+  void aBatchThatComesTwiceChangesNothing() throws InterruptedException {
+    server.store(THERE, "{_id: 2, a: 'newer'}");
+    writer.write(lane, spec("{}"), documents("{_id: 1, a: 1}", "{_id: 2, a: 2}", "{_id: 3, a: 3}"));
+    assertThat(server.stored(THERE))
+        .containsExactlyInAnyOrder(
+            json("{_id: 1, a: 1}"), json("{_id: 2, a: 'newer'}"), json("{_id: 3, a: 3}"));
+  }
+
+  @Test
+  void documentsOfACappedCollectionKeepTheirOrder() throws InterruptedException {
+    server.store(THERE, "{_id: 2}");
+    writer.write(
+        lane, spec("{capped: true, size: 4096}"), documents("{_id: 3}", "{_id: 2}", "{_id: 1}"));
+    assertThat(server.stored(THERE))
+        .containsExactly(json("{_id: 2}"), json("{_id: 3}"), json("{_id: 1}"));
+    assertThat(server.asWritten("insert"))
+        .extracting(insert -> insert.getBoolean("ordered").getValue())
+        .containsOnly(true);
+  }
+
+  /** A value of a unique index has gone from one document to another since it was copied. */
+  @Test
+  void whoHasAValueOfAnotherIsWrittenAsTheSourceHasIt() throws InterruptedException {
+    String refusal =
+        "{ok: 1, n: 0, writeErrors: [{index: 0, code: 11000, errmsg: 'E11000 u', keyPattern: {u: 1},"
+            + " keyValue: {u: 5}}]}";
+    server.script(
+        command ->
+            command.getFirstKey().equals("insert") && server.seen("insert").size() <= 2
+                ? json(refusal)
+                : null);
+    origin.store("d.c", "{_id: 1, u: 6}");
+    writer.write(lane, spec("{}"), documents("{_id: 1, u: 5}"));
+    assertThat(server.stored(THERE)).containsExactly(json("{_id: 1, u: 6}"));
+  }
+
+  @Test
+  void anotherErrorEndsTheCopy() {
+    server.script(
+        command ->
+            command.getFirstKey().equals("insert")
+                ? json("{ok: 1, n: 0, writeErrors: [{index: 0, code: 121, errmsg: 'is invalid'}]}")
+                : null);
+    assertThatThrownBy(() -> writer.write(lane, spec("{}"), documents("{_id: 1}")))
+        .isInstanceOf(CopyException.class)
+        .hasMessage("e.c: is invalid");
+  }
+
+  @Test
+  void aCollectionIsClearedToTheLastDocument() throws InterruptedException {
+    for (int id = 0; id < 1_500; id++) {
+      server.store(THERE, "{_id: %d}".formatted(id));
+    }
+    writer.clear(lane, spec("{}"));
+    assertThat(server.stored(THERE)).isEmpty();
+    assertThat(server.seen("delete")).hasSize(2);
+  }
+
+  @Test
+  void commandsFitIntoADocument() throws InterruptedException {
+    String large = "x".repeat(5_000_000);
+    writer.write(
+        lane,
+        spec("{}"),
+        documents(
+            "{_id: 1, a: '%s'}".formatted(large),
+            "{_id: 2, a: '%s'}".formatted(large),
+            "{_id: 3, a: '%s'}".formatted(large)));
+    assertThat(server.seen("insert"))
+        .extracting(insert -> insert.getArray("documents").size())
+        .containsExactly(2, 1);
+  }
+}
