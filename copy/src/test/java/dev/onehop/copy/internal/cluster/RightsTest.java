@@ -1,0 +1,81 @@
+package dev.onehop.copy.internal.cluster;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.copy.progress.CopyException;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is said of users that lack something. */
+class RightsTest {
+  private ScriptedReplicaSet server;
+  private ClusterEnd end;
+
+  @BeforeEach
+  void connect() throws InterruptedException {
+    server = new ScriptedReplicaSet();
+    end = server.connect("source");
+  }
+
+  @AfterEach
+  void close() {
+    end.close();
+    server.close();
+  }
+
+  private void privileges(String... json) {
+    server.script(
+        command ->
+            command.getFirstKey().equals("connectionStatus")
+                ? BsonDocument.parse(
+                    "{ok: 1, authInfo: {authenticatedUsers: [{user: 'u', db: 'admin'}],"
+                        + " authenticatedUserPrivileges: [%s]}}".formatted(String.join(", ", json)))
+                : null);
+  }
+
+  private void check() throws InterruptedException {
+    Rights rights = new Rights();
+    rights.ofSource(end, List.of("d"));
+    rights.ofDestination(end, List.of("e"), "onehop_copy");
+    rights.check();
+  }
+
+  /** Without access control everybody may do anything. */
+  @Test
+  void whereThereAreNoUsersNothingIsLacking() throws InterruptedException {
+    check();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{resource: {anyResource: true}, actions: ['anyAction']}",
+        "{resource: {db: '', collection: ''}, actions: ['find', 'listCollections', 'listIndexes',"
+            + " 'collStats', 'changeStream', 'insert', 'update', 'remove', 'createCollection',"
+            + " 'createIndex', 'collMod', 'dropCollection', 'bypassDocumentValidation']}"
+      })
+  void whoMayDoAllLacksNothing(String privilege) throws InterruptedException {
+    privileges(privilege);
+    check();
+  }
+
+  @Test
+  void allThatIsLackingIsSaidAtOnce() {
+    privileges(
+        "{resource: {db: 'd', collection: ''}, actions: ['find', 'listIndexes', 'collStats',"
+            + " 'changeStream']}",
+        "{resource: {db: 'd', collection: 'c'}, actions: ['listCollections']}",
+        "{resource: {db: 'e', collection: ''}, actions: ['anyAction']}",
+        "{resource: {db: 'onehop_copy', collection: ''}, actions: ['find', 'insert', 'update']}");
+    assertThatThrownBy(this::check)
+        .isInstanceOf(CopyException.class)
+        .hasMessage(
+            "the copy needs listCollections on d at the source;"
+                + " remove, createCollection on onehop_copy at the destination");
+  }
+}
