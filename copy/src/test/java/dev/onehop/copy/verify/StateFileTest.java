@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
@@ -50,6 +53,42 @@ class StateFileTest {
       assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
       assertThat(state.done(pair)).isEmpty();
     }
+  }
+
+  /** The file of an earlier program: later ones have to go on with it as it is. */
+  @Test
+  void whatAnEarlierProgramHasWrittenIsGoneOnWith() throws IOException {
+    try (InputStream stored =
+        StateFileTest.class.getResourceAsStream("/dev/onehop/copy/verify-format-1.jsonl")) {
+      Files.copy(Objects.requireNonNull(stored), file);
+    }
+    String before = Files.readString(file);
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
+      assertThat(state.done(pair))
+          .isEqualTo(
+              Map.of(
+                  1,
+                  new RangeWork.Result(
+                      1000,
+                      1,
+                      2,
+                      3,
+                      0,
+                      List.of(
+                          new Difference(
+                              "d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 7}")),
+                          new Difference(
+                              "d.c",
+                              Difference.Kind.DIFFERENT,
+                              BsonDocument.parse("{_id: {$numberLong: '8'}}"))))));
+    }
+    assertThat(file).hasContent(before);
+    Files.delete(file);
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.begin(pair, BOUNDS);
+    }
+    assertThat(before).startsWith(Files.readString(file));
   }
 
   /** An interrupted thread's write closes the file. */
