@@ -164,6 +164,7 @@ final class ScriptedDocuments {
                 switch (each.getKey()) {
                   case "$eq" -> compare(value, each.getValue()) == 0;
                   case "$ne" -> compare(value, each.getValue()) != 0;
+                  case "$lt" -> compare(value, each.getValue()) < 0;
                   case "$gte" -> compare(value, each.getValue()) >= 0;
                   case "$in" ->
                       each.getValue().asArray().stream().anyMatch(one -> compare(value, one) == 0);

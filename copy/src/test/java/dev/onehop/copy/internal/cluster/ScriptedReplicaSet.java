@@ -18,6 +18,7 @@ import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonObjectId;
+import org.bson.BsonString;
 import org.bson.json.JsonMode;
 import org.bson.json.JsonWriterSettings;
 import org.bson.types.ObjectId;
@@ -175,7 +176,8 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   }
 
   private static boolean isOfCompatibility(BsonDocument command) {
-    return command.getString("find").getValue().equals("system.version");
+    return new BsonString("featureCompatibilityVersion")
+        .equals(command.getDocument("filter", new BsonDocument()).get("_id"));
   }
 
   private BsonDocument compatibility() {
