@@ -1,0 +1,198 @@
+package dev.onehop.copy.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two replica sets that have the collection {@code d.c} with 12 documents. */
+class ClusterVerificationTest {
+  private static final int DOCUMENTS = 12;
+
+  /** Where the ranges are told apart: from 3, 6 and 9 on. */
+  private static final String[] SAMPLE = {
+    "{_id: 3, size: 20}", "{_id: 6, size: 20}", "{_id: 9, size: 20}"
+  };
+
+  private final Map<String, String> indexes = new TreeMap<>();
+  private ScriptedReplicaSet source;
+  private ScriptedReplicaSet destination;
+
+  @BeforeEach
+  void connect() {
+    source = server("source");
+    destination = server("destination");
+  }
+
+  private ScriptedReplicaSet server(String role) {
+    ScriptedReplicaSet server = new ScriptedReplicaSet();
+    indexes.put(role, "{v: 2, key: {_id: 1}, name: '_id_'}");
+    server.script(command -> structure(role, command));
+    return server;
+  }
+
+  private BsonDocument structure(String role, BsonDocument command) {
+    return switch (command.getFirstKey()) {
+      case "listDatabases" -> BsonDocument.parse("{ok: 1, databases: [{name: 'd'}]}");
+      case "listCollections" ->
+          ScriptedReplicaSet.cursor(
+              "{name: 'c', type: 'collection', options: {}, info:"
+                  + " {uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}}");
+      case "listIndexes" -> ScriptedReplicaSet.cursor(indexes.get(role));
+      case "count" -> BsonDocument.parse("{ok: 1, n: %d}".formatted(DOCUMENTS));
+      case "aggregate" -> ScriptedReplicaSet.cursor(SAMPLE);
+      default -> null;
+    };
+  }
+
+  @AfterEach
+  void close() {
+    source.close();
+    destination.close();
+  }
+
+  private static void store(ScriptedReplicaSet server, int... but) {
+    for (int id = 0; id < DOCUMENTS; id++) {
+      int each = id;
+      if (java.util.Arrays.stream(but).noneMatch(left -> left == each)) {
+        server.store("d.c", "{_id: %d, a: 1}".formatted(id));
+      }
+    }
+  }
+
+  private ClusterVerification.Builder verification() {
+    return ClusterVerification.builder(source.url(), destination.url())
+        .settle(Duration.ZERO)
+        .parallel(1)
+        .documentsPerRange(3);
+  }
+
+  @Test
+  void whatIsTheSameIsEqual() throws InterruptedException {
+    store(source);
+    store(destination);
+    VerifyReport report = verification().build().run();
+    assertThat(report.isEqual()).isTrue();
+    assertThat(report.compared()).isEqualTo(DOCUMENTS);
+    assertThat(source.seen("find").stream().filter(find -> find.containsKey("hint")))
+        .extracting(find -> find.get("min"))
+        .containsExactlyInAnyOrder(
+            null,
+            BsonDocument.parse("{_id: 3}"),
+            BsonDocument.parse("{_id: 6}"),
+            BsonDocument.parse("{_id: 9}"));
+  }
+
+  @Test
+  void whatDiffersIsNamed() throws InterruptedException {
+    store(source, 11);
+    store(destination, 1, 7);
+    destination.store("d.c", "{_id: 7, a: {$numberLong: '1'}}");
+    VerifyReport report = verification().build().run();
+    assertThat(report.isDifferent()).isTrue();
+    assertThat(report.compared()).isEqualTo(DOCUMENTS);
+    assertThat(report.missing()).isEqualTo(1);
+    assertThat(report.extra()).isEqualTo(1);
+    assertThat(report.different()).isEqualTo(1);
+    assertThat(report.details())
+        .containsExactlyInAnyOrder(
+            new Difference("d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 1}")),
+            new Difference("d.c", Difference.Kind.DIFFERENT, BsonDocument.parse("{_id: 7}")),
+            new Difference("d.c", Difference.Kind.EXTRA, BsonDocument.parse("{_id: 11}")));
+  }
+
+  /** It was on its way when it was looked at first. */
+  @Test
+  void whatComesUntilASecondLookIsEqual() throws InterruptedException {
+    store(source);
+    store(destination, 4);
+    AtomicInteger looks = new AtomicInteger();
+    destination.script(
+        command -> {
+          boolean second =
+              command.getFirstKey().equals("find")
+                  && command.getDocument("filter", new BsonDocument()).toJson().contains("$in");
+          if (second && looks.getAndIncrement() == 0) {
+            destination.store("d.c", "{_id: 4, a: 1}");
+          }
+          return structure("destination", command);
+        });
+    assertThat(verification().build().run().isEqual()).isTrue();
+    assertThat(looks).hasPositiveValue();
+  }
+
+  @Test
+  void anIndexThatIsMissingIsADifference() throws InterruptedException {
+    store(source);
+    store(destination);
+    indexes.merge("source", "{v: 2, key: {a: 1}, name: 'a_1'}", (one, other) -> one + ", " + other);
+    VerifyReport report = verification().build().run();
+    assertThat(report.isDifferent()).isTrue();
+    assertThat(report.metadata()).hasSize(1);
+    assertThat(report.metadata().get(0).what()).contains("a_1");
+  }
+
+  @Test
+  void aServerThatIsReplacedIsWaitedFor() throws InterruptedException {
+    store(source);
+    store(destination);
+    AtomicInteger finds = new AtomicInteger();
+    source.script(
+        command ->
+            command.containsKey("hint") && finds.incrementAndGet() == 2
+                ? BsonDocument.parse("{ok: 0, code: 11600, errmsg: 'is shut down'}")
+                : structure("source", command));
+    VerifyReport report = verification().build().run();
+    assertThat(report.isEqual()).isTrue();
+    assertThat(report.compared()).isEqualTo(DOCUMENTS);
+  }
+
+  /** A verification that was killed is begun again with its file. */
+  @Test
+  void onlyRangesThatAreNotDoneAreComparedAgain(@TempDir Path folder) throws InterruptedException {
+    store(source);
+    store(destination, 1);
+    Path file = folder.resolve("state");
+    source.script(
+        command ->
+            new BsonInt32(6).equals(command.getDocument("min", new BsonDocument()).get("_id"))
+                ? BsonDocument.parse("{ok: 0, code: 13, errmsg: 'not any more'}")
+                : structure("source", command));
+    assertThatThrownBy(() -> verification().state(file).build().run())
+        .hasMessageContaining("not any more");
+
+    source.script(command -> structure("source", command));
+    int before = source.seen("find").size();
+    VerifyReport report = verification().state(file).build().run();
+    assertThat(report.resumed()).isPositive();
+    assertThat(report.compared()).isEqualTo(DOCUMENTS);
+    assertThat(report.missing()).isEqualTo(1);
+    assertThat(report.details())
+        .containsExactly(
+            new Difference("d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 1}")));
+    List<BsonDocument> again =
+        source.seen("find").stream().skip(before).filter(find -> find.containsKey("hint")).toList();
+    assertThat(again)
+        .extracting(find -> find.get("min"))
+        .contains(BsonDocument.parse("{_id: 6}"))
+        .doesNotContain(BsonDocument.parse("{_id: 9}"));
+  }
+
+  @Test
+  void aClusterIsNotComparedWithItself() {
+    assertThatThrownBy(() -> ClusterVerification.builder(source.url(), source.url()).build().run())
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}
