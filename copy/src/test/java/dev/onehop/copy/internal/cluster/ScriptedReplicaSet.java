@@ -47,6 +47,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   private final List<BsonDocument> seen = new ArrayList<>(); // guarded by this
   private volatile Script script = command -> null;
   private volatile int elections = 1;
+  private volatile boolean mongos;
 
   /** Of MongoDB 6.0. */
   public ScriptedReplicaSet() {
@@ -85,6 +86,12 @@ public final class ScriptedReplicaSet implements AutoCloseable {
     script = answers;
   }
 
+  /** Makes it the mongos of a sharded cluster, which has the metadata among its documents. */
+  public ScriptedReplicaSet asMongos() {
+    mongos = true;
+    return this;
+  }
+
   /** Lets another election take place, which the same member wins. */
   public void elect() {
     elections++;
@@ -105,6 +112,11 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   /** Stores a document. */
   public synchronized void store(String namespace, BsonDocument document) {
     documents.of(namespace).add(document.clone());
+  }
+
+  /** Removes what it stores of a collection. */
+  public synchronized void clear(String namespace) {
+    documents.of(namespace).clear();
   }
 
   /** What it stores of a collection, in the order of insertion. */
@@ -202,6 +214,10 @@ public final class ScriptedReplicaSet implements AutoCloseable {
              logicalSessionTimeoutMinutes: 30}
             """
                 .formatted(maxWireVersion, port));
+    if (mongos) {
+      List.of("setName", "setVersion", "hosts", "me", "primary").forEach(hello::remove);
+      return hello.append("msg", new BsonString("isdbgrid"));
+    }
     return hello.append("electionId", new BsonObjectId(new ObjectId("%024x".formatted(elections))));
   }
 
