@@ -1,0 +1,166 @@
+package dev.onehop.copy.internal.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Documents of the source as of a time that is known. */
+class SourceReadsTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final BsonBinary UUID =
+      new BsonBinary(java.util.UUID.fromString("00000000-0000-4000-8000-000000000001"));
+  private static final List<BsonValue> IDS = List.of(new BsonInt32(1), new BsonInt32(2));
+
+  private ScriptedReplicaSet server;
+  private MongoClient client;
+  private SourceReads source;
+
+  @BeforeEach
+  void connect() {
+    server = new ScriptedReplicaSet();
+    client = MongoClients.create(server.url());
+    source = new SourceReads(client);
+    server.store("d.c", "{_id: 1, a: 1}", "{_id: 2, a: 2}", "{_id: 3, a: 3}");
+    answer(command -> null);
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    server.close();
+  }
+
+  /** Lets the server tell its time, and that its collection is there, unless a test wants more. */
+  private void answer(ScriptedReplicaSet.Script first) {
+    server.script(
+        command -> {
+          BsonDocument own = first.apply(command);
+          if (own != null) {
+            return own;
+          }
+          return switch (command.getFirstKey()) {
+            case "listDatabases" ->
+                BsonDocument.parse(
+                    "{ok: 1, databases: [], operationTime: {$timestamp: {t: 8, i: 1}},"
+                        + " $clusterTime: {clusterTime: {$timestamp: {t: 9, i: 2}}, signature:"
+                        + " {hash: {$binary: {base64: '', subType: '00'}}, keyId: NumberLong(0)}}}");
+            case "listCollections" -> ScriptedReplicaSet.cursor("{name: 'c'}");
+            default -> null;
+          };
+        });
+  }
+
+  private SourceReads.Documents read() {
+    return source.documents(new MongoNamespace("d.c"), UUID, IDS, null).block(TIMEOUT);
+  }
+
+  /** The documents of the first {@code _id}. */
+  private static List<String> json(SourceReads.Documents read) {
+    return read.of(Ids.key(new BsonInt32(1))).stream().map(BsonDocument::toJson).toList();
+  }
+
+  private static BsonDocument refusal(int code, String message) {
+    return BsonDocument.parse("{ok: 0, code: %d, errmsg: '%s'}".formatted(code, message));
+  }
+
+  @Test
+  void documentsAreOfOneTime() {
+    SourceReads.Documents read = read();
+    assertThat(read.time()).isEqualTo(new BsonTimestamp(9, 2));
+    assertThat(read.gone()).isFalse();
+    assertThat(json(read)).containsExactly("{\"_id\": 1, \"a\": 1}");
+    assertThat(read.byId()).hasSize(2);
+    assertThat(server.seen("find").get(0).getDocument("readConcern"))
+        .isEqualTo(
+            BsonDocument.parse("{level: 'snapshot', atClusterTime: {$timestamp: {t: 9, i: 2}}}"));
+  }
+
+  @Test
+  void cappedCollectionsHaveNoSnapshot() {
+    answer(
+        command ->
+            command.getDocument("readConcern", new BsonDocument()).containsKey("atClusterTime")
+                ? refusal(246, "no snapshot of capped collections")
+                : null);
+    assertThat(read().byId()).hasSize(2);
+    assertThat(server.seen("find").get(1).getDocument("readConcern"))
+        .isEqualTo(
+            BsonDocument.parse(
+                "{level: 'majority', afterClusterTime: {$timestamp: {t: 9, i: 2}}}"));
+  }
+
+  /** A cursor may be another mongos'. */
+  @Test
+  void whatDoesNotFitIntoAReplyIsReadInHalves() {
+    AtomicInteger finds = new AtomicInteger();
+    answer(
+        command ->
+            command.getFirstKey().equals("find") && finds.getAndIncrement() == 0
+                ? BsonDocument.parse(
+                    "{ok: 1, cursor: {id: NumberLong(5), ns: 'd.c', firstBatch: [{_id: 1}]}}")
+                : null);
+    assertThat(read().byId()).hasSize(2);
+    assertThat(server.seen("killCursors")).hasSize(1);
+    assertThat(server.seen("find")).hasSize(3);
+  }
+
+  @Test
+  void aCollectionThatIsRenamedIsFoundByItsUuid() {
+    server.store("d.new", "{_id: 1, a: 'new'}");
+    answer(
+        command ->
+            command.getFirstKey().equals("listCollections")
+                    && command.getDocument("filter").containsKey("info.uuid")
+                ? ScriptedReplicaSet.cursor("{name: 'new'}")
+                : null);
+    assertThat(json(read())).containsExactly("{\"_id\": 1, \"a\": \"new\"}");
+  }
+
+  @Test
+  void whatIsRenamedWhileItIsReadIsReadAgain() {
+    AtomicInteger lists = new AtomicInteger();
+    answer(
+        command ->
+            command.getFirstKey().equals("listCollections") && lists.getAndIncrement() == 1
+                ? ScriptedReplicaSet.cursor("{name: 'other'}")
+                : null);
+    assertThat(read().byId()).hasSize(2);
+    assertThat(server.seen("find")).hasSize(2);
+  }
+
+  @Test
+  void aDroppedCollectionIsGone() {
+    answer(
+        command ->
+            command.getFirstKey().equals("listCollections") ? ScriptedReplicaSet.cursor() : null);
+    assertThat(read().gone()).isTrue();
+    assertThat(server.seen("find")).isEmpty();
+  }
+
+  /** A time may be older than the snapshots that a server keeps. */
+  @Test
+  void aTimeThatIsTooOldIsAskedForAnew() {
+    AtomicInteger finds = new AtomicInteger();
+    answer(
+        command ->
+            command.getFirstKey().equals("find") && finds.getAndIncrement() == 0
+                ? refusal(239, "snapshot too old")
+                : null);
+    assertThat(read().byId()).hasSize(2);
+    assertThat(server.seen("listDatabases")).hasSize(2);
+  }
+}
