@@ -16,7 +16,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
-import org.bson.BsonValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -142,7 +141,7 @@ class ResumedCopyTest {
     assertThat(destination.seen("insert"))
         .allSatisfy(
             insert ->
-                assertThat((BsonValue) insert.getDocument("lsid").get("id"))
+                assertThat(insert.getDocument("lsid").get("id"))
                     .isIn(
                         fences.stream()
                             .map(fence -> fence.getDocument("lsid").get("id"))

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -46,7 +47,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   private final Map<BsonDocument, Long> numbers = new HashMap<>(); // guarded by this
   private final List<BsonDocument> seen = new ArrayList<>(); // guarded by this
   private volatile Script script = command -> null;
-  private volatile int elections = 1;
+  private final AtomicInteger elections = new AtomicInteger(1);
   private volatile boolean mongos;
 
   /** Of MongoDB 6.0. */
@@ -94,7 +95,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
 
   /** Lets another election take place, which the same member wins. */
   public void elect() {
-    elections++;
+    elections.incrementAndGet();
   }
 
   /** Sets its clock. */
@@ -218,7 +219,8 @@ public final class ScriptedReplicaSet implements AutoCloseable {
       List.of("setName", "setVersion", "hosts", "me", "primary").forEach(hello::remove);
       return hello.append("msg", new BsonString("isdbgrid"));
     }
-    return hello.append("electionId", new BsonObjectId(new ObjectId("%024x".formatted(elections))));
+    return hello.append(
+        "electionId", new BsonObjectId(new ObjectId("%024x".formatted(elections.get()))));
   }
 
   @Override

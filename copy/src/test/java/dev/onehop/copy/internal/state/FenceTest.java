@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -122,7 +121,7 @@ class FenceTest {
 
     assertThat(server.seen("insert")).hasSize(4);
     assertThat(server.seen("insert"))
-        .extracting(each -> (BsonValue) each.get("txnNumber"))
+        .extracting(each -> each.get("txnNumber"))
         .containsOnly(server.seen("insert").get(0).get("txnNumber"));
     assertThat(server.seen("insert"))
         .extracting(each -> each.getDocument("writeConcern"))
