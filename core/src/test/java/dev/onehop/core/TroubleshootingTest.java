@@ -20,6 +20,9 @@ class TroubleshootingTest {
   private static final List<String> MODULES =
       List.of("wire", "shards", "routing", "streams", "integrations/auth", "integrations/flink");
 
+  private static final Pattern LOGGED =
+      Pattern.compile("log\\.(?:info|warn|error)\\(\\s*\"([^\"]+)\"");
+
   private static String messages() throws IOException {
     StringBuilder code = new StringBuilder();
     for (String module : MODULES) {
@@ -48,5 +51,20 @@ class TroubleshootingTest {
     }
     assertThat(absent).isEmpty();
     assertThat(rows).hasSizeGreaterThan(30);
+  }
+
+  @Test
+  void everyLoggedMessageIsOnThePage() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/troubleshooting.md"));
+    List<String> logged =
+        LOGGED.matcher(messages()).results().map((MatchResult line) -> line.group(1)).toList();
+    assertThat(logged).hasSizeGreaterThan(20);
+    assertThat(logged).filteredOn(message -> !isOnThePage(message, page)).isEmpty();
+  }
+
+  /** Up to the first sentence's end: a page need not have long advice. */
+  private static boolean isOnThePage(String message, String page) {
+    return Arrays.stream(message.split("\\. ")[0].split("\\{}"))
+        .allMatch(part -> part.strip().length() <= 3 || page.contains(part.strip()));
   }
 }
