@@ -175,7 +175,7 @@ class BenchCommandTest {
   void defaultsOfPointsAreThoseOfTheHelp() {
     List<Cell> cells = PlanReader.cells(plan("points"));
     assertThat(cells).extracting(Cell::kind).containsOnly("ClosedLoop");
-    assertThat(cells).extracting(Cell::mode).containsOnlyElementsOf(Mode.all());
+    assertThat(cells).extracting(Cell::mode).hasSameElementsAs(Mode.all());
     assertThat(cells).extracting(Cell::threads).containsOnly(1, 64);
     assertThat(cells).extracting(Cell::connections).containsOnly(5, 100);
     assertThat(cells).extracting(Cell::duration).containsOnly(Duration.ofSeconds(10));

@@ -6,6 +6,7 @@ import dev.onehop.measure.results.CopyBenchResults.Beside;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
+import dev.onehop.measure.results.RunFacts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,7 +47,8 @@ final class CopySheet {
     if (results.tools().contains(CopyBenchRun.DRIVER)) {
       sheet.limit("No other tool was given, so OneHop is beside the plain driver: see --rival.");
     }
-    if (results.run().load().rounds() == 1) {
+    RunFacts run = results.run();
+    if (run != null && run.load().rounds() == 1) {
       sheet.limit("Everything was measured once (n = 1): differences of some 10 % show nothing.");
     }
     return sheet.add(speed()).add(costs()).add(lags());

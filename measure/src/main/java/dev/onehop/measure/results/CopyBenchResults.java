@@ -105,7 +105,8 @@ public record CopyBenchResults(
         || !theirs.stream().allMatch(value -> value > 0)) {
       return Optional.empty();
     }
-    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run().load().seed());
+    RunFacts run = run();
+    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run == null ? 0 : run.load().seed());
     boolean enough = ours.size() >= Ratios.LEAST_ROUNDS;
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < ours.size(); i++) {
