@@ -1,0 +1,90 @@
+package dev.onehop.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import dev.onehop.copy.internal.full.Counts;
+import dev.onehop.copy.internal.full.Limits;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a job's document tells while it is worked on, and what becomes of work that is lost. */
+class LeaseKeepingTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration LEASE = Duration.ofMillis(60);
+  private static final String JOBS = "onehop_copy.jobs";
+
+  private final ProgressMeter meter = new ProgressMeter("j", new Counts());
+  private ScriptedReplicaSet server;
+  private ClusterEnd destination;
+  private Job job;
+
+  @BeforeEach
+  void connect() throws InterruptedException {
+    server = new ScriptedReplicaSet();
+    destination = server.connect("destination");
+    job = new Job(destination, "onehop_copy", "j", LEASE);
+    job.create(BsonDocument.parse("{phase: 'FULL'}"));
+  }
+
+  @AfterEach
+  void close() {
+    destination.close();
+    server.close();
+  }
+
+  private void during(LeaseKeeping.Work work) throws InterruptedException {
+    Limits limits = new Limits(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
+    new LeaseKeeping(job, LEASE, limits, meter).during(work);
+  }
+
+  private BsonDocument stored() {
+    return server.stored(JOBS).get(0);
+  }
+
+  @Test
+  void progressIsStoredAndAskedRestIsSeen() throws InterruptedException {
+    job.ask("paused", true);
+    during(() -> await().atMost(TIMEOUT).until(() -> meter.progress().paused()));
+    assertThat(stored().getDocument("progress").keySet())
+        .contains("phase", "ranges", "rangesDone", "documents", "documentsDone", "bytesDone");
+  }
+
+  @Test
+  void workIsInterruptedWhenAnotherProcessHasTheJob() {
+    assertThatThrownBy(
+            () ->
+                during(
+                    () -> {
+                      BsonDocument others = stored().append("term", new BsonInt64(9));
+                      server.clear(JOBS);
+                      server.store(JOBS, others);
+                      new CountDownLatch(1).await();
+                    }))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("another process has taken the job over");
+    assertThat(Thread.interrupted()).isFalse();
+    assertThat(stored().getInt64("term").getValue()).isEqualTo(9);
+  }
+
+  @Test
+  void aFailureOfTheWorkIsTheWorks() {
+    assertThatThrownBy(
+            () ->
+                during(
+                    () -> {
+                      throw new IllegalStateException("its own");
+                    }))
+        .hasMessage("its own");
+  }
+}

@@ -1,0 +1,118 @@
+package dev.onehop.copy.internal.structure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import dev.onehop.copy.progress.CopyException;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which indexes give an order in which each document comes once. */
+class ReadOrderTest {
+  private final List<String> notes = new ArrayList<>();
+  private ScriptedReplicaSet server;
+  private ClusterEnd source;
+
+  @BeforeEach
+  void connect() throws InterruptedException {
+    server = new ScriptedReplicaSet();
+    source = server.connect("source");
+  }
+
+  @AfterEach
+  void close() {
+    source.close();
+    server.close();
+  }
+
+  private static CollectionSpec spec(String name, String options, String... indexes) {
+    List<BsonDocument> all = new ArrayList<>();
+    for (String index : indexes) {
+      all.add(BsonDocument.parse(index));
+    }
+    return new CollectionSpec(
+        "d." + name,
+        "d." + name,
+        CollectionSpec.Kind.COLLECTION,
+        null,
+        BsonDocument.parse(options),
+        all,
+        null);
+  }
+
+  private void check(String order, CollectionSpec... specs) throws InterruptedException {
+    new ReadOrder(order).check(source, List.of(specs), notes::add);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "none",
+      value = {
+        "a_1                         | {name: 'a_1', key: {a: 1}}",
+        "{a: 1}                      | {name: 'a_1', key: {a: 1}}",
+        "{a: {$numberDouble: '1.0'}} | {name: 'a_1', key: {a: 1}}",
+        "{a: -1}                     | none",
+        "_id_                        | {key: {_id: 1}}",
+        "{_id: 1}                    | {key: {_id: 1}}"
+      })
+  void anIndexIsNamedOrGivenByItsKey(String order, @Nullable String index) {
+    BsonDocument found =
+        new ReadOrder(order).of(spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}"));
+    assertThat(found).isEqualTo(index == null ? null : BsonDocument.parse(index));
+  }
+
+  @Test
+  void cappedCollectionsHaveAnOrderOfTheirOwn() {
+    assertThat(new ReadOrder("_id_").of(spec("c", "{capped: true, size: 4096}"))).isNull();
+  }
+
+  @Test
+  void collectionsWithoutItAreSaid() throws InterruptedException {
+    check("a_1", spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}"), spec("d", "{}"));
+    assertThat(notes).containsExactly("read in another order, without the index a_1: d.d");
+    assertThatThrownBy(() -> check("a_1", spec("d", "{}")))
+        .isInstanceOf(CopyException.class)
+        .hasMessage("no collection has the index a_1");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "sparse: true, is sparse",
+    "partialFilterExpression: {a: 1}, is partial",
+    "hidden: true, is hidden",
+    "collation: {locale: 'fr'}, has the order of a collation"
+  })
+  void anIndexThatLeavesDocumentsOutIsRefused(String property, String why) {
+    assertThatThrownBy(
+            () ->
+                check(
+                    "a_1",
+                    spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1', %s}".formatted(property))))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void anIndexOfArraysIsRefused() {
+    server.script(
+        command ->
+            command.getFirstKey().equals("explain")
+                ? BsonDocument.parse(
+                    "{ok: 1, queryPlanner: {winningPlan: {stage: 'FETCH', inputStage:"
+                        + " {stage: 'IXSCAN', isMultiKey: true}}}}")
+                : null);
+    assertThatThrownBy(() -> check("a_1", spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("for arrays");
+  }
+}
