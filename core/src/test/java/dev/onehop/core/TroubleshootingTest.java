@@ -64,7 +64,7 @@ class TroubleshootingTest {
 
   /** Up to the first sentence's end: a page need not have long advice. */
   private static boolean isOnThePage(String message, String page) {
-    return Arrays.stream(message.split("\\. ")[0].split("\\{}"))
+    return Arrays.stream(message.split("\\. ", 2)[0].split("\\{}", -1))
         .allMatch(part -> part.strip().length() <= 3 || page.contains(part.strip()));
   }
 }
