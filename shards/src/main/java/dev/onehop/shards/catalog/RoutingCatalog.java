@@ -210,9 +210,13 @@ public final class RoutingCatalog {
             return Mono.just(table);
           }
           Entry entry = entry(namespace);
+          ViewException view = validView(entry);
+          if (view != null) {
+            return Mono.error(view);
+          }
           RoutingTable old = entry.table;
           return old == null
-              ? viewOr(entry, refresh(namespace, null))
+              ? refresh(namespace, null)
               : refresh(namespace, old)
                   .timeout(MOMENT, Mono.fromRunnable(() -> entry.tooSlow = true))
                   .defaultIfEmpty(old)
@@ -225,13 +229,14 @@ public final class RoutingCatalog {
         });
   }
 
-  private Mono<RoutingTable> viewOr(Entry entry, Mono<RoutingTable> other) {
+  /** The error for a namespace that is a view; null if it is none, or if that is too old. */
+  private @Nullable ViewException validView(Entry entry) {
     ViewException view = entry.view;
     return view != null
             && views != null
             && System.nanoTime() - entry.kindNanos < views.validFor().toNanos()
-        ? Mono.error(view)
-        : other;
+        ? view
+        : null;
   }
 
   /**
@@ -247,7 +252,7 @@ public final class RoutingCatalog {
             return Mono.just(table);
           }
           Entry entry = entry(namespace);
-          if (entry.table != null || entry.view != null) {
+          if (entry.table != null || validView(entry) != null) {
             return table(namespace);
           }
           if (entry.tooSlow || isSilent()) {

@@ -303,6 +303,18 @@ class RoutingCatalogTest {
   }
 
   @Test
+  void anOperationThatCanGoWithoutDoesNotWaitForAnOldView() {
+    ShortLivedViews views = new ShortLivedViews();
+    RoutingCatalog ofShards = unsharded(views);
+    views.view = Mono.just(true);
+    assertThatThrownBy(() -> ofShards.table("d.v").block()).isInstanceOf(ViewException.class);
+
+    views.view = Mono.never();
+
+    assertThat(ofShards.soon("d.v").block(RoutingCatalog.MOMENT.multipliedBy(5))).isNull();
+  }
+
+  @Test
   void aKindIsAskedForOnceWhileItIsValid() {
     AtomicInteger looks = new AtomicInteger();
     RoutingCatalog ofShards =
