@@ -7,19 +7,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** A server's end. It is the cause of other failures, but may be noticed a little after them. */
-public final class ServerDeath {
+final class ServerDeath {
 
   private static final long NOTICE_MILLIS = 1500;
 
   private final CompletableFuture<String> notice = new CompletableFuture<>();
 
   /** A server ended by itself. Callable from any thread. */
-  public void noticed(String message) {
+  void noticed(String message) {
     boolean unused = notice.complete(message);
   }
 
   /** What a failure really came from: the server's end, if there was one. */
-  public Failure causeOf(Failure failure) {
+  Failure causeOf(Failure failure) {
     try {
       return Failure.run(notice.get(NOTICE_MILLIS, TimeUnit.MILLISECONDS), failure);
     } catch (TimeoutException e) {

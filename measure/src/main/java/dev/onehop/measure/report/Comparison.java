@@ -27,10 +27,9 @@ record Comparison(
 
   /** Empty if either was not measured. */
   static Optional<Comparison> of(Results results) {
-    int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
+    List<Point> there = atMostThreads(results);
     int smallest =
         results.points().stream().mapToInt(point -> point.client().connections()).min().orElse(0);
-    List<Point> there = results.points().stream().filter(p -> p.threads() == threads).toList();
     Optional<Point> routed = best(there, p -> p.client().isRouted());
     Optional<Point> official = best(there, p -> p.client().isOfficial() && p.throughput() > 0);
     if (routed.isEmpty() || official.isEmpty()) {
@@ -42,7 +41,7 @@ record Comparison(
             .orElse(null);
     Ratio rounds =
         results.ratios().stream()
-            .filter(ratio -> Integer.valueOf(threads).equals(ratio.threads()))
+            .filter(ratio -> Integer.valueOf(official.get().threads()).equals(ratio.threads()))
             .filter(ratio -> ratio.client().equals(routed.get().client()))
             .findFirst()
             .orElse(null);
@@ -50,7 +49,14 @@ record Comparison(
         new Comparison(routed.get(), official.get(), capped, rounds, why(results, official.get())));
   }
 
-  private static Optional<Point> best(List<Point> points, Predicate<Point> which) {
+  /** The points at the highest number of threads. */
+  static List<Point> atMostThreads(Results results) {
+    int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
+    return results.points().stream().filter(point -> point.threads() == threads).toList();
+  }
+
+  /** The point of most throughput among some. */
+  static Optional<Point> best(List<Point> points, Predicate<Point> which) {
     return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
   }
 

@@ -3,11 +3,9 @@ package dev.onehop.measure.report;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.Results;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 
 /**
  * Routed clients beside official ones of the same pool, one sentence for each pool: where routing
@@ -19,26 +17,28 @@ final class PoolVerdicts {
 
   /** The sentences; none unless routed and official clients were measured with several pools. */
   static List<String> of(Results results) {
-    int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
-    List<Point> there = results.points().stream().filter(p -> p.threads() == threads).toList();
+    List<Point> there = Comparison.atMostThreads(results);
     List<String> sentences = new ArrayList<>();
     TreeSet<Integer> pools = new TreeSet<>();
     there.stream()
         .filter(p -> p.client().isRouted() && !p.client().pipelining())
         .forEach(p -> pools.add(p.client().connections()));
     if (pools.size() > 1) {
-      pools.forEach(pool -> sentence(there, threads, pool).ifPresent(sentences::add));
+      pools.forEach(pool -> sentence(there, pool).ifPresent(sentences::add));
     }
     return sentences;
   }
 
-  private static Optional<String> sentence(List<Point> there, int threads, int pool) {
+  private static Optional<String> sentence(List<Point> there, int pool) {
     List<Point> points = there.stream().filter(p -> p.client().connections() == pool).toList();
-    Optional<Point> official = best(points, p -> p.client().isOfficial() && p.throughput() > 0);
-    Optional<Point> routed = best(points, p -> p.client().isRouted() && !p.client().pipelining());
+    Optional<Point> official =
+        Comparison.best(points, p -> p.client().isOfficial() && p.throughput() > 0);
+    Optional<Point> routed =
+        Comparison.best(points, p -> p.client().isRouted() && !p.client().pipelining());
     if (official.isEmpty() || routed.isEmpty()) {
       return Optional.empty();
     }
+    int threads = routed.get().threads();
     double ratio = routed.get().throughput() / official.get().throughput();
     StringBuilder text = new StringBuilder();
     text.append(
@@ -51,7 +51,7 @@ final class PoolVerdicts {
                 Verdict.faster(ratio, ""),
                 official.get().client().mode(),
                 Format.rate(official.get().throughput())));
-    best(points, p -> p.client().isRouted() && p.client().pipelining())
+    Comparison.best(points, p -> p.client().isRouted() && p.client().pipelining())
         .ifPresent(
             p ->
                 text.append(
@@ -68,9 +68,5 @@ final class PoolVerdicts {
               + " and shortens the way where no mongos is near the application.");
     }
     return Optional.of(text.toString());
-  }
-
-  private static Optional<Point> best(List<Point> points, Predicate<Point> which) {
-    return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
   }
 }
