@@ -232,13 +232,13 @@ public final class ClusterCopy implements AutoCloseable {
 
     /** How many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
     public Builder readersPerShard(int readers) {
-      this.readersPerShard = between("readersPerShard", readers, MOST_READERS);
+      this.readersPerShard = CopySettings.between("readersPerShard", readers, MOST_READERS);
       return this;
     }
 
     /** How many documents are read and written at once, 1 to 100,000; 1,000 by default. */
     public Builder batchSize(int documents) {
-      this.batchSize = between("batchSize", documents, MOST_DOCUMENTS);
+      this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
       return this;
     }
 
@@ -256,13 +256,13 @@ public final class ClusterCopy implements AutoCloseable {
 
     /** At most how many documents are read in a second, over all shards; by default any number. */
     public Builder documentsPerSecond(double rate) {
-      this.documentsPerSecond = positive("documentsPerSecond", rate);
+      this.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
       return this;
     }
 
     /** At most how many bytes of BSON are written in a second; by default any number. */
     public Builder bytesPerSecond(double rate) {
-      this.bytesPerSecond = positive("bytesPerSecond", rate);
+      this.bytesPerSecond = CopySettings.positive("bytesPerSecond", rate);
       return this;
     }
 
@@ -303,20 +303,6 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    private static int between(String name, int value, int most) {
-      if (value < 1 || value > most) {
-        throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
-      }
-      return value;
-    }
-
-    private static double positive(String name, double value) {
-      if (!(value > 0)) {
-        throw new IllegalArgumentException(name + " must be positive: " + value);
-      }
-      return value;
-    }
-
     /**
      * Nothing is connected before {@link ClusterCopy#run}.
      *
@@ -325,10 +311,6 @@ public final class ClusterCopy implements AutoCloseable {
      */
     public ClusterCopy build() {
       Mapping mapping = new Mapping(included, excluded, renamed, filters, transformation);
-      if (order != null && !operations.contains(CopyOperation.UPDATE)) {
-        throw new IllegalArgumentException(
-            "without updates, a document that moves in the index while it is read would be missing");
-      }
       if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
         throw new IllegalArgumentException(
             "a copy back drops nothing, and takes what it copies from the job that was finished");

@@ -35,6 +35,31 @@ record CopySettings(
     operations = Set.copyOf(operations);
     var unusedFrom = new ConnectionString(from);
     var unusedTo = new ConnectionString(to);
+    if (order != null && !operations.contains(CopyOperation.UPDATE)) {
+      throw new IllegalArgumentException(
+          "without updates, a document that moves in the index while it is read would be missing");
+    }
+  }
+
+  /** A value from 1 on. */
+  static int between(String name, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
+    }
+    return value;
+  }
+
+  /** A value above 0. */
+  static double positive(String name, double value) {
+    if (!(value > 0)) {
+      throw new IllegalArgumentException(name + " must be positive: " + value);
+    }
+    return value;
+  }
+
+  /** Whether changes are applied. */
+  boolean isFollowing() {
+    return phases.contains(CopyPhase.INCREMENTAL);
   }
 
   /** The same of other collections or names. */

@@ -11,7 +11,6 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonArray;
@@ -22,7 +21,6 @@ import org.bson.BsonInt64;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,37 +54,16 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
     if (settings.begin() != ClusterCopy.Begin.RESUME) {
-      return parsed(finished(source, destination, settings).getDocument("mapping")).inverted();
+      return JobFields.mapping(finished(source, destination, settings).getDocument("mapping"))
+          .inverted();
     }
     BsonDocument known = jobs(destination, settings).read();
     // If there is none, that is said later.
-    return known == null ? Mapping.ALL : parsed(known.getDocument("mapping"));
+    return known == null ? Mapping.ALL : JobFields.mapping(known.getDocument("mapping"));
   }
 
   private static Job jobs(ClusterEnd end, CopySettings settings) {
     return new Job(end, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
-  }
-
-  private static Mapping parsed(BsonDocument stored) {
-    Map<String, String> renamed = new HashMap<>();
-    for (BsonValue pair : stored.getArray("renamed")) {
-      renamed.put(string(pair.asArray().get(0)), string(pair.asArray().get(1)));
-    }
-    return new Mapping(
-        strings(stored.getArray("included")),
-        strings(stored.getArray("excluded")),
-        renamed,
-        Map.of(),
-        null,
-        stored.containsKey("inverse"));
-  }
-
-  private static List<String> strings(BsonArray values) {
-    return values.stream().map(Reversal::string).toList();
-  }
-
-  private static String string(BsonValue value) {
-    return value.asString().getValue();
   }
 
   /**
@@ -119,14 +96,14 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       throw new CopyException(
           "the source has no job " + settings.job() + ", so nothing was copied to it", null);
     }
-    if (!new BsonInt32(CopyRun.FORMAT).equals(job.get("format"))) {
+    if (!new BsonInt32(JobFields.FORMAT).equals(job.get("format"))) {
       throw new CopyException(name + " was begun by another version of this program", null);
     }
     if (!new BsonString(CopyPhase.DONE.name()).equals(job.get("phase"))
         || !(job.get("finishedThere") instanceof BsonTimestamp)) {
       throw new CopyException(name + " was not finished: use onehop copy finish", null);
     }
-    if (!CopyRun.isCopyOf(destination, job)) {
+    if (!JobFields.isCopyOf(destination, job)) {
       throw new CopyException(
           "the destination is not the cluster that " + name + " was a copy of", null);
     }

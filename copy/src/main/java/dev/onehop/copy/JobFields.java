@@ -1,0 +1,197 @@
+package dev.onehop.copy;
+
+import com.mongodb.MongoCredential;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.structure.ReadOrder;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/** What a job's document has of the settings and of the ends of its copy. */
+final class JobFields {
+  /** The version of what is stored. */
+  static final int FORMAT = 1;
+
+  private JobFields() {}
+
+  /** What every new job has. */
+  static BsonDocument of(
+      ClusterEnd source,
+      ClusterEnd destination,
+      CopySettings settings,
+      @Nullable BsonDocument known)
+      throws InterruptedException {
+    BsonDocument fields =
+        new BsonDocument("format", new BsonInt32(FORMAT))
+            .append("incarnation", new BsonObjectId(new ObjectId()))
+            .append("phase", new BsonString(CopyPhase.START.name()))
+            .append("source", identity(source))
+            .append("user", user(destination))
+            .append("mapping", mapping(settings))
+            .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
+            // What its processes may still write, and what is stored of it.
+            .append(
+                "replaces",
+                known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
+            .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
+    for (String ofRun :
+        List.of(
+            "orderBy",
+            "reverses",
+            "paused",
+            "finish",
+            "progress",
+            "finishedAt",
+            "finishedThere",
+            LateSeries.PLAN)) {
+      fields.append(ofRun, BsonNull.VALUE);
+    }
+    return fields;
+  }
+
+  /** The index whose order is kept; null if there is none. */
+  static BsonValue orderBy(CopySettings settings) {
+    ReadOrder order = settings.order();
+    return order == null ? BsonNull.VALUE : new BsonString(order.toString());
+  }
+
+  private static BsonArray identity(ClusterEnd source) throws InterruptedException {
+    return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
+  }
+
+  private static BsonDocument mapping(CopySettings settings) {
+    Mapping mapping = settings.mapping();
+    BsonArray renamed = new BsonArray();
+    mapping
+        .renamed()
+        .forEach(
+            (from, to) ->
+                renamed.add(new BsonArray(List.of(new BsonString(from), new BsonString(to)))));
+    BsonArray filters = new BsonArray();
+    mapping
+        .filters()
+        .forEach(
+            (namespace, filter) ->
+                filters.add(
+                    new BsonArray(
+                        List.of(new BsonString(namespace), new BsonString(filter.toJson())))));
+    BsonDocument document =
+        new BsonDocument("included", strings(mapping.included()))
+            .append("excluded", strings(mapping.excluded()))
+            .append("renamed", renamed)
+            .append("filters", filters)
+            .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
+    return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
+  }
+
+  /** The names and collections of a job. Filters and transformations are not among them. */
+  static Mapping mapping(BsonDocument stored) {
+    Map<String, String> renamed = new HashMap<>();
+    for (BsonValue pair : stored.getArray("renamed")) {
+      renamed.put(string(pair.asArray().get(0)), string(pair.asArray().get(1)));
+    }
+    return new Mapping(
+        strings(stored.getArray("included")),
+        strings(stored.getArray("excluded")),
+        renamed,
+        Map.of(),
+        null,
+        stored.containsKey("inverse"));
+  }
+
+  private static List<String> strings(BsonArray values) {
+    return values.stream().map(JobFields::string).toList();
+  }
+
+  private static String string(BsonValue value) {
+    return value.asString().getValue();
+  }
+
+  private static BsonArray strings(List<String> values) {
+    return new BsonArray(values.stream().sorted().map(BsonString::new).toList());
+  }
+
+  /**
+   * Compares a job with what it is to go on with.
+   *
+   * @throws CopyException if they differ
+   */
+  static void requireSame(ClusterEnd source, CopySettings settings, BsonDocument known)
+      throws InterruptedException {
+    if (!(known.get("format") instanceof BsonInt32 format) || format.getValue() != FORMAT) {
+      throw new CopyException(
+          "the job " + settings.job() + " was begun by another version of this program", null);
+    }
+    boolean reverse = known.get("reverses") instanceof BsonObjectId;
+    if (reverse != settings.reverse()) {
+      throw new CopyException(
+          "the job %s is %s: resume it as such"
+              .formatted(settings.job(), reverse ? "a copy back" : "no copy back"),
+          null);
+    }
+    if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
+      throw new CopyException("the job " + settings.job() + " was begun in another order", null);
+    }
+    if (!isCopyOf(source, known)) {
+      throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
+    }
+    if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
+      throw new CopyException(
+          "the job "
+              + settings.job()
+              + " was begun with other collections, names, filters or operations: give the same",
+          null);
+    }
+  }
+
+  /** Another user's sessions would not shut out those of this one. */
+  static void requireUser(ClusterEnd destination, CopySettings settings, BsonDocument known) {
+    BsonString begun = known.getString("user", new BsonString(""));
+    if (!begun.equals(user(destination))) {
+      throw new CopyException(
+          "the job %s was begun by the user %s of the destination: use the same"
+              .formatted(settings.job(), begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
+          null);
+    }
+  }
+
+  private static BsonString user(ClusterEnd destination) {
+    MongoCredential credential = destination.settings().getCredential();
+    String name = credential == null ? null : credential.getUserName();
+    return new BsonString(
+        credential == null || name == null ? "" : name + "@" + credential.getSource());
+  }
+
+  /** Whether a job copies from a cluster. */
+  static boolean isCopyOf(ClusterEnd cluster, BsonDocument job) throws InterruptedException {
+    BsonArray now = identity(cluster);
+    BsonArray then = job.getArray("source");
+    return cluster.isSharded() ? then.equals(now) : then.stream().anyMatch(now::contains);
+  }
+
+  private static Set<String> sorted(BsonDocument mapping) {
+    Set<String> all = new TreeSet<>();
+    mapping.forEach(
+        (name, values) -> {
+          for (BsonValue value : values.asArray()) {
+            all.add(name + " " + new BsonDocument("", value).toJson());
+          }
+        });
+    return all;
+  }
+}

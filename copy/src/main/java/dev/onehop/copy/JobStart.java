@@ -1,0 +1,263 @@
+package dev.onehop.copy;
+
+import com.mongodb.MongoException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.client.model.Filters;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Rights;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.full.Forecast;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.ReadOrder;
+import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/** Checks whether a copy can begin or go on, and takes its job. Nothing is written before that. */
+final class JobStart {
+  private static final Set<String> OF_SERVERS = Set.of("admin", "config", "local");
+
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+  private final CopySettings settings;
+  private final Consumer<String> notes;
+
+  private JobStart(
+      ClusterEnd source, ClusterEnd destination, CopySettings settings, Consumer<String> notes) {
+    this.source = source;
+    this.destination = destination;
+    this.settings = settings;
+    this.notes = notes;
+  }
+
+  /**
+   * Checks both ends.
+   *
+   * @param wanted what the copy was made with
+   * @param notes takes what the user should know
+   * @throws CopyException if there can be no copy from the one to the other
+   */
+  static JobStart of(
+      ClusterEnd source, ClusterEnd destination, CopySettings wanted, Consumer<String> notes)
+      throws InterruptedException {
+    JobStart start = new JobStart(source, destination, wanted, notes);
+    start.checkEnds();
+    if (wanted.reverse()) {
+      Mapping back = start.patiently(() -> Reversal.mapping(source, destination, wanted));
+      start = new JobStart(source, destination, wanted.with(back), notes);
+    }
+    start.patiently(start::checkRights);
+    return start;
+  }
+
+  /** The settings; of a copy back with the names of the job that it reverses. */
+  CopySettings settings() {
+    return settings;
+  }
+
+  private void checkEnds() throws InterruptedException {
+    Set<String> same = new HashSet<>(patiently(source::identity));
+    same.retainAll(patiently(destination::identity));
+    if (!same.isEmpty()) {
+      throw new CopyException("source and destination are the same cluster", null);
+    }
+    for (ClusterEnd end : List.of(source, destination)) {
+      patiently(
+          () -> {
+            end.checkVersion();
+            return true;
+          });
+    }
+  }
+
+  /** A job that goes on waits for servers, as they may be gone for the same reason. */
+  private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
+    return settings.begin() == ClusterCopy.Begin.RESUME
+        ? Waits.persistently("source and destination", step)
+        : step.run();
+  }
+
+  Job begin() throws InterruptedException {
+    Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
+    BsonDocument known = job.read();
+    if (known != null && settings.begin() != ClusterCopy.Begin.NEW) {
+      patiently(
+          () -> {
+            JobFields.requireUser(destination, settings, known);
+            return true;
+          });
+    }
+    if (settings.begin() == ClusterCopy.Begin.RESUME) {
+      if (known == null) {
+        throw new CopyException("the destination has no job " + settings.job(), null);
+      }
+      resume(job, known);
+      return job;
+    }
+    if (settings.reverse()) {
+      beginReversal(job, known);
+      return job;
+    }
+    if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
+      throw new CopyException(
+          "the destination has the job %s already, in phase %s: resume it, or overwrite it"
+              .formatted(settings.job(), known.getString("phase").getValue()),
+          null);
+    }
+    Checkpoint place =
+        Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
+    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), notes).read();
+    checkIncluded(specs);
+    Set<String> occupied = occupied(destination, settings.mapping(), specs).keySet();
+    if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
+      throw new CopyException(
+          "the destination is not empty: it has %s%s; overwrite drops what is to be copied"
+              .formatted(
+                  String.join(", ", occupied.stream().limit(3).toList()),
+                  occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
+          null);
+    }
+    checkFilters();
+    ReadOrder order = settings.order();
+    if (order != null) {
+      order.check(source, specs, notes);
+    }
+    if (settings.isFollowing()) {
+      new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
+    }
+    create(
+        job,
+        JobFields.of(source, destination, settings, known)
+            .append("orderBy", JobFields.orderBy(settings))
+            .append("place", place.toDocument())
+            .append("start", place.clusterTime()));
+    return job;
+  }
+
+  /** Takes a job as it is. Its process may have ended without a word. */
+  private void resume(Job job, BsonDocument known) throws InterruptedException {
+    patiently(
+        () -> {
+          JobFields.requireSame(source, settings, known);
+          return true;
+        });
+    long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
+    while (!job.take()) {
+      if (System.nanoTime() - until > 0) {
+        throw new CopyException("another process works on the job " + settings.job(), null);
+      }
+      Thread.sleep(settings.lease().toMillis() / 10);
+    }
+  }
+
+  private void checkIncluded(List<CollectionSpec> specs) {
+    if (specs.isEmpty() && !settings.mapping().included().isEmpty()) {
+      throw new CopyException(
+          "the source has no collection that is included and not excluded", null);
+    }
+    List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
+    settings
+        .mapping()
+        .unused(namespaces)
+        .forEach(
+            pattern ->
+                notes.accept("the source has nothing yet to copy of '%s'".formatted(pattern)));
+  }
+
+  /** Has the source read them, as they are sent with others later. */
+  private void checkFilters() throws InterruptedException {
+    for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
+      MongoNamespace namespace = new MongoNamespace(each.getKey());
+      try {
+        source.all(
+            source
+                .database(namespace.getDatabaseName())
+                .getCollection(namespace.getCollectionName(), BsonDocument.class)
+                .find(Filters.and(Filters.in("_id"), each.getValue())));
+      } catch (MongoException refused) {
+        throw new CopyException(
+            "the filter of %s: %s".formatted(namespace, Waits.reason(refused)), refused);
+      }
+    }
+  }
+
+  /** Begins where the job that was finished has ended. */
+  private void beginReversal(Job job, @Nullable BsonDocument known) throws InterruptedException {
+    Reversal reversal = Reversal.of(source, destination, settings);
+    reversal.check(known);
+    long written = reversal.written(destination);
+    if (written > 0) {
+      notes.accept(
+          ("the destination has had %d inserts, updates and deletes since the job was finished;"
+                  + " what they have changed may differ")
+              .formatted(written));
+    }
+    for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), notes).read()) {
+      if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
+        notes.accept("changes of " + spec.namespace() + ", a time series, are in no change stream");
+      }
+    }
+    create(
+        job,
+        JobFields.of(source, destination, settings, known)
+            .append("reverses", reversal.job())
+            .append("start", reversal.start())
+            .append("readUntil", reversal.start()));
+  }
+
+  private void create(Job job, BsonDocument fields) throws InterruptedException {
+    if (!job.create(fields)) {
+      throw new CopyException("another process works on the job " + settings.job(), null);
+    }
+  }
+
+  private boolean checkRights() throws InterruptedException {
+    Set<String> databases = new SourceStructure(source, settings.mapping(), notes).databases();
+    Set<String> there = new TreeSet<>();
+    for (String database : databases) {
+      there.addAll(settings.mapping().databases(database));
+    }
+    Rights rights = new Rights();
+    rights.ofSource(source, databases);
+    rights.ofDestination(destination, there, ClusterCopy.STATE_DATABASE);
+    rights.check();
+    return true;
+  }
+
+  /** The collections of the destination that the copy has or may get, with what they are. */
+  static Map<String, BsonDocument> occupied(
+      ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)
+      throws InterruptedException {
+    Set<String> wanted = new HashSet<>();
+    specs.forEach(spec -> wanted.add(spec.destination()));
+    Map<String, BsonDocument> occupied = new TreeMap<>();
+    for (BsonDocument database :
+        destination.all(destination.client().listDatabases(BsonDocument.class).nameOnly(true))) {
+      String name = database.getString("name").getValue();
+      if (OF_SERVERS.contains(name) || name.equals(ClusterCopy.STATE_DATABASE)) {
+        continue;
+      }
+      for (BsonDocument collection :
+          destination.all(destination.database(name).listCollections(BsonDocument.class))) {
+        String namespace = name + "." + collection.getString("name").getValue();
+        if (!collection.getString("name").getValue().startsWith("system.")
+            && (wanted.contains(namespace) || namespace.equals(mapping.destination(namespace)))) {
+          occupied.put(namespace, collection.getDocument("info", new BsonDocument()));
+        }
+      }
+    }
+    return occupied;
+  }
+}

@@ -1,0 +1,239 @@
+package dev.onehop.copy;
+
+import dev.onehop.copy.internal.apply.Applier;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.OperationsBehind;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.full.CopiedCollection;
+import dev.onehop.copy.internal.full.Counts;
+import dev.onehop.copy.internal.full.FullCopy;
+import dev.onehop.copy.internal.full.Limits;
+import dev.onehop.copy.internal.full.Plan;
+import dev.onehop.copy.internal.full.RangePlanner;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.DestinationStructure;
+import dev.onehop.copy.internal.structure.ReadOrder;
+import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.copy.progress.CopyPhase;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+
+/** The phases of a copy, from the one that its job is in. */
+final class Phases {
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+  private final CopySettings settings;
+  private final Job job;
+  private final JobLanes lanes;
+  private final DestinationStructure structure;
+  private final Limits limits;
+  private final Counts counts;
+  private final ProgressMeter meter;
+  private final Consumer<String> notes;
+
+  Phases(
+      ClusterEnd source,
+      ClusterEnd destination,
+      CopySettings settings,
+      Job job,
+      Limits limits,
+      Counts counts,
+      ProgressMeter meter,
+      Consumer<String> notes) {
+    this.source = source;
+    this.destination = destination;
+    this.settings = settings;
+    this.job = job;
+    this.lanes = new JobLanes(destination, job);
+    this.structure = new DestinationStructure(destination, settings.mapping(), notes);
+    this.limits = limits;
+    this.counts = counts;
+    this.meter = meter;
+    this.notes = notes;
+  }
+
+  /** Does what is not done yet of the phases that the settings have. */
+  void run() throws InterruptedException {
+    if (!settings.isFollowing()) {
+      phases();
+      return;
+    }
+    BsonTimestamp applied =
+        job.get("progress") instanceof BsonDocument progress
+                && progress.get("applied") instanceof BsonTimestamp known
+            ? known
+            : (BsonTimestamp) job.required("start");
+    try (OperationsBehind operations = new OperationsBehind(source, applied, notes)) {
+      meter.counting(operations, applied);
+      phases();
+    }
+  }
+
+  private void phases() throws InterruptedException {
+    CopyPhase phase = CopyPhase.valueOf(((BsonString) job.required("phase")).getValue());
+    if (phase == CopyPhase.START) {
+      phase = prepare();
+    }
+    Plan plan =
+        new Plan(destination, ClusterCopy.STATE_DATABASE, (BsonObjectId) job.required("plan"));
+    BsonTimestamp start = (BsonTimestamp) job.required("start");
+    RangePlanner planner =
+        new RangePlanner(
+            source,
+            settings.rangeBytes(),
+            job.get("orderBy") instanceof BsonString index
+                ? new ReadOrder(index.getValue())
+                : null);
+    List<CopiedCollection> collections = plan.collections();
+    meter.began(collections.size(), start);
+    if (phase == CopyPhase.STRUCTURE) {
+      meter.phase(CopyPhase.STRUCTURE);
+      create(collections, planner);
+      phase = next(CopyPhase.FULL);
+    }
+    if (phase == CopyPhase.FULL && settings.phases().contains(CopyPhase.FULL)) {
+      meter.phase(CopyPhase.FULL);
+      copy(plan, planner, start);
+      phase = next(CopyPhase.INDEXES);
+    } else if (phase != CopyPhase.FULL) {
+      plan.count(counts);
+    }
+    if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
+      meter.phase(CopyPhase.INDEXES);
+      index(collections);
+      phase = next(settings.isFollowing() ? CopyPhase.INCREMENTAL : CopyPhase.DONE);
+    }
+    if (phase == CopyPhase.INCREMENTAL && settings.isFollowing()) {
+      meter.phase(CopyPhase.INCREMENTAL);
+      follow(collections, planner);
+      phase = CopyPhase.DONE;
+    }
+    meter.ended(phase);
+  }
+
+  private void create(List<CopiedCollection> collections, RangePlanner planner)
+      throws InterruptedException {
+    for (CopiedCollection collection : collections) {
+      CollectionSpec spec = collection.spec();
+      CollectionSpec.Sharding sharding = spec.sharding();
+      job.renew();
+      structure.create(
+          spec,
+          sharding != null && destination.isSharded() && !sharding.isSplitByServers()
+              ? planner.points(spec, sharding.key(), destination.shards().size())
+              : List.of());
+    }
+  }
+
+  private void copy(Plan plan, RangePlanner planner, BsonTimestamp start)
+      throws InterruptedException {
+    new FullCopy(
+            source,
+            destination,
+            settings.mapping(),
+            plan,
+            // Of the start itself there is nothing: the first event is at it or later.
+            new FullCopy.Settings(
+                new BsonTimestamp(start.getValue() - 1),
+                settings.readersPerShard(),
+                settings.batchSize()),
+            limits,
+            counts)
+        .run(count -> lanes.raise(count, ""), planner);
+    BsonTimestamp read = source.clusterTime();
+    job.set(new BsonDocument("readUntil", read == null ? start : read));
+  }
+
+  private void index(List<CopiedCollection> collections) throws InterruptedException {
+    for (CopiedCollection collection : collections) {
+      structure.buildIndexes(collection.spec());
+    }
+    if (!settings.isFollowing()) {
+      finish(collections.stream().map(CopiedCollection::spec).toList());
+    }
+  }
+
+  /** Applies changes until the copy is to finish, and finishes it. */
+  private void follow(List<CopiedCollection> collections, RangePlanner planner)
+      throws InterruptedException {
+    BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
+    List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
+    LateSeries series = new LateSeries(source, destination, settings, job, notes);
+    if (settings.operations().contains(CopyOperation.DDL)) {
+      specs = new SourceStructure(source, settings.mapping(), notes).read();
+      series.copy(
+          collections,
+          specs,
+          JobStart.occupied(destination, settings.mapping(), specs).keySet(),
+          until,
+          structure,
+          planner,
+          count -> lanes.raise(count, LateSeries.LANES),
+          limits);
+    }
+    finish(specs);
+    notes.accept(
+        "the destination has all that happened at the source before the cluster time "
+            + text(until));
+    job.set(
+        new BsonDocument("finishedAt", until)
+            .append("finishedThere", Reversal.startNow(destination))
+            .append("phase", new BsonString(CopyPhase.DONE.name())));
+    series.remove();
+  }
+
+  /** Removes what is in the way, takes note of what there is to copy, and gives the next phase. */
+  private CopyPhase prepare() throws InterruptedException {
+    if (job.get("replaces") instanceof BsonObjectId old) {
+      lanes.shutOut(old);
+      Waits.first(
+          Applier.shutOut(
+              destination.client(),
+              destination.database(ClusterCopy.STATE_DATABASE),
+              Following.name(settings.job(), old)));
+    }
+    if (job.get("oldPlan") instanceof BsonObjectId old) {
+      new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
+    }
+    boolean reverse = job.get("reverses") instanceof BsonObjectId;
+    List<CollectionSpec> specs =
+        reverse ? List.of() : new SourceStructure(source, settings.mapping(), notes).read();
+    if (!reverse) {
+      for (Map.Entry<String, BsonDocument> each :
+          JobStart.occupied(destination, settings.mapping(), specs).entrySet()) {
+        // Whoever stood still here drops nothing that was made since.
+        job.renew();
+        structure.drop(each.getKey(), each.getValue());
+      }
+    }
+    BsonObjectId plan = new BsonObjectId();
+    new Plan(destination, ClusterCopy.STATE_DATABASE, plan).store(specs);
+    CopyPhase next = reverse ? CopyPhase.INCREMENTAL : CopyPhase.STRUCTURE;
+    job.set(new BsonDocument("plan", plan).append("phase", new BsonString(next.name())));
+    return next;
+  }
+
+  private void finish(List<CollectionSpec> specs) throws InterruptedException {
+    for (CollectionSpec spec : specs) {
+      if (spec.kind() != CollectionSpec.Kind.VIEW) {
+        structure.finish(spec);
+      }
+    }
+  }
+
+  private static String text(BsonTimestamp time) {
+    return Integer.toUnsignedString(time.getTime()) + "." + time.getInc();
+  }
+
+  private CopyPhase next(CopyPhase phase) throws InterruptedException {
+    job.set(new BsonDocument("phase", new BsonString(phase.name())));
+    return phase;
+  }
+}
