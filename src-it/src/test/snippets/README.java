@@ -1,0 +1,5 @@
+class Readme {
+  void run() {
+    /* 1 */
+  }
+}
