@@ -22,7 +22,8 @@ import org.apache.flink.util.function.SerializableFunction;
  * records.keyBy(...).process(new TokenOrder<>(record -> record.token(), type))
  * }</pre>
  *
- * @param <K> the type of keys @param <T> the type of records
+ * @param <K> the type of keys
+ * @param <T> the type of records
  */
 public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
     implements ResultTypeQueryable<T> {
