@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.routing.RoutingMode;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
@@ -35,7 +36,8 @@ public final class CopyControl implements AutoCloseable {
   public static CopyControl connect(
       String to, Consumer<MongoClientSettings.Builder> settings, String job)
       throws InterruptedException {
-    return new CopyControl(ClusterEnd.connect("destination", to, settings, false, 1), job);
+    return new CopyControl(
+        ClusterEnd.connect("destination", to, settings, RoutingMode.NONE, 1), job);
   }
 
   /** Has it rest: nothing is read or written, until {@link #proceed}. */

@@ -7,6 +7,7 @@ import dev.onehop.copy.internal.full.Limits;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.routing.RoutingMode;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -58,10 +59,15 @@ final class CopyRun {
       throw new InterruptedException();
     }
     try (ClusterEnd source =
-            ClusterEnd.connect("source", settings.from(), settings.fromSettings(), false, THREADS);
+            ClusterEnd.connect(
+                "source", settings.from(), settings.fromSettings(), RoutingMode.NONE, THREADS);
         ClusterEnd destination =
             ClusterEnd.connect(
-                "destination", settings.to(), settings.toSettings(), true, THREADS)) {
+                "destination",
+                settings.to(),
+                settings.toSettings(),
+                RoutingMode.TARGETED,
+                THREADS)) {
       run(source, destination);
     } catch (CopyException known) {
       throw known;

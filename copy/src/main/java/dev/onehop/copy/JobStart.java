@@ -76,7 +76,7 @@ final class JobStart {
     for (ClusterEnd end : List.of(source, destination)) {
       patiently(
           () -> {
-            end.checkVersion();
+            end.checkForCopy();
             return true;
           });
     }

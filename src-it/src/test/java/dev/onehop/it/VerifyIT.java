@@ -423,8 +423,17 @@ class VerifyIT {
     source.shardCollection("meta.sharded", BY_ID, List.of());
     destination.shardCollection(
         "meta2.sharded", new BsonDocument("k", new BsonInt32(1)), List.of());
-    VerifyReport report =
-        verification("meta").rename(Map.of("meta", "meta2")).throughMongos(true).build().run();
+    for (boolean throughMongos : new boolean[] {false, true}) {
+      assertWrong(
+          verification("meta")
+              .rename(Map.of("meta", "meta2"))
+              .throughMongos(throughMongos)
+              .build()
+              .run());
+    }
+  }
+
+  private static void assertWrong(VerifyReport report) {
     assertThat(report.metadata())
         .extracting(MetadataDifference::namespace, MetadataDifference::what)
         .map(tuple -> tuple.toList().get(0) + ": " + tuple.toList().get(1))

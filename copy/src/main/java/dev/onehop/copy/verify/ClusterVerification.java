@@ -2,6 +2,9 @@ package dev.onehop.copy.verify;
 
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.StructureReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -56,9 +61,6 @@ public final class ClusterVerification {
   public static final String CONNECTING = "connecting";
 
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
-
-  /** What copies keep beside what they copy. */
-  private static final String OF_COPIES = "onehop_copy";
 
   private static final int MEGABYTES = 96;
   private static final int MOST_ROUNDS = 10;
@@ -283,12 +285,10 @@ public final class ClusterVerification {
    * @throws InterruptedException if the thread is interrupted; then nothing goes on
    */
   public VerifyReport run() throws InterruptedException {
-    try (Endpoint source =
-            Endpoint.connect(
-                "the source", settings.from, settings.changeFrom, settings.throughMongos);
-        Endpoint destination =
-            Endpoint.connect(
-                "the destination", settings.to, settings.changeTo, settings.throughMongos)) {
+    try (Side source =
+            Side.connect("source", settings.from, settings.changeFrom, settings.throughMongos);
+        Side destination =
+            Side.connect("destination", settings.to, settings.changeTo, settings.throughMongos)) {
       if (mapping.renamed().isEmpty()) {
         refuseSameCluster(source, destination);
       }
@@ -299,7 +299,7 @@ public final class ClusterVerification {
         return new Run(source, destination, state).compare();
       }
     } catch (RuntimeException e) {
-      if (Servers.isInterruption(e)) {
+      if (Waits.isInterruption(e)) {
         InterruptedException interrupted = new InterruptedException();
         interrupted.initCause(e);
         throw interrupted;
@@ -308,7 +308,7 @@ public final class ClusterVerification {
     }
   }
 
-  private static void refuseSameCluster(Endpoint source, Endpoint destination) {
+  private static void refuseSameCluster(Side source, Side destination) {
     if (source.identity().equals(destination.identity())) {
       throw new IllegalArgumentException(
           "source and destination are the same cluster, "
@@ -318,7 +318,7 @@ public final class ClusterVerification {
   }
 
   /** What is compared, as far as it has to be the same when it is resumed. */
-  private BsonDocument what(Endpoint source, Endpoint destination) {
+  private BsonDocument what(Side source, Side destination) {
     BsonDocument names = new BsonDocument();
     new TreeMap<>(mapping.renamed()).forEach((from, to) -> names.append(from, new BsonString(to)));
     BsonDocument selected = new BsonDocument();
@@ -338,12 +338,12 @@ public final class ClusterVerification {
 
   /** One run over two clusters. */
   private final class Run implements CollectionWork.Shared {
-    private final Endpoint source;
-    private final Endpoint destination;
+    private final Side source;
+    private final Side destination;
     private final @Nullable StateFile state;
     private final Map<String, CollectionWork> compared = new LinkedHashMap<>();
 
-    Run(Endpoint source, Endpoint destination, @Nullable StateFile state) {
+    Run(Side source, Side destination, @Nullable StateFile state) {
       this.source = source;
       this.destination = destination;
       this.state = state;
@@ -413,14 +413,12 @@ public final class ClusterVerification {
     }
 
     private MetadataComparison metadata() throws InterruptedException {
-      SortedMap<String, CollectionInfo> from =
-          new Catalog(source)
-              .read(
-                  mapping::concerns,
-                  namespace -> isWanted(namespace, mapping.destination(namespace)));
-      SortedMap<String, CollectionInfo> to =
-          new Catalog(destination)
-              .read(database -> !OF_THE_SERVERS.contains(database), this::isExpected);
+      SortedMap<String, CollectionSpec> from = read(source, mapping::concerns, this::destinationOf);
+      SortedMap<String, CollectionSpec> to =
+          read(
+              destination,
+              database -> !OF_THE_SERVERS.contains(database),
+              namespace -> isExpected(namespace) ? namespace : null);
       if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
         throw new IllegalArgumentException(
             "neither cluster has a collection that is included and not excluded");
@@ -429,17 +427,28 @@ public final class ClusterVerification {
         refuseSameCluster(source, destination);
       }
       MetadataComparison metadata =
-          new MetadataComparison(mapping, source.isSharded() && destination.isSharded());
+          new MetadataComparison(
+              mapping, source.cluster().isSharded() && destination.cluster().isSharded());
       metadata.compare(from, to);
       return metadata;
     }
 
+    private static SortedMap<String, CollectionSpec> read(
+        Side side, Predicate<String> databases, Function<String, @Nullable String> destinations)
+        throws InterruptedException {
+      SortedMap<String, CollectionSpec> specs = new TreeMap<>();
+      for (CollectionSpec spec :
+          new StructureReader(side.cluster(), databases, destinations).read()) {
+        specs.put(spec.namespace(), spec);
+      }
+      return specs;
+    }
+
     /** The buckets of a time series are what the server makes of its documents. */
-    private boolean isWanted(String namespace, @Nullable String target) {
-      String database = Mapping.databaseOf(namespace);
-      return target != null
-          && !database.equals(OF_COPIES)
-          && !namespace.startsWith(database + ".system.");
+    private @Nullable String destinationOf(String namespace) {
+      return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
+          ? null
+          : mapping.destination(namespace);
     }
 
     /** Whether a collection of the source could be mapped to this one. */
@@ -457,12 +466,7 @@ public final class ClusterVerification {
                   candidates.add(from + "." + name);
                 }
               });
-      return candidates.stream()
-          .anyMatch(
-              candidate -> {
-                String target = mapping.destination(candidate);
-                return namespace.equals(target) && isWanted(candidate, target);
-              });
+      return candidates.stream().anyMatch(candidate -> namespace.equals(destinationOf(candidate)));
     }
 
     private void compareDocuments(List<CollectionPair> pairs) throws InterruptedException {

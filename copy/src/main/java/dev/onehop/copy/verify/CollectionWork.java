@@ -72,22 +72,20 @@ final class CollectionWork {
    */
   static CollectionWork plan(
       CollectionPair pair,
-      Endpoint source,
-      Endpoint destination,
+      Side source,
+      Side destination,
       Shared shared,
       @Nullable List<BsonValue> known,
       long perRange)
       throws InterruptedException {
     Reader from = Reader.from(source, pair);
     Reader to = Reader.to(destination, pair);
-    long ofFrom = Servers.retrying(from::estimate);
-    long ofTo = Servers.retrying(to::estimate);
+    long ofFrom = from.estimate();
+    long ofTo = to.estimate();
     long estimate = Math.max(ofFrom, ofTo);
     Reader larger = ofFrom >= ofTo ? from : to;
     Reader.Sample sizes =
-        estimate == 0
-            ? Reader.Sample.EMPTY
-            : Servers.retrying(() -> larger.sample(LEAST_SAMPLES, estimate));
+        estimate == 0 ? Reader.Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
     List<BsonValue> bounds = known;
     if (bounds == null) {
       long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
@@ -95,7 +93,7 @@ final class CollectionWork {
       bounds = List.of();
       if (count > 1 && pair.hasRanges()) {
         int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
-        bounds = quantiles(Servers.retrying(() -> larger.sample(samples, estimate)).keys(), count);
+        bounds = quantiles(larger.sample(samples, estimate).keys(), count);
       }
     }
     return new CollectionWork(

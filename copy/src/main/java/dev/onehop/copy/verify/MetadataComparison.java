@@ -1,17 +1,22 @@
 package dev.onehop.copy.verify;
 
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
+import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -42,21 +47,21 @@ final class MetadataComparison {
    * @param from the collections of the source that are mapped
    * @param to those of the destination that a collection of the source could be mapped to
    */
-  void compare(SortedMap<String, CollectionInfo> from, SortedMap<String, CollectionInfo> to) {
+  void compare(SortedMap<String, CollectionSpec> from, SortedMap<String, CollectionSpec> to) {
     Set<String> extra = new TreeSet<>(to.keySet());
     from.forEach(
         (namespace, info) -> {
           String target = Objects.requireNonNull(mapping.destination(namespace));
           extra.remove(target);
-          CollectionInfo other = to.get(target);
+          CollectionSpec other = to.get(target);
           if (other == null) {
-            add(namespace, info.type() + " missing at the destination");
+            add(namespace, type(info) + " missing at the destination");
           } else {
             compare(info, other);
           }
         });
     for (String namespace : extra) {
-      add(namespace, Objects.requireNonNull(to.get(namespace)).type() + " missing at the source");
+      add(namespace, type(Objects.requireNonNull(to.get(namespace))) + " missing at the source");
     }
   }
 
@@ -74,10 +79,10 @@ final class MetadataComparison {
     differences.add(new MetadataDifference(namespace, what));
   }
 
-  private void compare(CollectionInfo from, CollectionInfo to) {
+  private void compare(CollectionSpec from, CollectionSpec to) {
     String namespace = from.namespace();
-    if (!from.type().equals(to.type())) {
-      add(namespace, "a " + from.type() + " at the source, a " + to.type() + " at the destination");
+    if (from.kind() != to.kind()) {
+      add(namespace, "a " + type(from) + " at the source, a " + type(to) + " at the destination");
       return;
     }
     for (String option : differing(mapped(from), to.options())) {
@@ -87,26 +92,36 @@ final class MetadataComparison {
     if (shardKeys && !same(shardKey(from), shardKey(to))) {
       add(
           namespace,
-          from.shardKey() == null
+          from.sharding() == null
               ? "sharded at the destination only"
-              : to.shardKey() == null ? "sharded at the source only" : "shard key differs");
+              : to.sharding() == null ? "sharded at the source only" : "shard key differs");
     }
-    if (from.isView()) {
+    if (from.kind() == Kind.VIEW) {
       return;
     }
-    if (!from.keyField().equals(to.keyField())) {
+    if (!CollectionPair.keyField(from).equals(CollectionPair.keyField(to))) {
       add(namespace, "the times of its documents are in different fields: documents not compared");
       return;
     }
     pairs.add(new CollectionPair(from, to, mapping.filter(namespace)));
   }
 
-  private static BsonValue shardKey(CollectionInfo info) {
-    return info.shardKey() == null ? new BsonDocument() : info.shardKey();
+  private static String type(CollectionSpec info) {
+    return info.kind() == Kind.TIME_SERIES
+        ? "timeseries"
+        : info.kind().name().toLowerCase(Locale.ROOT);
+  }
+
+  private static BsonDocument shardKey(CollectionSpec info) {
+    Sharding sharding = info.sharding();
+    return sharding == null
+        ? new BsonDocument()
+        : new BsonDocument("key", sharding.key())
+            .append("unique", BsonBoolean.valueOf(sharding.unique()));
   }
 
   /** The options as the destination should have them: a view is on the collection's new name. */
-  private BsonDocument mapped(CollectionInfo info) {
+  private BsonDocument mapped(CollectionSpec info) {
     BsonDocument options = info.options();
     if (!options.isString("viewOn")) {
       return options;
@@ -142,13 +157,10 @@ final class MetadataComparison {
     }
   }
 
-  private static Map<String, BsonDocument> byName(CollectionInfo info) {
+  private static Map<String, BsonDocument> byName(CollectionSpec info) {
     Map<String, BsonDocument> byName = new TreeMap<>();
     for (BsonDocument index : info.indexes()) {
-      BsonDocument options = index.clone();
-      // The namespace, which old servers say.
-      options.remove("ns");
-      byName.put(index.getString("name").getValue(), options);
+      byName.put(index.getString("name").getValue(), index);
     }
     return byName;
   }

@@ -1,5 +1,6 @@
 package dev.onehop.copy.verify;
 
+import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.bson.SortableKey;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +67,7 @@ final class RangeWork {
 
   /** Reads both sides to the end; what differs is left to second looks. */
   void read(SecondLooks looks, Pace pace) throws InterruptedException {
-    Servers.Patience patience = new Servers.Patience();
+    Waits.Patience patience = collection.from().patience();
     KeyRange left = range;
     Group last = null;
     while (true) {

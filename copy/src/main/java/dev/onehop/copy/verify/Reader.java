@@ -5,6 +5,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.RandomSample;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
@@ -38,41 +39,40 @@ final class Reader {
   private static final long LAST_USUAL = TimeUnit.SECONDS.toMillis(Integer.MAX_VALUE);
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
-  private final Endpoint endpoint;
+  private final Side side;
   private final String namespace;
   private final CollectionPair pair;
   private final @Nullable BsonDocument filter;
   private final BsonPath path;
 
-  // A mongos knows how to read a time series that is sharded.
-  private final boolean routed;
-
-  private Reader(
-      Endpoint endpoint, String namespace, CollectionPair pair, @Nullable BsonDocument filter) {
-    this.endpoint = endpoint;
+  private Reader(Side side, String namespace, CollectionPair pair, @Nullable BsonDocument filter) {
+    this.side = side;
     this.namespace = namespace;
     this.pair = pair;
     this.filter = filter;
     this.path = BsonPath.of(pair.keyField());
-    this.routed = !pair.isTimeSeries();
   }
 
-  static Reader from(Endpoint endpoint, CollectionPair pair) {
-    return new Reader(endpoint, pair.from().namespace(), pair, pair.filter());
+  static Reader from(Side side, CollectionPair pair) {
+    return new Reader(side, pair.from().namespace(), pair, pair.filter());
   }
 
-  static Reader to(Endpoint endpoint, CollectionPair pair) {
-    return new Reader(endpoint, pair.to().namespace(), pair, null);
+  static Reader to(Side side, CollectionPair pair) {
+    return new Reader(side, pair.to().namespace(), pair, null);
   }
 
   /** How many documents there are, about. */
-  long estimate() {
-    Long count = Servers.one(collection().estimatedDocumentCount());
-    return count == null ? 0 : count;
+  long estimate() throws InterruptedException {
+    return side.cluster().one(collection()::estimatedDocumentCount);
+  }
+
+  /** How long failures that pass are accepted. */
+  Waits.Patience patience() {
+    return side.cluster().patience();
   }
 
   private MongoCollection<RawBsonDocument> collection() {
-    return endpoint.documents(namespace, routed);
+    return side.documents(namespace);
   }
 
   /**
@@ -121,10 +121,9 @@ final class Reader {
     return RandomSample.take(count, of, sample -> sample(List.of(sample, shape)));
   }
 
-  private Sample sample(List<BsonDocument> pipeline) {
-    List<RawBsonDocument> documents =
-        Servers.one(Flux.from(collection().aggregate(pipeline).allowDiskUse(true)).collectList());
-    return Sample.of(Objects.requireNonNull(documents), pair.keyField());
+  private Sample sample(List<BsonDocument> pipeline) throws InterruptedException {
+    return Sample.of(
+        side.cluster().all(collection().aggregate(pipeline).allowDiskUse(true)), pair.keyField());
   }
 
   /**
@@ -132,8 +131,8 @@ final class Reader {
    *
    * @param batch how many documents a server may send at once
    */
-  Groups read(KeyRange range, int batch) {
-    ClientSession session = endpoint.session(routed, false);
+  Groups read(KeyRange range, int batch) throws InterruptedException {
+    ClientSession session = side.session(false);
     try {
       Flux<RawBsonDocument> documents;
       if (pair.isTimeSeries()) {
@@ -147,7 +146,7 @@ final class Reader {
       }
       return new Groups(documents.toStream(batch), session);
     } catch (RuntimeException e) {
-      endpoint.giveBack(session);
+      side.giveBack(session);
       throw e;
     }
   }
@@ -201,8 +200,13 @@ final class Reader {
    * @param keys by their order
    * @return what there is, by the order of the key, also of keys that a collation holds equal
    */
-  Map<Order, Fingerprint> look(List<BsonValue> keys, int batch) {
-    ClientSession session = endpoint.session(routed, true);
+  Map<Order, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
+    return side.cluster().persistently(() -> lookOnce(keys, batch));
+  }
+
+  private Map<Order, Fingerprint> lookOnce(List<BsonValue> keys, int batch)
+      throws InterruptedException {
+    ClientSession session = side.session(true);
     try {
       Bson asked = anyOf(keys);
       Map<Order, Fingerprint> found = new HashMap<>();
@@ -221,7 +225,7 @@ final class Reader {
       }
       return found;
     } finally {
-      endpoint.giveBack(session);
+      side.giveBack(session);
     }
   }
 
@@ -316,7 +320,7 @@ final class Reader {
       try {
         documents.close();
       } finally {
-        endpoint.giveBack(session);
+        side.giveBack(session);
       }
     }
   }

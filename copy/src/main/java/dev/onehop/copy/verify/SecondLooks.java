@@ -185,10 +185,8 @@ final class SecondLooks implements Callable<Void> {
     List<BsonValue> keys = all.stream().map(waiting -> waiting.key).toList();
     long begun = System.nanoTime();
     // The source first: what the destination then has was there before, or is there now.
-    Map<Order, Fingerprint> from =
-        Servers.retrying(() -> collection.from().look(keys, collection.batch()));
-    Map<Order, Fingerprint> to =
-        Servers.retrying(() -> collection.to().look(keys, collection.batch()));
+    Map<Order, Fingerprint> from = collection.from().look(keys, collection.batch());
+    Map<Order, Fingerprint> to = collection.to().look(keys, collection.batch());
     long ended = System.nanoTime();
     for (Waiting waiting : all) {
       Verdict verdict =

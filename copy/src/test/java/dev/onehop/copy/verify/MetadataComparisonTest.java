@@ -3,6 +3,7 @@ package dev.onehop.copy.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,18 +14,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class MetadataComparisonTest {
-  private static CollectionInfo collection(
+  private static CollectionSpec collection(
       String options, String index, @Nullable String shardKey) {
-    return new CollectionInfo(
+    BsonDocument key = shardKey == null ? null : BsonDocument.parse(shardKey);
+    return new CollectionSpec(
         "d.c",
-        "collection",
-        BsonDocument.parse(options),
+        "d.c",
+        CollectionSpec.Kind.COLLECTION,
         null,
+        BsonDocument.parse(options),
         List.of(BsonDocument.parse(index)),
-        shardKey == null ? null : BsonDocument.parse(shardKey));
+        key == null ? null : new CollectionSpec.Sharding(key.getDocument("key"), false, List.of()));
   }
 
-  private static List<String> differences(CollectionInfo from, CollectionInfo to) {
+  private static List<String> differences(CollectionSpec from, CollectionSpec to) {
     MetadataComparison comparison = new MetadataComparison(Mapping.ALL, true);
     comparison.compare(new TreeMap<>(Map.of("d.c", from)), new TreeMap<>(Map.of("d.c", to)));
     return comparison.differences().stream().map(MetadataDifference::what).toList();

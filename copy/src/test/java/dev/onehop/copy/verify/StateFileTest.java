@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -37,9 +39,15 @@ class StateFileTest {
   }
 
   private static CollectionPair pair(UUID uuid) {
-    CollectionInfo info =
-        new CollectionInfo(
-            "d.c", "collection", new BsonDocument(), new BsonBinary(uuid), List.of(), null);
+    CollectionSpec info =
+        new CollectionSpec(
+            "d.c",
+            "d.c",
+            CollectionSpec.Kind.COLLECTION,
+            new BsonBinary(uuid),
+            new BsonDocument(),
+            List.of(),
+            null);
     return new CollectionPair(info, info, null);
   }
 
@@ -98,7 +106,7 @@ class StateFileTest {
     Thread.currentThread().interrupt();
     Throwable failure = catchThrowable(() -> state.begin(pair, BOUNDS));
     assertThat(Thread.interrupted()).isTrue();
-    assertThat(Servers.isInterruption(failure)).isTrue();
+    assertThat(Waits.isInterruption(failure)).isTrue();
     state.close();
   }
 

@@ -2,26 +2,34 @@ package dev.onehop.copy.internal.cluster;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.ClusterServers;
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
-import java.util.HashSet;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -30,6 +38,8 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -44,25 +54,33 @@ public final class ClusterEnd implements AutoCloseable {
   // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
   private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
   private static final int WIRE_VERSION_6_0 = 17;
+  private static final Logger log = LoggerFactory.getLogger(ClusterEnd.class);
+
+  private static final Duration TO_BE_READY = Duration.ofSeconds(10);
 
   private final String role;
-  private final ClusterServers servers;
-  private final MongoClient client;
   private final MongoClientSettings settings;
+  private final int threads;
   private final BsonDocument hello;
+  private final MongoClient client;
+  private final @Nullable OneHop router;
   private volatile boolean takesUuids = true;
+  private volatile Duration patience = Waits.FOREVER;
+  private @Nullable ClusterServers servers; // guarded by this
 
   private ClusterEnd(
       String role,
-      ClusterServers servers,
-      MongoClient client,
       MongoClientSettings settings,
-      BsonDocument hello) {
+      int threads,
+      BsonDocument hello,
+      MongoClient client,
+      @Nullable OneHop router) {
     this.role = role;
-    this.servers = servers;
-    this.client = client;
     this.settings = settings;
+    this.threads = threads;
     this.hello = hello;
+    this.client = client;
+    this.router = router;
   }
 
   /**
@@ -70,41 +88,45 @@ public final class ClusterEnd implements AutoCloseable {
    *
    * @param role source or destination, for messages
    * @param change of the driver's settings
-   * @param routed whether the client sends what one shard owns to the mongos beside it
+   * @param routing to which servers the client of a sharded cluster sends what one shard owns.
+   *     Without a way to all shards, the mode {@code DIRECT} is {@code NONE}
    * @param threads how many threads the connections to the servers have
-   * @throws CopyException if it can't be reached or is nothing that can be copied
+   * @throws CopyException if it can't be reached, which its cause says, or is none of the two
    */
   public static ClusterEnd connect(
       String role,
       String uri,
       Consumer<MongoClientSettings.Builder> change,
-      boolean routed,
+      RoutingMode routing,
       int threads)
       throws InterruptedException {
     MongoClientSettings.Builder builder =
         MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri));
     change.accept(builder);
     MongoClientSettings settings = builder.build();
-    ClusterServers servers = ClusterServers.connect(settings, null, threads);
+    MongoClient client = MongoClients.create(settings);
     try {
-      BsonDocument hello = hello(role, servers);
-      boolean mongos = isMongos(hello);
-      MongoClient client =
-          mongos && routed
-              ? OneHop.builder(uri).applyToClientSettings(change).client(MongoClient.class)
-              : MongoClients.create(settings);
-      return new ClusterEnd(role, servers, client, settings, hello);
+      BsonDocument hello = hello(role, client);
+      OneHop router =
+          isMongos(hello) && routing != RoutingMode.NONE
+              ? router(role, routing, OneHop.builder(uri).applyToClientSettings(change))
+              : null;
+      if (router != null) {
+        client.close();
+        client = MongoClients.create(router.clientSettings());
+      }
+      return new ClusterEnd(role, settings, threads, hello, client, router);
     } catch (RuntimeException | InterruptedException | Error failure) {
-      servers.close();
+      client.close();
       throw failure;
     }
   }
 
-  private static BsonDocument hello(String role, ClusterServers servers)
-      throws InterruptedException {
+  private static BsonDocument hello(String role, MongoClient client) throws InterruptedException {
     BsonDocument hello;
     try {
-      hello = Waits.one(run(servers.seeds(), "admin", command("hello")));
+      hello =
+          Waits.one(client.getDatabase("admin").runCommand(command("hello"), BsonDocument.class));
     } catch (RuntimeException failure) {
       throw new CopyException("the " + role + " can't be used: " + Waits.reason(failure), failure);
     }
@@ -112,12 +134,25 @@ public final class ClusterEnd implements AutoCloseable {
       throw new CopyException(
           "the " + role + "'s URL names config servers; name its mongoses", null);
     }
-    if (!isMongos(hello) && !hello.containsKey("setName")) {
-      throw new CopyException(
-          "the " + role + " is a single server; a copy needs a replica set or a sharded cluster",
-          null);
-    }
     return hello;
+  }
+
+  /** Null if the shards can't be reached from here, or don't know the user. */
+  private static @Nullable OneHop router(String role, RoutingMode mode, OneHop.Builder builder) {
+    String missing;
+    try {
+      OneHop router = builder.routing(mode).build();
+      RouterStatus status = router.ready(mode == RoutingMode.DIRECT ? TO_BE_READY : Duration.ZERO);
+      if (status.isReady() || mode != RoutingMode.DIRECT) {
+        return router;
+      }
+      router.close();
+      missing = String.join("; ", status.missing());
+    } catch (IllegalArgumentException e) {
+      missing = Waits.reason(e);
+    }
+    log.warn("the {} is used through its mongoses, as its shards can't be: {}", role, missing);
+    return null;
   }
 
   private static boolean isMongos(BsonDocument hello) {
@@ -134,9 +169,19 @@ public final class ClusterEnd implements AutoCloseable {
     return isMongos(hello);
   }
 
+  /** What the server that it is connected to says of itself. */
+  public BsonDocument hello() {
+    return hello;
+  }
+
   /** Its servers. */
-  public ClusterServers servers() {
-    return servers;
+  public synchronized ClusterServers servers() {
+    ClusterServers known = servers;
+    if (known == null) {
+      known = ClusterServers.connect(settings, null, threads);
+      servers = known;
+    }
+    return known;
   }
 
   /** Its client. */
@@ -158,6 +203,13 @@ public final class ClusterEnd implements AutoCloseable {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
+  /** A collection, given with its database, with majority reads of the primary. */
+  public MongoCollection<BsonDocument> collection(String namespace) {
+    MongoNamespace name = new MongoNamespace(namespace);
+    return database(name.getDatabaseName())
+        .getCollection(name.getCollectionName(), BsonDocument.class);
+  }
+
   /** Runs a command by the client and gives its answer; a failure if it is not carried out. */
   public BsonDocument run(String database, BsonDocument command) throws InterruptedException {
     return Waits.one(client.getDatabase(database).runCommand(command, BsonDocument.class));
@@ -166,32 +218,51 @@ public final class ClusterEnd implements AutoCloseable {
   /** The same again while servers can't be reached. */
   public BsonDocument runPersistently(String database, BsonDocument command)
       throws InterruptedException {
-    return Waits.persistently("the " + role, () -> run(database, command));
+    return persistently(() -> run(database, command));
   }
 
   /** All that a publisher gives, again from the beginning when a server is lost meanwhile. */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
-    return Waits.persistently("the " + role, () -> Waits.one(Flux.from(publisher).collectList()));
+    return one(() -> Flux.from(publisher).collectList());
+  }
+
+  /** The first value of a publisher that has one, again when a server is lost meanwhile. */
+  public <T> T one(Supplier<? extends Publisher<T>> publisher) throws InterruptedException {
+    return persistently(() -> Waits.one(publisher.get()));
+  }
+
+  /** Does something until it succeeds, fails for good, or fails longer than is accepted. */
+  public <T extends @Nullable Object> T persistently(Waits.Step<T> step)
+      throws InterruptedException {
+    return Waits.persistently(patience(), step);
+  }
+
+  /** How long failures that pass are accepted from now on. */
+  public Waits.Patience patience() {
+    return new Waits.Patience("the " + role, patience);
+  }
+
+  /** Sets how long failures that pass are accepted; by default without a limit. */
+  public void setPatience(Duration longest) {
+    patience = longest;
   }
 
   /** Documents of the metadata, as of now. */
   public List<BsonDocument> metadata(String collection, BsonDocument filter)
       throws InterruptedException {
-    return Waits.persistently(
-        "the " + role + "'s metadata", () -> Waits.one(servers.config().find(collection, filter)));
+    return all(collection("config." + collection).find(filter));
   }
 
   /** The servers of each shard by its id; of a replica set its own, as {@link #ALONE}. */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
-        ? Waits.persistently(
-            "the " + role + "'s shards", () -> Waits.one(servers.directory().all()))
-        : new TreeMap<>(Map.of(ALONE, servers.seeds()));
+        ? one(() -> servers().directory().all())
+        : new TreeMap<>(Map.of(ALONE, servers().seeds()));
   }
 
   /** The servers of a shard as {@link #shards} names it. */
   public Mono<ReplicaSet> shard(String id) {
-    return isSharded() ? servers.directory().shard(id) : Mono.just(servers.seeds());
+    return isSharded() ? servers().directory().shard(id) : Mono.just(servers().seeds());
   }
 
   /**
@@ -203,7 +274,7 @@ public final class ClusterEnd implements AutoCloseable {
     return Mono.defer(
         () -> {
           BsonDocument gossiped = command.clone();
-          servers.clock().gossip(gossiped);
+          servers().clock().gossip(gossiped);
           return run(to, database, gossiped);
         });
   }
@@ -216,21 +287,52 @@ public final class ClusterEnd implements AutoCloseable {
 
   /** The latest cluster time that is known of it. */
   public @Nullable BsonTimestamp clusterTime() {
-    BsonDocument time = servers.clock().clusterTime();
+    BsonDocument time = servers().clock().clusterTime();
     return time == null ? null : ClusterClock.time(time);
+  }
+
+  /**
+   * Checks that it can be copied.
+   *
+   * @throws CopyException if it can't
+   */
+  public void checkForCopy() throws InterruptedException {
+    if (!isSharded() && !hello.containsKey("setName")) {
+      throw new CopyException(
+          "the " + role + " is a single server; a copy needs a replica set or a sharded cluster",
+          null);
+    }
+    check();
   }
 
   /**
    * Learns which version it has.
    *
-   * @throws CopyException if it is too old for a copy
+   * @throws CopyException if it is too old, or a part of a sharded cluster
    */
-  public void checkVersion() throws InterruptedException {
+  public void check() throws InterruptedException {
     Compatibility found = Waits.one(Compatibility.of(client));
     if (!found.isKnown()) {
       throw new CopyException(found.refusal("the " + role), null);
     }
     takesUuids = found.takesUuids();
+    if (!isSharded() && isShard()) {
+      throw new CopyException(
+          "the %s's URL names a shard of a cluster, which may have orphans; name the cluster's mongoses"
+              .formatted(role),
+          null);
+    }
+  }
+
+  private boolean isShard() throws InterruptedException {
+    try {
+      return Waits.first(
+              collection("admin.system.version").find(Filters.eq("shardIdentity")).first())
+          != null;
+    } catch (MongoCommandException refused) {
+      log.debug("the {} does not tell whether it is a shard", role, refused);
+      return false;
+    }
   }
 
   /** Whether its servers take {@code collectionUUID} in commands, as far as is known. */
@@ -255,8 +357,7 @@ public final class ClusterEnd implements AutoCloseable {
   /** Whether the change streams of its servers tell which collections and indexes are created. */
   public boolean tellsCreations() throws InterruptedException {
     for (ReplicaSet shard : shards().values()) {
-      BsonDocument its =
-          Waits.persistently("the " + role, () -> Waits.one(run(shard, "admin", command("hello"))));
+      BsonDocument its = one(() -> run(shard, "admin", command("hello")));
       if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
         return false;
       }
@@ -266,7 +367,7 @@ public final class ClusterEnd implements AutoCloseable {
 
   /** What it is recognised by: of a sharded cluster its id, else the addresses of its members. */
   public Set<String> identity() throws InterruptedException {
-    Set<String> identity = new HashSet<>();
+    Set<String> identity = new TreeSet<>();
     if (isSharded()) {
       metadata("version", new BsonDocument())
           .forEach(version -> identity.add(String.valueOf(version.get("clusterId"))));
@@ -288,6 +389,13 @@ public final class ClusterEnd implements AutoCloseable {
   @Override
   public void close() {
     client.close();
-    servers.close();
+    if (router != null) {
+      router.close();
+    }
+    synchronized (this) {
+      if (servers != null) {
+        servers.close();
+      }
+    }
   }
 }

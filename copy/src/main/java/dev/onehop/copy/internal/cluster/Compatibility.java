@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
  * @param kind of the version, in words
  * @param version for example {@code 5.0}; a server version has a patch level, too
  */
-public record Compatibility(String kind, String version) {
+record Compatibility(String kind, String version) {
   private static final int LEAST = 5;
   private static final int WITH_UUIDS = 6;
 
@@ -23,7 +23,7 @@ public record Compatibility(String kind, String version) {
    *
    * @param client of the cluster's mongoses, or of a replica set
    */
-  public static Mono<Compatibility> of(MongoClient client) {
+  static Mono<Compatibility> of(MongoClient client) {
     return Mono.from(
             client
                 .getDatabase("admin")
@@ -52,7 +52,7 @@ public record Compatibility(String kind, String version) {
   }
 
   /** Whether it is one that copies and verifications know. */
-  public boolean isKnown() {
+  boolean isKnown() {
     return major() >= LEAST;
   }
 
@@ -61,7 +61,7 @@ public record Compatibility(String kind, String version) {
    *
    * @param side whose version it is
    */
-  public String refusal(String side) {
+  String refusal(String side) {
     return "%s has the %s %s, and %d.0 or later is needed".formatted(side, kind, version, LEAST);
   }
 

@@ -8,6 +8,7 @@ import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
 import dev.onehop.wire.message.CommandFailure;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +26,7 @@ public final class Waits {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final int QUIET_TRIES = 4;
+  static final Duration FOREVER = Duration.ofDays(10_000);
 
   // What says that a server is not there or not ready, or has no room in its cache for now, that a
   // cursor is gone with what it read, or that the metadata have changed.
@@ -81,16 +83,68 @@ public final class Waits {
    */
   public static <T extends @Nullable Object> T persistently(String what, Step<T> step)
       throws InterruptedException {
-    for (int tries = 1; ; tries++) {
+    return persistently(new Patience(what, FOREVER), step);
+  }
+
+  /** The same, as long as the patience lasts. */
+  public static <T extends @Nullable Object> T persistently(Patience patience, Step<T> step)
+      throws InterruptedException {
+    while (true) {
       try {
         return step.run();
       } catch (RuntimeException failure) {
-        if (!isPassing(failure)) {
-          throw failure;
-        }
-        pause(what, failure, tries);
+        patience.pauseAfter(failure);
       }
     }
+  }
+
+  /** How long failures that pass are accepted. Not thread-safe. */
+  public static final class Patience {
+    private final String what;
+    private final Duration longest;
+    private long since;
+    private int tries;
+
+    /**
+     * @param what fails, for the log
+     * @param longest from the first failure on
+     */
+    public Patience(String what, Duration longest) {
+      this.what = what;
+      this.longest = longest;
+    }
+
+    /** Starts again, after a success. */
+    public void renew() {
+      tries = 0;
+    }
+
+    /**
+     * Waits before the next attempt, the longer the more often.
+     *
+     * @throws RuntimeException the failure, if it does not pass or has not for too long
+     */
+    public void pauseAfter(RuntimeException failure) throws InterruptedException {
+      if (isInterruption(failure)) {
+        throw new InterruptedException();
+      }
+      long now = System.nanoTime();
+      since = tries == 0 ? now : since;
+      if (!isPassing(failure) || now - since > longest.toNanos()) {
+        throw failure;
+      }
+      pause(what, failure, ++tries);
+    }
+  }
+
+  /** Whether a failure is an interruption, which the reactive library and channels wrap. */
+  public static boolean isInterruption(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param uuid of where its documents are, by which it is known when it is renamed; null if the
  *     server does not tell
  * @param options as {@code listCollections} tells them, and {@code create} takes them
- * @param indexes as {@code listIndexes} tells them, without that of {@code _id}
+ * @param indexes as {@code listIndexes} tells them; of what is to be copied without that of {@code
+ *     _id}
  * @param sharding null if it is not sharded
  */
 public record CollectionSpec(
@@ -58,14 +59,22 @@ public record CollectionSpec(
     indexes = List.copyOf(indexes);
   }
 
+  CollectionSpec withIndexes(List<BsonDocument> others) {
+    return new CollectionSpec(namespace, destination, kind, uuid, options, others, sharding);
+  }
+
   /** Where its documents are: of a time series its bucket collection. */
   public String stored() {
-    return kind == Kind.TIME_SERIES ? Mapping.buckets(namespace) : namespace;
+    return stored(namespace, kind);
   }
 
   /** The same at the destination. */
   public String storedThere() {
-    return kind == Kind.TIME_SERIES ? Mapping.buckets(destination) : destination;
+    return stored(destination, kind);
+  }
+
+  static String stored(String namespace, Kind kind) {
+    return kind == Kind.TIME_SERIES ? Mapping.buckets(namespace) : namespace;
   }
 
   /** Whether it keeps its documents in the order of their insertion and drops the oldest. */

@@ -16,7 +16,7 @@ class ClusterEndTest {
       throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet(maxWireVersion, compatibility);
         ClusterEnd end = member.connect("source")) {
-      end.checkVersion();
+      end.checkForCopy();
       assertThat(end.takesUuids()).isEqualTo(uuids);
       assertThat(end.tellsCreations()).isEqualTo(creations);
     }
@@ -26,7 +26,7 @@ class ClusterEndTest {
   void aRefusedUuidIsSentNoMore() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet();
         ClusterEnd end = member.connect("source")) {
-      end.checkVersion();
+      end.checkForCopy();
       assertThat(end.isUuidRefused(BsonDocument.parse("{ok: 0, code: 72, errmsg: 'Bad option'}")))
           .isFalse();
       assertThat(end.takesUuids()).isTrue();

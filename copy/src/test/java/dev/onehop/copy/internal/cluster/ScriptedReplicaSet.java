@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.cluster;
 
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.wire.ScriptedPeer;
 import dev.onehop.wire.message.LegacyHello;
 import dev.onehop.wire.message.OpMsg;
@@ -79,7 +80,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
 
   /** One of the clusters of a copy. */
   public ClusterEnd connect(String role) throws InterruptedException {
-    return ClusterEnd.connect(role, url(), settings -> {}, false, 1);
+    return ClusterEnd.connect(role, url(), settings -> {}, RoutingMode.NONE, 1);
   }
 
   /** Sets how it answers from now on; not to {@code hello}. */

@@ -63,7 +63,7 @@ class RangeReaderTest {
       server.store("d.c", "{_id: %d, n: 1}".formatted(id));
     }
     source = server.connect("source");
-    source.checkVersion();
+    source.checkForCopy();
   }
 
   @AfterEach

@@ -35,7 +35,7 @@ class DestinationStructureTest {
   void connect() throws InterruptedException {
     server = new ScriptedReplicaSet();
     destination = server.connect("destination");
-    destination.checkVersion();
+    destination.checkForCopy();
     structure =
         new DestinationStructure(
             destination,

@@ -36,12 +36,12 @@ class StructureOfCollectionsTest {
   @Test
   void theShardKeyOfBucketsIsOneOfMeasurements() {
     assertThat(
-            SourceStructure.ofSeries(
+            StructureReader.ofSeries(
                 BsonDocument.parse("{'meta.at': 'hashed', 'control.min.t': 1}"),
                 BsonDocument.parse("{timeField: 't', metaField: 'tags'}")))
         .isEqualTo(BsonDocument.parse("{'tags.at': 'hashed', t: 1}"));
     assertThat(
-            SourceStructure.ofSeries(
+            StructureReader.ofSeries(
                 BsonDocument.parse("{meta: 1}"),
                 BsonDocument.parse("{timeField: 't', metaField: 'tags'}")))
         .isEqualTo(BsonDocument.parse("{tags: 1}"));

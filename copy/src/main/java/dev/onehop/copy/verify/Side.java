@@ -1,0 +1,161 @@
+package dev.onehop.copy.verify;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.routing.RoutingMode;
+import java.time.Duration;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of the two clusters of a verification. Documents are read from the shards themselves where
+ * that is possible. Orphans are never seen, neither way. Reads are of primaries, with majority read
+ * concern.
+ *
+ * <p>Thread-safe.
+ */
+final class Side implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private final ClusterEnd cluster;
+  private final String identity;
+  private final int shards;
+
+  private @Nullable BsonTimestamp operationTime; // guarded by this
+  private @Nullable BsonDocument clusterTime; // guarded by this
+
+  private Side(ClusterEnd cluster) throws InterruptedException {
+    this.cluster = cluster;
+    this.identity = identityOf(cluster);
+    this.shards =
+        cluster.isSharded()
+            ? Math.max(1, cluster.metadata("shards", new BsonDocument()).size())
+            : 1;
+  }
+
+  /**
+   * Connects.
+   *
+   * @param role source or destination, for messages
+   * @param url of mongoses or of a replica set
+   * @param change of the client's settings
+   * @param throughMongos whether documents, too, are read through the mongoses
+   * @throws IllegalArgumentException if the URL names something else
+   */
+  static Side connect(
+      String role, String url, Consumer<MongoClientSettings.Builder> change, boolean throughMongos)
+      throws InterruptedException {
+    try {
+      ClusterEnd cluster =
+          ClusterEnd.connect(
+              role, url, change, throughMongos ? RoutingMode.NONE : RoutingMode.DIRECT, 1);
+      try {
+        cluster.setPatience(PATIENCE);
+        cluster.check();
+        return new Side(cluster);
+      } catch (RuntimeException | InterruptedException e) {
+        cluster.close();
+        throw e;
+      }
+    } catch (CopyException e) {
+      throw e.getCause() instanceof RuntimeException unreachable
+          ? unreachable
+          : new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private static String identityOf(ClusterEnd cluster) throws InterruptedException {
+    if (cluster.isSharded()) {
+      return "cluster "
+          + cluster
+              .metadata("version", new BsonDocument())
+              .get(0)
+              .getObjectId("clusterId")
+              .getValue()
+              .toHexString();
+    }
+    BsonDocument hello = cluster.hello();
+    if (!hello.containsKey("setName")) {
+      // Of the process, which is all that a server on its own has.
+      return "server "
+          + hello.getDocument("topologyVersion").getObjectId("processId").getValue().toHexString();
+    }
+    TreeSet<String> members = new TreeSet<>();
+    for (BsonValue host : hello.getArray("hosts")) {
+      members.add(host.asString().getValue());
+    }
+    return "replica set " + hello.getString("setName").getValue() + members;
+  }
+
+  ClusterEnd cluster() {
+    return cluster;
+  }
+
+  /** What two sides of the same cluster have in common, and no others. */
+  String identity() {
+    return identity;
+  }
+
+  /** How many servers answer a read at the same time, at most. */
+  int shards() {
+    return shards;
+  }
+
+  /** Documents as they are. */
+  MongoCollection<RawBsonDocument> documents(String namespace) {
+    return cluster.collection(namespace).withDocumentClass(RawBsonDocument.class);
+  }
+
+  /**
+   * A session.
+   *
+   * @param after whether its reads see what all sessions that were given back have seen
+   */
+  ClientSession session(boolean after) throws InterruptedException {
+    ClientSession session =
+        Waits.one(
+            cluster
+                .client()
+                .startSession(ClientSessionOptions.builder().causallyConsistent(true).build()));
+    if (after) {
+      synchronized (this) {
+        session.advanceOperationTime(operationTime);
+        session.advanceClusterTime(clusterTime);
+      }
+    }
+    return session;
+  }
+
+  /** Ends a session, and remembers up to when it has seen. */
+  synchronized void giveBack(ClientSession session) {
+    BsonTimestamp operation = session.getOperationTime();
+    BsonDocument cluster = session.getClusterTime();
+    session.close();
+    if (operation != null && (operationTime == null || operation.compareTo(operationTime) > 0)) {
+      operationTime = operation;
+    }
+    if (cluster != null
+        && (clusterTime == null || timeOf(cluster).compareTo(timeOf(clusterTime)) > 0)) {
+      clusterTime = cluster;
+    }
+  }
+
+  private static BsonTimestamp timeOf(BsonDocument clusterTime) {
+    return clusterTime.getTimestamp("clusterTime");
+  }
+
+  @Override
+  public void close() {
+    cluster.close();
+  }
+}
