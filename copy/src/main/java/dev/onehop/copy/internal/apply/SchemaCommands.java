@@ -1,0 +1,101 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.reactivestreams.client.MongoClient;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Commands that change the destination's collections. Each waits for a guard, which fails if
+ * another process has the job. Thread-safe.
+ */
+final class SchemaCommands {
+  private static final Logger log = LoggerFactory.getLogger(SchemaCommands.class);
+  private static final Object GUARD = new Object();
+
+  private final MongoClient destination;
+
+  SchemaCommands(MongoClient destination) {
+    this.destination = destination;
+  }
+
+  /** Has all commands of some work wait for a guard. */
+  static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
+    return work.contextWrite(context -> context.put(GUARD, guard));
+  }
+
+  /**
+   * Runs a command with a majority, again while servers can't be reached.
+   *
+   * @param ignored errors that say that it was done before
+   */
+  Mono<Void> run(String database, BsonDocument command, int... ignored) {
+    if (!command.containsKey("writeConcern")) {
+      command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
+    }
+    return Mono.deferContextual(
+            context ->
+                context
+                    .<Mono<Void>>getOrEmpty(GUARD)
+                    .orElseGet(Mono::empty)
+                    .thenMany(destination.getDatabase(database).runCommand(command))
+                    .next())
+        .retryWhen(SourceReads.untilThere())
+        .then()
+        .onErrorResume(
+            MongoCommandException.class,
+            refused -> {
+              for (int code : ignored) {
+                if (refused.getErrorCode() == code) {
+                  return Mono.empty();
+                }
+              }
+              return Mono.error(refused);
+            });
+  }
+
+  /**
+   * The collection may be newer, and then it is as the end wants it, or a later event makes it so.
+   */
+  static Mono<Void> tolerant(Mono<Void> command, boolean uncertain) {
+    return uncertain
+        ? command.onErrorResume(
+            MongoCommandException.class,
+            refused -> {
+              log.info("not applied to what may be newer: {}", refused.getErrorMessage());
+              return Mono.empty();
+            })
+        : command;
+  }
+
+  /** Whether the destination has a collection. */
+  Mono<Boolean> exists(MongoNamespace namespace) {
+    BsonDocument list =
+        new BsonDocument("listCollections", new BsonInt32(1))
+            .append(
+                "filter", new BsonDocument("name", new BsonString(namespace.getCollectionName())))
+            .append("nameOnly", BsonBoolean.TRUE);
+    return Mono.from(
+            destination
+                .getDatabase(namespace.getDatabaseName())
+                .runCommand(list, BsonDocument.class))
+        .map(reply -> !reply.getDocument("cursor").getArray("firstBatch").isEmpty())
+        .retryWhen(SourceReads.untilThere());
+  }
+
+  /** Whether the destination is a sharded cluster. */
+  Mono<Boolean> isSharded() {
+    return Mono.from(
+            destination
+                .getDatabase("admin")
+                .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class))
+        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")))
+        .retryWhen(SourceReads.untilThere());
+  }
+}
