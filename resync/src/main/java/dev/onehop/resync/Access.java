@@ -13,7 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to be let in by the members of a replica set. Never shown: it has the password. Immutable.
+ * The URL, user and trusted certificates for connections to the members of a replica set. Never
+ * shown, because it contains the password. Immutable.
  */
 public final class Access {
 
@@ -24,14 +25,15 @@ public final class Access {
 
   /**
    * @param url with the password
-   * @param authority PEM file with what certificates are trusted by; null for what Java trusts
+   * @param authority PEM file of the trusted certificate authority; null for the JVM's default
+   *     trust store
    */
   public Access(String url, @Nullable Path authority) {
     this.url = url;
     this.authority = authority;
   }
 
-  /** The same as a URL that a user gave. */
+  /** Credentials from a URL that a user gave. */
   public static Access of(ClusterUrl url) {
     return new Access(url.secret(), url.authority());
   }
@@ -49,12 +51,18 @@ public final class Access {
     return new ConnectionString(url).getHosts();
   }
 
-  /** A member, over connections to it alone; made before it answers. */
+  /**
+   * A member, over connections to this server only. Opens the connections in the background, so the
+   * member does not have to be up yet.
+   */
   public Member member(String host) {
     return member(host, new ConnectionString(url).getCredential());
   }
 
-  /** The same without a user: for servers that know none yet, and what they tell everybody. */
+  /**
+   * A member, over connections without a user: for servers that have no users yet, and for commands
+   * that need no user.
+   */
   Member stranger(String host) {
     return member(host, null);
   }

@@ -10,14 +10,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a cluster is and how to be let in. What {@link #toString} says has no password, and may be
- * shown. Immutable.
+ * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns it
+ * without the password, so it may be shown. Immutable.
  */
 public final class ClusterUrl {
-  /** The database of a URL that names none: YCSB's. */
+  /** The database for a URL without one: the default of YCSB. */
   public static final String DATABASE = "ycsb";
 
-  /** Mechanisms that prove a user by something else than a password in the URL. */
+  /** Authentication mechanisms that need no password in the URL. */
   private static final Set<String> WITHOUT_PASSWORD =
       Set.of("MONGODB-X509", "MONGODB-AWS", "MONGODB-OIDC", "GSSAPI");
 
@@ -32,12 +32,14 @@ public final class ClusterUrl {
   }
 
   /**
-   * A URL that a user gave.
+   * Parses a URL that a user gave.
    *
-   * @param url names the user where there is access control, without the password
-   * @param password that user's; null if there is none
-   * @param authority PEM file with what certificates are trusted by; null for what Java trusts
-   * @throws Failure if the URL is none, holds a password, or names a user who has none
+   * @param url with the user where there is access control, without the password
+   * @param password the user's password; null if there is none
+   * @param authority PEM file of the trusted certificate authority; null for the JVM's default
+   *     trust store
+   * @throws Failure if the URL is malformed, contains a password, or names a user without a
+   *     password
    */
   public static ClusterUrl parse(String url, @Nullable String password, @Nullable Path authority) {
     String secret = secret("--url", url, "ONEHOP_PASSWORD", password);
@@ -47,11 +49,13 @@ public final class ClusterUrl {
   }
 
   /**
-   * A URL that a user gave, with the password: for who connects, never to be shown.
+   * Adds the password to a URL that a user gave. The result is for connecting and must not be
+   * shown.
    *
-   * @param option where it was given
-   * @param variable of the environment, where the password is to be given
-   * @throws Failure if the URL is none, holds a password, or names a user who has none
+   * @param option the option with the URL, for messages
+   * @param variable the environment variable with the password, for messages
+   * @throws Failure if the URL is malformed, contains a password, or names a user without a
+   *     password
    */
   public static String secret(
       String option, String url, String variable, @Nullable String password) {
@@ -61,7 +65,7 @@ public final class ClusterUrl {
     if (user.contains(":")) {
       throw Failure.usage(
           option
-              + ": leave the password out, as command lines are seen by everybody, and set "
+              + ": leave the password out, because all users can see command lines, and set "
               + variable);
     }
     String secret = url;
@@ -84,15 +88,15 @@ public final class ClusterUrl {
     return WITHOUT_PASSWORD.stream().noneMatch(name -> upper.contains("AUTHMECHANISM=" + name));
   }
 
-  /** A testbed's URL, database and options included, for those whom everybody lets in. */
+  /** The URL of a testbed without access control, with its database and options. */
   public static ClusterUrl open(String url) {
     return new ClusterUrl(url, url, null);
   }
 
   /**
-   * What another process of the same run has got by {@link #secret} and {@link #authority}.
+   * The URL in another process of the same run.
    *
-   * @param secret with the database
+   * @param secret the URL of {@link #secret}, with the database
    */
   public static ClusterUrl handedOver(String secret, @Nullable Path authority) {
     String hosts = String.join(",", new ConnectionString(secret).getHosts());
@@ -100,9 +104,9 @@ public final class ClusterUrl {
   }
 
   /**
-   * The same cluster for a user of its, over TLS if there is an authority.
+   * The URL of the same cluster with a user, and with TLS if there is a certificate authority.
    *
-   * @param user as URLs write it
+   * @param user the user's name, encoded as in URLs
    */
   public ClusterUrl as(String user, @Nullable String password, @Nullable Path trusted) {
     String tls = trusted == null ? "" : "&tls=true";
@@ -123,18 +127,18 @@ public final class ClusterUrl {
     return base + database + (options < 0 ? "" : url.substring(options));
   }
 
-  /** The database that is named or, if none is, YCSB's. */
+  /** The database of the URL, or YCSB's default if the URL names none. */
   public String database() {
     String database = new ConnectionString(secret).getDatabase();
     return database == null ? DATABASE : database;
   }
 
-  /** With the password: for who connects, never to be shown or written where others read. */
+  /** The URL with the password. It is for connecting and must not be shown or logged. */
   public String secret() {
     return secret;
   }
 
-  /** PEM file with what certificates are trusted by; null for what Java trusts. */
+  /** PEM file of the trusted certificate authority; null for the JVM's default trust store. */
   public @Nullable Path authority() {
     return authority;
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** A user's own command that copies a data folder to another host, such as rsync. */
+/** A shell command, given by the user, that copies a data folder to another host, such as rsync. */
 final class CopyCommand {
 
   private static final long POLL_MILLIS = 100;
@@ -16,12 +16,13 @@ final class CopyCommand {
   private CopyCommand() {}
 
   /**
-   * Runs it.
+   * Runs the command.
    *
-   * @param command as {@link ResyncPlan#filled} takes it, and with {@code {source}}, the folder,
-   *     and {@code {files}}, a file with the paths of the data's files in it
-   * @param check fails if it is no longer worth while
-   * @throws Failure if it ends with anything but 0
+   * @param command the command with the placeholders of {@link ResyncPlan#filled}, and with {@code
+   *     {source}}, the folder, and {@code {files}}, a file that lists the paths of the data files
+   *     in it
+   * @param check runs while the command runs, and throws to end it early
+   * @throws Failure if the command ends with an exit code other than 0
    */
   static void run(String command, DataFolder source, Target target, Runnable check)
       throws IOException, InterruptedException {

@@ -10,10 +10,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The data folder of a mongod with WiredTiger: which of its files make the data. */
+/** The data folder of a mongod with WiredTiger. Decides which of its files are data. */
 public final class DataFolder {
 
-  /** Logs of diagnostics, and what a server deletes at its start. */
+  /** Diagnostic logs, and folders that a server deletes at its start. */
   private static final Set<String> LEFT_OUT =
       Set.of("diagnostic.data", "_tmp", "rollback", "lost+found");
 
@@ -27,12 +27,12 @@ public final class DataFolder {
     return path;
   }
 
-  /** Whether it has what a data folder has. */
+  /** Whether the folder contains a WiredTiger database. */
   boolean isData() {
     return Files.isRegularFile(path.resolve("WiredTiger.turtle"));
   }
 
-  /** The data's files with their sizes, by path within the folder. */
+  /** The data files with their sizes in bytes, by path within the folder. */
   public Map<Path, Long> files() throws IOException {
     Map<Path, Long> files = new LinkedHashMap<>();
     Files.walkFileTree(
@@ -55,7 +55,7 @@ public final class DataFolder {
 
           @Override
           public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-            // Unless the source is locked, it may delete a file at any time.
+            // A server that is not locked can delete a file at any time.
             if (Files.notExists(file)) {
               return FileVisitResult.CONTINUE;
             }
@@ -65,14 +65,14 @@ public final class DataFolder {
     return files;
   }
 
-  /** The bytes of all these files. */
+  /** The size of all data files in bytes. */
   long size() throws IOException {
     return files().values().stream().mapToLong(Long::longValue).sum();
   }
 
   /**
-   * The bytes of the files that are there while the server is locked: the lock begins another
-   * journal file, which has its full size at once.
+   * The size in bytes of the data files while the server is locked. The lock starts another journal
+   * file, which has its full size at once.
    */
   long sizeLocked() throws IOException {
     Map<Path, Long> files = files();
@@ -90,8 +90,8 @@ public final class DataFolder {
   }
 
   /**
-   * The journal is part of it; its spare files and locks are not. Nor is what may lie beside, such
-   * as logs and keys.
+   * Whether a file is data. The journal is; spare journal files and lock files are not, and neither
+   * are other files in the folder, such as logs and keys.
    */
   private static boolean isData(String name) {
     return name.endsWith(".wt")

@@ -11,13 +11,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What ends a command: one line for the person who ran it, and the exit code. */
+/** An error that ends a command: a message of one line for the user, and the exit code. */
 public final class Failure extends RuntimeException {
 
-  /** Exit code when a run failed. */
+  /** Exit code of a failed run. */
   public static final int RUN = 1;
 
-  /** Exit code when the command was not understood. */
+  /** Exit code of wrong usage. */
   public static final int USAGE = 2;
 
   /** Exit code after Ctrl-C, as shells have it: 128 + SIGINT. */
@@ -36,7 +36,7 @@ public final class Failure extends RuntimeException {
   private static final Pattern UNRESOLVED =
       Pattern.compile("srvResolutionException=[\\w.]+: (.*?), servers=", Pattern.DOTALL);
 
-  // What follows the reason in the driver's description.
+  // The rest of the driver's description after the reason.
   private static final Pattern AFTER_REASON =
       Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
@@ -47,12 +47,12 @@ public final class Failure extends RuntimeException {
     this.exitCode = exitCode;
   }
 
-  /** Something the caller asked for does not exist or makes no sense. */
+  /** The user named something that does not exist, or options that contradict each other. */
   public static Failure usage(String message) {
     return new Failure(USAGE, message, null);
   }
 
-  /** Something went wrong on the way. */
+  /** A step of the run failed. */
   public static Failure run(String message, @Nullable Throwable cause) {
     return new Failure(RUN, message, cause);
   }
@@ -62,7 +62,7 @@ public final class Failure extends RuntimeException {
     return new Failure(INTERRUPTED, "interrupted", null);
   }
 
-  /** What a run failed with; a thread that was interrupted is so again. */
+  /** Converts an exception to a failure. Restores the interrupt flag of an interrupted thread. */
   public static Failure of(Exception failure) {
     if (failure instanceof Failure known) {
       return known;
@@ -74,12 +74,12 @@ public final class Failure extends RuntimeException {
     return run(firstLine(failure), failure);
   }
 
-  /** The exit code this failure stands for. */
+  /** The exit code of this failure. */
   public int exitCode() {
     return exitCode;
   }
 
-  /** Why an I/O operation failed, in words, without the file's name. */
+  /** The reason of a failed I/O operation in plain words, without the file's name. */
   public static String reason(IOException e) {
     if (e instanceof NoSuchFileException) {
       return "no such file or folder";
@@ -93,7 +93,7 @@ public final class Failure extends RuntimeException {
     return firstLine(e);
   }
 
-  /** The first line of what a throwable says, or its class's name if it says nothing. */
+  /** The first line of a throwable's message, or its class name if it has no message. */
   public static String firstLine(Throwable e) {
     String message = e.getMessage();
     return message == null || message.isBlank()
@@ -101,7 +101,10 @@ public final class Failure extends RuntimeException {
         : withoutClusterState(message).lines().findFirst().orElse("").strip();
   }
 
-  /** A message with the servers that can't be reached, and why, for the driver's view of them. */
+  /**
+   * Replaces the driver's view of the cluster in a message by the servers that can't be reached,
+   * each with its reason.
+   */
   private static String withoutClusterState(String message) {
     Matcher timeout = TIMEOUT.matcher(message);
     if (!timeout.find()) {
@@ -135,7 +138,7 @@ public final class Failure extends RuntimeException {
   private static String words(MatchResult cause) {
     String what =
         cause.group(2) == null ? "" : AFTER_REASON.matcher(cause.group(2)).replaceFirst("").strip();
-    // This one says the name alone.
+    // The message of an UnknownHostException is only the name.
     boolean unknown = cause.group(1).equals("UnknownHostException") && !what.contains(" ");
     return what.isEmpty() ? cause.group(1) : unknown ? "unknown host" : what;
   }

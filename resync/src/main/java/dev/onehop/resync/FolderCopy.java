@@ -15,15 +15,16 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of a data folder into one or several others. Where the file system can share blocks
- * between files (reflink) nothing is read; else each file is read once, with its checksum.
+ * A copy of a data folder into one or several other folders. Where the file system can share blocks
+ * between files (reflink), nothing is read. Otherwise each file is read once, and its checksum is
+ * recorded.
  */
 final class FolderCopy {
 
   private static final int BLOCK = 1 << 20;
   private static final double MEBIBYTE = 1 << 20;
 
-  /** A command line has an end. */
+  /** The length of a command line is limited. */
   private static final int FILES_AT_ONCE = 500;
 
   private final DataFolder source;
@@ -40,7 +41,7 @@ final class FolderCopy {
   /**
    * @param targets empty folders
    * @param limit most mebibytes per second; null for no limit
-   * @param progress gets the number of bytes that were read so far
+   * @param progress receives the number of bytes read so far
    */
   FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
     this.source = source;
@@ -49,7 +50,7 @@ final class FolderCopy {
     this.progress = progress;
   }
 
-  /** Copies all files, as they are at this moment. */
+  /** Copies all files in their present state. */
   void copy() throws IOException, InterruptedException {
     files = List.copyOf(source.files().keySet());
     for (Path target : targets) {
@@ -71,7 +72,7 @@ final class FolderCopy {
     return shared;
   }
 
-  /** Bytes that were written into each target; blocks of zeros are not. */
+  /** The number of bytes written into each target, without blocks of zeros. */
   long written() {
     return written;
   }
@@ -162,7 +163,10 @@ final class FolderCopy {
     }
   }
 
-  /** Servers make files of the journal larger than what is in them. */
+  /**
+   * Whether a block is all zeros. Servers preallocate journal files, which are larger than their
+   * content.
+   */
   private static boolean isZero(ByteBuffer bytes) {
     int i = bytes.position();
     for (; i + Long.BYTES <= bytes.limit(); i += Long.BYTES) {
@@ -192,9 +196,10 @@ final class FolderCopy {
   }
 
   /**
-   * Makes sure that all is on the disk, and reads it again. The source may go on meanwhile.
+   * Flushes the copies to disk and compares their checksums with the source's. The source may
+   * already be in use again.
    *
-   * @throws Failure if something else is read than was written
+   * @throws Failure if a checksum differs
    */
   void verify() throws IOException, InterruptedException {
     for (Path target : targets) {
@@ -204,7 +209,7 @@ final class FolderCopy {
             FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
           channel.force(true);
           if (!shared && checksum(channel) != checksums.getOrDefault(file, -1L)) {
-            throw Failure.run(copy + " differs from what was read of the source", null);
+            throw Failure.run(copy + " differs from the source", null);
           }
         }
       }

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's lock, held by a process of its own: see {@link LockHolderMain}. Should that one be
- * killed, this one unlocks.
+ * The lock of a server. A separate process holds it, see {@link LockHolderMain}. If that process is
+ * killed, this object unlocks the server.
  */
 final class LockHolder implements AutoCloseable {
 
@@ -40,15 +40,15 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Starts the process; nothing is locked yet.
+   * Starts the process and connects it. Locks nothing yet.
    *
-   * @throws Failure if it can't be started or can't connect
+   * @throws Failure if the process can't start or can't connect
    */
   static LockHolder start(Access access, Member member, Duration deadline)
       throws InterruptedException {
     List<String> command =
         List.of(
-            // Not ended by Ctrl-C, which a terminal sends to all of a session's processes.
+            // In its own session, because a terminal sends Ctrl-C to all processes of its session.
             "setsid",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-XX:TieredStopAtLevel=1",
@@ -77,7 +77,7 @@ final class LockHolder implements AutoCloseable {
       holder.await(LockHolderMain.READY, START);
       return holder;
     } catch (IOException e) {
-      throw Failure.run("cannot start what holds the lock: " + Failure.firstLine(e), e);
+      throw Failure.run("cannot start the process that holds the lock: " + Failure.firstLine(e), e);
     } catch (InterruptedException | RuntimeException e) {
       if (holder != null) {
         holder.close();
@@ -93,7 +93,7 @@ final class LockHolder implements AutoCloseable {
         answers.add(line);
       }
     } catch (IOException e) {
-      // It has ended.
+      // The process has ended.
     }
     answers.add(ENDED);
   }
@@ -129,9 +129,9 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Fails if what was locked is no longer.
+   * Checks that the server is still locked.
    *
-   * @throws Failure why
+   * @throws Failure if the lock has ended, with the reason
    */
   void check() {
     String answer = answers.peek();
@@ -140,7 +140,7 @@ final class LockHolder implements AutoCloseable {
     }
   }
 
-  /** Locks. What this throws leaves nothing locked, once closed. */
+  /** Locks the server. After a failure, {@link #close} unlocks it if necessary. */
   void lock() throws InterruptedException {
     mayBeLocked = true;
     lockedAt = System.nanoTime();
@@ -149,9 +149,9 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Unlocks.
+   * Unlocks the server.
    *
-   * @throws Failure if it has not been locked all the time
+   * @throws Failure if the lock was lost in between
    */
   void unlock() throws InterruptedException {
     send("unlock");
@@ -160,24 +160,30 @@ final class LockHolder implements AutoCloseable {
     locked = Duration.ofNanos(System.nanoTime() - lockedAt);
   }
 
-  /** How long it was locked; null if it was not, or not until it was unlocked. */
+  /**
+   * The time from the lock to the unlock; null if the server was not locked, or if the lock was
+   * lost.
+   */
   @Nullable Duration locked() {
     return locked;
   }
 
-  /** Ends the process, which unlocks what is locked; unlocks it from here if that was killed. */
+  /**
+   * Ends the process, which then unlocks the server. If the process was killed, unlocks the server
+   * from here.
+   */
   @Override
   public void close() {
     boolean interrupted = Thread.interrupted();
     try {
       commands.close();
     } catch (IOException e) {
-      // It has ended.
+      // The process has ended.
     }
     try {
       if (!process.waitFor(START.toSeconds(), TimeUnit.SECONDS)) {
         throw Failure.run(
-            member.host() + " can't be unlocked; process " + process.pid() + " goes on trying",
+            member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying",
             null);
       }
       if (mayBeLocked && process.exitValue() != 0) {

@@ -14,11 +14,11 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks a server, in a process of its own, so that the lock ends whatever becomes of who wanted it:
- * at the end of standard input, which is also the end of the process that writes it, and at a
- * deadline. The first line of standard input is a {@link Task} as JSON; then come {@code lock} and
- * {@code unlock}. Standard output has {@code ready}, {@code locked}, {@code unlocked}, or {@code
- * failed} and why.
+ * Locks a server from a separate process, so that the lock ends even if the process that requested
+ * it is killed. The lock ends at the end of standard input, which is also the end of the requesting
+ * process, and at a deadline. The first line of standard input is a {@link Task} as JSON; the next
+ * lines are {@code lock} and {@code unlock}. Standard output has {@code ready}, {@code locked},
+ * {@code unlocked}, or {@code failed} with the reason.
  */
 public final class LockHolderMain {
 
@@ -32,19 +32,20 @@ public final class LockHolderMain {
   private static final long GIVE_UP_NANOS = 3_600_000_000_000L;
 
   /**
-   * What to lock.
+   * The server to lock.
    *
-   * @param host the server
-   * @param url how to be let in
-   * @param authority file of the authority that is trusted; null for those that Java trusts
-   * @param deadlineMillis how long it may be locked at most
+   * @param host its name and port
+   * @param url the URL with the credentials
+   * @param authority PEM file of the trusted certificate authority; null for the JVM's default
+   *     trust store
+   * @param deadlineMillis the longest time that the server stays locked
    */
   record Task(String host, String url, @Nullable String authority, long deadlineMillis) {}
 
-  /** What the lock is known to be. */
+  /** The known state of the lock. */
   private enum State {
     OPEN,
-    /** The server was asked to lock, and may have. */
+    /** The server has received the lock command and has not replied yet; it may be locked. */
     ASKED,
     LOCKED
   }
@@ -60,10 +61,10 @@ public final class LockHolderMain {
     this.out = out;
   }
 
-  /** Does what its standard input says. */
+  /** Runs the commands of its standard input. */
   public static void main(String[] args) throws IOException {
     PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
+    System.setOut(System.err); // Output of libraries must not mix with the replies.
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     int exitCode = 0;
@@ -82,7 +83,7 @@ public final class LockHolderMain {
 
   private void run(BufferedReader in) throws IOException {
     member.admin("ping");
-    // A signal that ends this process, but not the one that reads its answers.
+    // A signal can end this process while the requesting process lives.
     Runtime.getRuntime().addShutdownHook(new Thread(this::release, "unlock"));
     say(READY);
     String line;
@@ -96,7 +97,7 @@ public final class LockHolderMain {
     release();
   }
 
-  /** Null also where the other process has ended while it wrote. */
+  /** Returns null at the end of input, also if the other process ends in the middle of a line. */
   private static @Nullable String readLine(BufferedReader in) {
     try {
       return in.readLine();
@@ -116,7 +117,8 @@ public final class LockHolderMain {
           }
         },
         deadlineMillis);
-    // The server waits for operations that are under way; the end of input must not.
+    // The server waits for running operations before it locks. The end of input must not wait for
+    // them.
     Thread asking = new Thread(this::ask, "lock");
     asking.setDaemon(true);
     asking.start();
@@ -140,13 +142,13 @@ public final class LockHolderMain {
     }
   }
 
-  /** Says so only if it was locked until now. */
+  /** Reports {@code unlocked} only if the server was locked all the time. */
   private synchronized void unlock() {
     if (state != State.LOCKED) {
       say(FAILED + "it was not locked");
       return;
     }
-    say(release() ? UNLOCKED : FAILED + "somebody else has unlocked it meanwhile");
+    say(release() ? UNLOCKED : FAILED + "another client has unlocked it");
   }
 
   private synchronized void expire() {
@@ -157,7 +159,7 @@ public final class LockHolderMain {
   }
 
   /**
-   * Unlocks the server, if it is locked, and tries again until it can.
+   * Unlocks the server if it is locked. Repeats the command after failures.
    *
    * @return whether it was locked
    */
@@ -165,7 +167,8 @@ public final class LockHolderMain {
     long giveUp = System.nanoTime() + GIVE_UP_NANOS;
     while (state != State.OPEN) {
       try {
-        // What was asked for and not answered may be locked or not; nobody else had locked it.
+        // After a lock command without a reply the server may be locked or not. No other client had
+        // locked it before.
         member.admin("fsyncUnlock");
         state = State.OPEN;
         return true;
@@ -181,7 +184,7 @@ public final class LockHolderMain {
     return false;
   }
 
-  /** Whether the server still tries to lock, and so may be locked later. */
+  /** Whether the lock command still runs on the server, and may therefore lock later. */
   private boolean isAsked() {
     return member
         .admin(new Document("currentOp", 1).append("command.fsync", new Document("$exists", true)))

@@ -36,12 +36,20 @@ public final class Member implements AutoCloseable {
     return client.getDatabase("admin").runCommand(command);
   }
 
-  /** As {@link #admin}, for a command that needs no more than its name. */
+  /**
+   * Runs a command without arguments on the database {@code admin}.
+   *
+   * @throws MongoException if it fails
+   */
   public Document admin(String command) {
     return admin(new Document(command, 1));
   }
 
-  /** As {@link #admin(String)}, for one without which nothing goes on. */
+  /**
+   * Runs a command without arguments on the database {@code admin}; a failure ends the run.
+   *
+   * @throws Failure if the command fails
+   */
   Document require(String command) {
     try {
       return admin(command);
@@ -50,7 +58,7 @@ public final class Member implements AutoCloseable {
     }
   }
 
-  /** The time of the last write that it has; zero if it does not say. */
+  /** The time of the member's last write; zero if the server does not report it. */
   public BsonTimestamp lastWrite() {
     return lastWrite(admin("hello"));
   }

@@ -19,28 +19,31 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A member from its server's start until it has caught up; takes back what it did if it fails. */
+/**
+ * Adds a member: starts its server and waits until it has caught up. Can undo its changes after a
+ * failure.
+ */
 public final class NewMember {
 
-  /** Where a server that was started here prints to. */
+  /** The file for the output of a server that was started here. */
   static final String OUTPUT = "onehop-start.log";
 
-  /** How long a member that has answered may not answer. */
+  /** The longest time without a reply from a member that has replied before. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
   private static final long POLL_MILLIS = 50;
 
-  /** The state of a member that makes its initial sync. */
+  /** The state of a member during its initial sync. */
   private static final int STARTUP2 = 5;
 
   private static final int OUTPUT_LINES = 5;
 
-  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: after a while it will do. */
+  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: the same change can succeed later. */
   private static final Set<Integer> RECONFIG_LATER = Set.of(109, 308);
 
   private static final String NOT_SYNCED = "No initial sync required";
 
-  /** Of the log's line on an initial sync: its method, and the bytes of all documents. */
+  /** The log's line about an initial sync: its method, and the size of all documents in bytes. */
   private static final Pattern STATISTICS =
       Pattern.compile("\"method\":\"(\\w+)\".*\"approxTotalBytesCopied\":(\\d+)");
 
@@ -65,9 +68,9 @@ public final class NewMember {
   }
 
   /**
-   * Starts the server, or asks for it.
+   * Starts the server, or prints the command to start it.
    *
-   * @param byHand the command for who starts it
+   * @param byHand the command to print
    */
   void start(String byHand) {
     String start = plan.start();
@@ -84,7 +87,7 @@ public final class NewMember {
               ? Files.createTempFile("onehop-start", ".log")
               : dbpath.resolve(OUTPUT);
       process =
-          // It goes on when this command ends, also by Ctrl-C.
+          // In its own session, so that the server survives the end of this command and Ctrl-C.
           ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectOutput(output.toFile())
@@ -95,7 +98,7 @@ public final class NewMember {
     }
   }
 
-  /** Whether anything listens there. */
+  /** Whether a process listens at the target's address. */
   static boolean answers(Target target) {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(target.name(), target.port()), 1_000);
@@ -105,7 +108,7 @@ public final class NewMember {
     }
   }
 
-  /** Waits until the server answers. */
+  /** Waits until the server accepts connections. */
   void awaitServer() throws InterruptedException {
     long end = System.nanoTime() + plan.patience().toNanos();
     while (!answers(target)) {
@@ -120,9 +123,9 @@ public final class NewMember {
   }
 
   /**
-   * Fails if the server is not of the version that the set's data is of.
+   * Checks that the server has the source's major and minor version.
    *
-   * @param version the source's
+   * @param version the source's version
    */
   void requireVersion(String version) throws InterruptedException {
     String its = buildInfo().getString("version");
@@ -139,7 +142,7 @@ public final class NewMember {
       try {
         return set.stranger(target.host()).admin("buildInfo");
       } catch (MongoException e) {
-        // While it starts it closes connections.
+        // A server that is starting closes connections.
         if (System.nanoTime() - end > 0) {
           throw Failure.run(target.host() + " does not answer: " + Failure.firstLine(e), e);
         }
@@ -148,12 +151,12 @@ public final class NewMember {
     }
   }
 
-  /** Makes it a member, without vote and priority. */
+  /** Adds the server to the set, without vote and priority. */
   void add() throws InterruptedException {
     if (plan.rebuild()) {
       return;
     }
-    // Even a reply that was lost may be that of a change that was made.
+    // If the reply is lost, the change may still have been made.
     added = true;
     reconfigure(
         config -> {
@@ -180,7 +183,7 @@ public final class NewMember {
       config.put("members", new ArrayList<>(config.getList("members", Document.class)));
       change.apply(config);
       config.put("version", config.getInteger("version") + 1);
-      config.remove("term"); // It is the primary's to set.
+      config.remove("term"); // The primary sets the term.
       try {
         set.primary().admin(new Document("replSetReconfig", config));
         return;
@@ -193,9 +196,12 @@ public final class NewMember {
     }
   }
 
-  /** Waits until it is a secondary that has what the primary had when it became one. */
+  /**
+   * Waits until the member is a secondary and has the writes that the primary had when it became
+   * one.
+   */
   void awaitCaughtUp() throws InterruptedException {
-    // Before its initial sync it knows no users.
+    // The member has no users before its initial sync.
     Member stranger = set.stranger(target.host());
     long end = System.nanoTime() + plan.patience().toNanos();
     long lastAnswer = System.nanoTime();
@@ -221,7 +227,7 @@ public final class NewMember {
           }
         }
       } catch (MongoException e) {
-        // A server that joins a set closes its connections, and answers again.
+        // A server that joins a set closes its connections, and accepts new ones after a moment.
         if (System.nanoTime() - lastAnswer > SILENCE.toNanos()) {
           throw Failure.run(
               target.host()
@@ -240,7 +246,7 @@ public final class NewMember {
     }
   }
 
-  /** Shows how far an initial sync is, and returns whether it has moved on, or may have. */
+  /** Shows the progress of an initial sync. Returns whether it has advanced, or may have. */
   private boolean showState() {
     Document status;
     try {
@@ -248,7 +254,7 @@ public final class NewMember {
           set.member(target.host())
               .admin(new Document("replSetGetStatus", 1).append("initialSync", 1));
     } catch (MongoException e) {
-      // Without users yet, or no member yet.
+      // The member has no users yet, or is not in the set yet.
       boolean syncing = isSyncing();
       progress.state(target.host() + (syncing ? ": initial sync" : " is not ready yet"));
       return syncing;
@@ -271,7 +277,7 @@ public final class NewMember {
     return moved;
   }
 
-  /** Whether it makes an initial sync, as the primary knows. */
+  /** Whether the primary reports the member in initial sync. */
   private boolean isSyncing() {
     try {
       return set.states().stream()
@@ -300,9 +306,9 @@ public final class NewMember {
   }
 
   /**
-   * Looks into the server's own log for which method has run.
+   * Finds the sync method that ran in the server's log.
    *
-   * @throws Failure if it was another one
+   * @throws Failure if it was not the planned method
    */
   void prove() {
     List<String> log;
@@ -321,8 +327,7 @@ public final class NewMember {
     String right = files ? notSynced : synced;
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
-      throw Failure.run(
-          target.host() + " has used another method, as its log says: " + wrong, null);
+      throw Failure.run(target.host() + " used another method, by its log: " + wrong, null);
     }
     if (right != null) {
       Matcher statistics = STATISTICS.matcher(right);
@@ -339,19 +344,19 @@ public final class NewMember {
     return log.stream().filter(line -> line.contains(part)).findFirst().orElse(null);
   }
 
-  /** Bytes that the initial sync has copied, as the server said last. */
+  /** The number of bytes that the initial sync has copied, by the server's latest report. */
   long copied() {
     return copiedLogically;
   }
 
-  /** What the server's log says of which method has run; empty if it was not found. */
+  /** The line of the server's log that names the sync method; empty if it was not found. */
   String proof() {
     return proof;
   }
 
   private void requireRunning() {
     Process its = process;
-    // One that goes on in the background ends with 0.
+    // A command that starts a server in the background ends with 0.
     if (its != null && !its.isAlive() && its.exitValue() != 0) {
       throw Failure.run(
           "the server of %s ended with %d%s"
@@ -374,9 +379,9 @@ public final class NewMember {
   }
 
   /**
-   * Takes back what was done: the member leaves the set, and a server that was started is stopped.
+   * Undoes the changes: removes the member from the set, and stops a server that was started here.
    *
-   * @return whether no server that others have started may use the folder
+   * @return whether the folder is unused; false if a server started by others may use it
    */
   boolean undo() throws InterruptedException {
     if (added) {
@@ -393,7 +398,9 @@ public final class NewMember {
     return !answers(target) && plan.start() != null;
   }
 
-  /** Ends a server at once, of which a shell may be the parent, and ends with it. */
+  /**
+   * Kills a server at once. If its parent is a shell, kills the server, and the shell ends with it.
+   */
   public static void kill(ProcessHandle process) {
     List<ProcessHandle> children = process.descendants().toList();
     if (children.isEmpty()) {
@@ -411,7 +418,7 @@ public final class NewMember {
       try {
         set.member(target.host()).admin(new Document("shutdown", 1).append("force", true));
       } catch (MongoException e) {
-        // It breaks the connection off.
+        // The server closes the connection when it shuts down.
       }
     }
     for (int n = 0; n < 100 && answers(target); n++) {
@@ -419,7 +426,7 @@ public final class NewMember {
     }
   }
 
-  /** The server's process; null if others started it, or it went into the background. */
+  /** The server's process; null if it was not started here, or runs in the background. */
   @Nullable ProcessHandle process() {
     return process == null || !process.isAlive() ? null : process.toHandle();
   }

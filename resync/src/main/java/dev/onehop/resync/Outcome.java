@@ -4,17 +4,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a member was made.
+ * The result for one new member.
  *
  * @param host its name and port
- * @param total from the first step to when it had caught up, checks of the conditions excluded
+ * @param total from the first step until it had caught up, without the checks before
  * @param locked how long the source was locked; null if it was not
- * @param copied from the first file's begin to the last one's end; null if none were copied
- * @param bytes what was moved: of files what was written into the target's folder, of an initial
- *     sync what the server says it has copied
+ * @param copied from the start of the first file to the end of the last file; null if no files were
+ *     copied
+ * @param bytes the data moved: with files, the bytes written into the target's folder; with an
+ *     initial sync, the bytes that the server reports as copied
  * @param shared whether the copy shares blocks with the source
- * @param proof what its server's log says of which method has run; empty if it was not found
- * @param process the server that was started; null if others did
+ * @param proof the line of the server's log that names the sync method; empty if it was not found
+ * @param process the server that was started; null if it was started by others
  */
 public record Outcome(
     String host,

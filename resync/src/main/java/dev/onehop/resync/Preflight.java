@@ -24,10 +24,10 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** Everything that must hold before anything is locked or changed. */
+/** Checks all conditions before anything is locked or changed. */
 final class Preflight {
 
-  /** What is in a folder that an earlier run could not finish, and did not hand over. */
+  /** The file that marks a folder with an unfinished copy of an earlier run. */
   static final String MARKER = ".onehop-resync";
 
   private static final int PRIMARY = 1;
@@ -35,30 +35,30 @@ final class Preflight {
   private static final double MEBIBYTE = 1 << 20;
   private static final int PROBE_BYTES = 32 << 20;
 
-  /** A server needs some room beside its data to start. */
+  /** A server needs some free space in addition to its data to start. */
   private static final double ROOM = 1.1;
 
-  /** Below that an oplog is taken for one that has not been filled yet. */
+  /** An oplog filled to less than this share counts as not full yet. */
   private static final double FULL = 0.9;
 
-  /** What an initial sync is thought to do, in mebibytes of documents per second. */
+  /** The assumed rate of an initial sync, in mebibytes of documents per second. */
   private static final double LOGICAL_RATE = 10;
 
-  /** What a command that copies to another host is thought to do, in mebibytes per second. */
+  /** The assumed rate of a command that copies to another host, in mebibytes per second. */
   private static final double COPY_RATE = 50;
 
-  /** Ten years: longer than that is as long as that. */
+  /** Ten years, the upper bound of estimates. */
   private static final double MOST_SECONDS = 3650 * 86_400.0;
 
   private static final Pattern VERSION = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
   private static final Pattern ENGINE = Pattern.compile("--storageEngine[ =](\\S+)");
 
   /**
-   * What is known then.
+   * The result of the checks.
    *
-   * @param source whose files are copied, or who is to be compared with
-   * @param folder its data folder; null for an initial sync
-   * @param version its version
+   * @param source the member whose files are copied, or the primary for an initial sync
+   * @param folder the source's data folder; null for an initial sync
+   * @param version the source's version
    * @param byHand the command that starts a server for the set's data, without its address
    */
   record Checked(Member source, @Nullable DataFolder folder, String version, String byHand) {}
@@ -73,16 +73,16 @@ final class Preflight {
     this.progress = progress;
   }
 
-  /** Major and minor version. */
+  /** The major and minor version, such as {@code 6.0}. */
   static String feature(String version) {
     String[] parts = version.split("\\.", -1);
     return parts[0] + "." + parts[1];
   }
 
   /**
-   * Checks it.
+   * Runs all checks.
    *
-   * @throws Failure if something does not hold
+   * @throws Failure if a condition does not hold
    */
   Checked check() throws IOException, InterruptedException {
     Document config = set.config();
@@ -122,7 +122,7 @@ final class Preflight {
           target.host()
               + (known
                   ? " is a member of the set already; remove it first, or give --rebuild"
-                  : " is no member of the set, as --rebuild needs it to be"));
+                  : " is not a member of the set, as --rebuild requires"));
     }
     if (known) {
       for (Document state : states) {
@@ -130,9 +130,9 @@ final class Preflight {
             && number(state.get("health")) == 1) {
           throw Failure.usage(
               target.host()
-                  + " is up, as "
+                  + " is up, in state "
                   + state.getString("stateStr")
-                  + "; stop it before it is rebuilt");
+                  + "; stop it before the rebuild");
         }
       }
     }
@@ -155,7 +155,7 @@ final class Preflight {
     Path dbpath = plan.copy() == null ? target.dbpath() : null;
     if (dbpath != null && Files.exists(dbpath)) {
       if (!Files.isDirectory(dbpath) || !Files.isWritable(dbpath)) {
-        throw Failure.usage("--dbpath " + dbpath + " is no folder that can be written");
+        throw Failure.usage("--dbpath " + dbpath + " is not a writable folder");
       }
       try (Stream<Path> content = Files.list(dbpath)) {
         List<String> names = content.map(path -> String.valueOf(path.getFileName())).toList();
@@ -165,12 +165,12 @@ final class Preflight {
         }
       }
     } else if (dbpath != null && !Files.isWritable(parent(dbpath))) {
-      throw Failure.usage("--dbpath " + dbpath + " can't be made: its parent can't be written");
+      throw Failure.usage("--dbpath " + dbpath + " cannot be created: its parent is not writable");
     }
     String start = plan.start();
     if (start != null) {
       if (NewMember.answers(target)) {
-        throw Failure.usage("something listens on " + target.host() + " already");
+        throw Failure.usage("another process already listens on " + target.host());
       }
       Matcher engine = ENGINE.matcher(start);
       if (engine.find() && !engine.group(1).equals("wiredTiger")) {
@@ -183,7 +183,7 @@ final class Preflight {
     return Objects.requireNonNull(path.toAbsolutePath().getParent());
   }
 
-  /** Whose files are copied. */
+  /** The member whose files are copied. */
   private String source(Document config, List<Document> states) {
     String named = plan.source();
     if (named == null) {
@@ -196,14 +196,14 @@ final class Preflight {
               () -> Failure.usage("the set has no hidden secondary; name a --source to lock"));
     }
     if (SetView.entry(config, named) == null) {
-      throw Failure.usage("--source " + named + " is no member of the set");
+      throw Failure.usage("--source " + named + " is not a member of the set");
     }
     int state = state(states, named);
     if (state == PRIMARY && !plan.allowPrimary()) {
       throw Failure.usage(
           "--source "
               + named
-              + " is the primary, on which no write would go on while it is locked; name a"
+              + " is the primary, and its lock would block all writes; name a"
               + " secondary, or give --allow-primary");
     }
     if (state != PRIMARY && state != SECONDARY) {
@@ -258,7 +258,7 @@ final class Preflight {
       if (version.find()) {
         return version.group(1);
       }
-      throw Failure.usage(program + " does not say its version");
+      throw Failure.usage(program + " prints no version");
     } catch (IOException e) {
       throw Failure.usage("cannot run " + program + ": " + Failure.firstLine(e));
     }
@@ -271,10 +271,10 @@ final class Preflight {
           source.host()
               + " has the storage engine "
               + engine.getString("name")
-              + "; files can be copied of wiredTiger only");
+              + "; only files of wiredTiger can be copied");
     }
     if (source.require("currentOp").getBoolean("fsyncLock", false)) {
-      throw Failure.usage(source.host() + " is locked already, by somebody else");
+      throw Failure.usage(source.host() + " is already locked by another client");
     }
   }
 
@@ -285,8 +285,7 @@ final class Preflight {
       Document storage = options.get("storage", new Document());
       path = Path.of(storage.get("dbPath", "/data/db"));
       if (!path.isAbsolute()) {
-        throw Failure.usage(
-            source.host() + " has a relative data folder; say with --source-dbpath where it is");
+        throw Failure.usage(source.host() + " reports a relative data folder; set --source-dbpath");
       }
     }
     DataFolder folder = new DataFolder(path);
@@ -297,8 +296,8 @@ final class Preflight {
                   + source.host()
                   + ", "
                   + path
-                  + ", can't be read from here; say with --source-dbpath where it is"
-              : "--source-dbpath " + path + " holds no data of a mongod with wiredTiger");
+                  + ", cannot be read on this host; set --source-dbpath"
+              : "--source-dbpath " + path + " contains no WiredTiger data");
     }
     return folder;
   }
@@ -331,7 +330,10 @@ final class Preflight {
     return plan.limit() == null ? rate : Math.min(rate, plan.limit());
   }
 
-  /** What can be read and written here, by a part of a file: mebibytes per second. */
+  /**
+   * Measures the rate of a copy of part of a file, in mebibytes per second: the slowest target
+   * counts.
+   */
   private double probe(DataFolder folder) throws IOException {
     Path largest =
         folder.files().entrySet().stream()
@@ -346,7 +348,7 @@ final class Preflight {
         ByteBuffer buffer = ByteBuffer.allocate(PROBE_BYTES);
         long begun = System.nanoTime();
         while (buffer.hasRemaining() && in.read(buffer) >= 0) {
-          // Until it is full or the file ends.
+          // Reads until the buffer is full or the file ends.
         }
         buffer.flip();
         int size = buffer.remaining();
@@ -379,22 +381,28 @@ final class Preflight {
     return value instanceof Number number ? number.longValue() : 0;
   }
 
-  /** The new member goes on from where the copy ends: until then the oplog must not forget it. */
+  /**
+   * The new member continues from the time of the copy, so the oplog must still contain that time
+   * when the copy ends.
+   */
   private void requireWindow(Member source, long bytes, double mebibytesPerSecond) {
     Duration estimate = Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));
     Duration window = oplogWindow(source);
     progress.note(
-        "%,d MiB of %s, about %s; its oplog holds %s"
+        "%,d MiB from %s, about %s; its oplog covers %s"
             .formatted(
                 bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
     if (window.compareTo(estimate) < 0) {
       throw Failure.usage(
-          "the oplog of %s holds %s only, and the copy is thought to take %s (--rate says how fast)"
+          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets the rate)"
               .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }
 
-  /** How long the oplog remembers: at the mean rate of what is in it, where it is not full yet. */
+  /**
+   * The time that the oplog covers. If the oplog is not full yet, its mean rate of growth is
+   * extrapolated to its full size.
+   */
   private static Duration oplogWindow(Member source) {
     try {
       MongoCollection<Document> oplog =
@@ -419,7 +427,7 @@ final class Preflight {
     return Objects.requireNonNull(entry).get("ts", BsonTimestamp.class);
   }
 
-  /** Writes with majority wait while a member that they need is locked. */
+  /** Warns if no majority of voting members is left while the source is locked. */
   private void warnOfMajority(Document config, List<Document> states, Member source) {
     if (plan.method() != ResyncMethod.FILES) {
       return;
@@ -438,11 +446,16 @@ final class Preflight {
     }
     if (left <= voting / 2) {
       progress.note(
-          "While " + source.host() + " is locked, writes with majority wait: too few others vote.");
+          "While "
+              + source.host()
+              + " is locked, majority writes wait: too few other members vote.");
     }
   }
 
-  /** For a person; of the source's options those without which the data can't be opened. */
+  /**
+   * The command to start a server by hand, with the source's options that are necessary to open its
+   * data.
+   */
   private static String byHand(Document config, Document options) {
     StringBuilder command = new StringBuilder("mongod --replSet ").append(config.getString("_id"));
     Document storage = options.get("storage", new Document());

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live progress on standard error: one rewritten line on a terminal; elsewhere a line when
- * something new begins and then one every ten seconds. Thread-safe.
+ * Live progress on standard error. On a terminal it rewrites one line. Elsewhere it prints a line
+ * when a phase starts, and then one every ten seconds. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class Progress implements AutoCloseable {
   private boolean lineOpen;
   private boolean closed;
 
-  /** A progress on standard error that is redrawn by a thread of its own until closed. */
+  /** Progress on standard error. A separate thread redraws it until it is closed. */
   public static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
@@ -50,7 +50,7 @@ public final class Progress implements AutoCloseable {
     return progress;
   }
 
-  /** Shows nothing. */
+  /** Progress without output. */
   public static Progress silent() {
     return new Progress(
         new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
@@ -66,23 +66,23 @@ public final class Progress implements AutoCloseable {
     this.ticker = ticker;
   }
 
-  /** Begins a phase. */
+  /** Starts a phase. */
   public synchronized void phase(String name) {
     begin(name, "");
   }
 
-  /** Begins the last phase: what remains of the time that was expected no longer matters. */
+  /** Starts the last phase and stops showing the remaining time. */
   public synchronized void lastPhase(String name) {
     endsAt = Long.MIN_VALUE;
     begin(name, "");
   }
 
-  /** Begins a point of the phase of measuring. */
+  /** Starts a point of the measurement. */
   public synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);
   }
 
-  /** Begins a client of a scenario. */
+  /** Starts a client of a scenario. */
   public synchronized void client(int number, int of, String title) {
     begin("client " + number + " of " + of, title);
   }
@@ -95,17 +95,17 @@ public final class Progress implements AutoCloseable {
     draw();
   }
 
-  /** Says what is going on within the phase; shown at the next redraw. */
+  /** Sets the state within the phase, shown at the next redraw. */
   public synchronized void state(String text) {
     state = text;
   }
 
-  /** How long all is expected to take from now on. */
+  /** Sets the expected remaining time. */
   public synchronized void remaining(Duration left) {
     endsAt = nanoTime.getAsLong() + left.toNanos();
   }
 
-  /** Prints a line that stays. */
+  /** Prints a line above the live line. */
   public synchronized void note(String line) {
     erase();
     out.println(line);
@@ -114,7 +114,10 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Says what the following lines are about; without a terminal the point's own line does. */
+  /**
+   * Prints a heading for the next lines. Only on a terminal; elsewhere the line of each point has
+   * the heading's text.
+   */
   public synchronized void heading(String title) {
     if (terminal.interactive()) {
       note(title);
@@ -141,7 +144,7 @@ public final class Progress implements AutoCloseable {
     lineOpen = true;
   }
 
-  /** The line as it stands. */
+  /** The text of the live line. */
   synchronized String text() {
     StringBuilder text = new StringBuilder(phase);
     if (!step.isEmpty()) {
@@ -160,7 +163,7 @@ public final class Progress implements AutoCloseable {
     return text.toString();
   }
 
-  /** Shortens a line to a width, keeping its end: the time left is what people look for. */
+  /** Shortens a line to a width and keeps its end, which has the remaining time. */
   static String fit(String line, int width) {
     if (line.length() <= width) {
       return line;
@@ -173,7 +176,7 @@ public final class Progress implements AutoCloseable {
     return line.substring(0, width - tail - 1) + "~" + line.substring(line.length() - tail);
   }
 
-  /** A duration as a person says it: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
+  /** A duration in words: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
   public static String about(Duration duration) {
     long seconds = (duration.toMillis() + 500) / 1000;
     if (seconds < 60) {
@@ -193,7 +196,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Removes the live line; what comes next starts on a clean one. */
+  /** Removes the live line, so that later output starts on an empty line. */
   @Override
   public synchronized void close() {
     closed = true;

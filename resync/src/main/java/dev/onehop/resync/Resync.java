@@ -15,20 +15,20 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a replica set new members. What fails leaves nothing locked, no member that does not work,
- * and no half a copy. Used once.
+ * Adds new members to a replica set. After a failure nothing is locked, the set has no broken
+ * member, and no partial copy remains. Used once.
  */
 public final class Resync {
 
-  /** Told of what happens; does nothing by itself. */
+  /** Receives events of the run. The default methods do nothing. */
   public interface Listener {
-    /** It is about to be locked. */
+    /** Called before the source is locked. */
     default void locking() {}
 
-    /** It has been unlocked. */
+    /** Called after the source was unlocked. */
     default void unlocked() {}
 
-    /** A new member's server was started. */
+    /** Called after a new member's server was started. */
     default void started(ProcessHandle server) {}
   }
 
@@ -38,10 +38,10 @@ public final class Resync {
   private final Progress progress;
   private final Listener listener;
 
-  /** The targets' folders that were not there before. */
+  /** Folders of targets that this run created. */
   private final List<Path> made = new ArrayList<>();
 
-  /** Nothing is done yet. */
+  /** Does nothing until {@link #run}. */
   public Resync(ResyncPlan plan, Progress progress, Listener listener) {
     this.plan = plan;
     this.progress = progress;
@@ -49,10 +49,10 @@ public final class Resync {
   }
 
   /**
-   * Does it.
+   * Adds the members.
    *
-   * @return how each member was made
-   * @throws Failure if a condition does not hold, and then nothing was changed; or if it failed
+   * @return the result for each member
+   * @throws Failure if a condition does not hold, before anything was changed; or if a step failed
    */
   public List<Outcome> run() throws InterruptedException {
     try (SetView set = new SetView(plan.access())) {
@@ -95,11 +95,11 @@ public final class Resync {
   }
 
   /**
-   * Waits until the source has all that the primary has now. A member that is rebuilt may have
-   * acknowledged any of it.
+   * Waits until the source has all writes that the primary has now. A member to be rebuilt may have
+   * acknowledged any of them.
    */
   private void awaitSource(SetView set, Member source) throws InterruptedException {
-    progress.phase("waiting until " + source.host() + " has what the primary has");
+    progress.phase("waiting until " + source.host() + " has the primary's writes");
     BsonTimestamp goal = set.primary().lastWrite();
     long end = System.nanoTime() + plan.patience().toNanos();
     while (source.lastWrite().compareTo(goal) < 0) {
@@ -113,7 +113,7 @@ public final class Resync {
     }
   }
 
-  /** What the copying took. */
+  /** Times and sizes of the copy. */
   private record Copied(@Nullable Duration locked, Duration copied, long bytes, boolean shared) {}
 
   private static String byHand(Checked checked, Target target) {
@@ -153,11 +153,12 @@ public final class Resync {
       for (Path folder : plan.folders()) {
         make(folder);
         Files.writeString(
-            folder.resolve(Preflight.MARKER), "A copy that is not finished. May be deleted.\n");
+            folder.resolve(Preflight.MARKER), "An unfinished copy. It may be deleted.\n");
       }
       Copied copied = copy(checked, source, bytes);
       for (Path folder : plan.folders()) {
-        // Last: without it this is a server's data, that nobody deletes.
+        // The marker goes last: without the marker the folder counts as a server's data, which no
+        // run deletes.
         Files.delete(folder.resolve(Preflight.MARKER));
       }
       return copied;
@@ -215,7 +216,7 @@ public final class Resync {
     return new Copied(lock.locked(), copying, copy.written(), copy.isShared());
   }
 
-  /** Makes a folder, or deletes what an earlier run has left in it. */
+  /** Creates a folder, or empties it after an earlier run. */
   private void make(Path folder) throws IOException {
     if (Files.notExists(folder)) {
       made.add(folder);
@@ -224,7 +225,7 @@ public final class Resync {
     empty(folder);
   }
 
-  /** Deletes what is in a folder, and the folder if it was made. */
+  /** Empties a folder, and deletes it if this run created it. */
   private void discard(Path folder) {
     try {
       empty(folder);
@@ -232,11 +233,11 @@ public final class Resync {
         Files.deleteIfExists(folder);
       }
     } catch (IOException e) {
-      progress.note("Cannot delete what is in " + folder + ": " + Failure.reason(e));
+      progress.note("Cannot empty " + folder + ": " + Failure.reason(e));
     }
   }
 
-  /** Deletes what is in a folder. */
+  /** Deletes the content of a folder. */
   private static void empty(Path folder) throws IOException {
     if (Files.notExists(folder)) {
       return;
@@ -245,7 +246,7 @@ public final class Resync {
       for (Path file :
           files
               .filter(file -> !file.equals(folder) && !file.endsWith("lost+found"))
-              // The marker last: what is interrupted here can be gone on with.
+              // The marker goes last, so that a later run can continue an interrupted deletion.
               .sorted(
                   Comparator.comparing((Path file) -> file.endsWith(Preflight.MARKER))
                       .thenComparing(Comparator.reverseOrder()))
@@ -257,7 +258,7 @@ public final class Resync {
     }
   }
 
-  /** Takes the members back that are not there yet. */
+  /** Removes the members that have not caught up. */
   private void undo(List<NewMember> members, int done, Exception failure) {
     boolean interrupted = Thread.interrupted();
     progress.phase("cleaning up");
@@ -269,7 +270,7 @@ public final class Resync {
         if (unused && folder != null && plan.copy() == null) {
           discard(folder);
         } else if (folder != null) {
-          progress.note("What is in " + folder + " is left there; empty it before you try again.");
+          progress.note("Files are left in " + folder + "; empty it before the next run.");
         }
       } catch (InterruptedException | RuntimeException e) {
         failure.addSuppressed(e);

@@ -4,18 +4,18 @@ import java.util.Locale;
 
 /** How a new member gets its data. */
 public enum ResyncMethod {
-  /** The server's own initial sync: it reads all documents and builds all indexes again. */
+  /** The server's initial sync: it reads all documents and builds all indexes. */
   LOGICAL,
   /** A copy of another member's files. */
   FILES;
 
-  /** As options and results have it. */
+  /** The name in options and results. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
   /**
-   * The method of a name.
+   * Returns the method with this label.
    *
    * @throws Failure if there is none
    */
@@ -25,6 +25,6 @@ public enum ResyncMethod {
         return method;
       }
     }
-    throw Failure.usage("--method takes logical or files, and not '" + name + "'");
+    throw Failure.usage("--method takes logical or files, not '" + name + "'");
   }
 }

@@ -7,24 +7,24 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done.
+ * The settings of a run.
  *
- * @param access how to be let in by the set
+ * @param access the credentials for the set's members
  * @param method how the new members get their data
- * @param source whose files are copied, as name and port; null for a hidden secondary
- * @param sourceFolder the source's data folder as it is reached from here; null if as the server
- *     says
+ * @param source the member whose files are copied, as name and port; null for a hidden secondary
+ * @param sourceFolder the path of the source's data folder on this host; null for the path that the
+ *     server reports
  * @param targets the new members, one at least
  * @param allowPrimary whether the source may be the primary
- * @param rebuild whether the targets are members already, which are down
+ * @param rebuild whether the targets are already members, which are down
  * @param hidden whether the new members are hidden
- * @param copy the shell command that copies to another host; null if targets' folders are reached
- *     from here
- * @param start the shell command that starts a target's server; null if others start it
- * @param lockDeadline how long the source may be locked at most
- * @param patience how long a target may take to answer, and then to have caught up
- * @param limit most mebibytes per second that are read of the source; null for no limit
- * @param rate mebibytes per second that are expected; null to find out
+ * @param copy the shell command that copies to another host; null if the targets' folders are on
+ *     this host
+ * @param start the shell command that starts a target's server; null if the user starts it
+ * @param lockDeadline the longest time that the source stays locked
+ * @param patience the longest wait for a target's first reply, and then for it to catch up
+ * @param limit the most mebibytes per second to read from the source; null for no limit
+ * @param rate the expected rate in mebibytes per second; null to measure it
  */
 public record ResyncPlan(
     Access access,
@@ -42,12 +42,11 @@ public record ResyncPlan(
     @Nullable Double limit,
     @Nullable Double rate) {
 
-  /** Copies the list. */
   public ResyncPlan {
     targets = List.copyOf(targets);
   }
 
-  /** The targets' folders that are reached from here; none if they are not. */
+  /** The targets' folders on this host; empty if a command copies to other hosts. */
   List<Path> folders() {
     return copy != null
         ? List.of()
@@ -55,7 +54,7 @@ public record ResyncPlan(
   }
 
   /**
-   * A command with what it is to be for a target.
+   * Fills the placeholders of a command for a target.
    *
    * @param command with {@code {dbpath}}, {@code {host}} and {@code {port}}
    */
@@ -67,14 +66,14 @@ public record ResyncPlan(
         .replace("{port}", String.valueOf(target.port()));
   }
 
-  /** A word as a shell takes it. */
+  /** Quotes a word for a shell. */
   static String quoted(String word) {
     return "'" + word.replace("'", "'\\''") + "'";
   }
 
   /**
-   * Runs a command of the user's: without the password, which a server would keep in its
-   * environment.
+   * Prepares a user's command. Removes the password from its environment, because a server would
+   * keep it there.
    */
   static ProcessBuilder process(String... command) {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

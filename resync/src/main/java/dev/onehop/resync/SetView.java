@@ -9,7 +9,7 @@ import java.util.Set;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A replica set, with a connection to each member that was asked for. */
+/** The configuration and state of a replica set, and a connection to each member in use. */
 final class SetView implements AutoCloseable {
 
   private final Access access;
@@ -20,7 +20,7 @@ final class SetView implements AutoCloseable {
   /**
    * Connects to a replica set.
    *
-   * @throws Failure if none of the URL's hosts is a member of one that has a primary
+   * @throws Failure if no host of the URL is a member of a set with a primary
    */
   SetView(Access access) {
     this.access = access;
@@ -38,13 +38,15 @@ final class SetView implements AutoCloseable {
     return members.computeIfAbsent(host, access::member);
   }
 
-  /** A server that may know no users yet, for commands that everybody may run. */
+  /**
+   * A member without a user: for servers that may have no users yet, and commands that need none.
+   */
   synchronized Member stranger(String host) {
     return strangers.computeIfAbsent(host, access::stranger);
   }
 
   /**
-   * The primary of this moment.
+   * The present primary.
    *
    * @throws Failure if there is none
    */
@@ -54,7 +56,7 @@ final class SetView implements AutoCloseable {
         return member(primary);
       }
     } catch (MongoException e) {
-      // Another one may be it by now.
+      // Another member may have become the primary.
     }
     primary = findPrimary();
     return member(primary);
@@ -74,7 +76,7 @@ final class SetView implements AutoCloseable {
                   + host
                   + ("isdbgrid".equals(hello.getString("msg"))
                       ? " is a mongos; name the members of a shard"
-                      : " is no member of a replica set"));
+                      : " is not a member of a replica set"));
         }
         if (known != null && member(known).admin("hello").getBoolean("isWritablePrimary", false)) {
           return known;
@@ -86,12 +88,12 @@ final class SetView implements AutoCloseable {
     throw Failure.run("cannot use the replica set of --url: " + reason, null);
   }
 
-  /** The set's configuration as its primary has it. */
+  /** The set's configuration from its primary. */
   Document config() {
     return primary().require("replSetGetConfig").get("config", Document.class);
   }
 
-  /** What the primary knows of its members. */
+  /** The state of the members by the primary's report. */
   List<Document> states() {
     return primary().require("replSetGetStatus").getList("members", Document.class);
   }

@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A member that is to be.
+ * A new member.
  *
- * @param host its name and port, as the set's configuration is to have it
- * @param dbpath its data folder, as it is reached from here; null if nothing is done there
+ * @param host its name and port, as they enter the set's configuration
+ * @param dbpath its data folder on this host; null if this program does not write the folder
  */
 public record Target(String host, @Nullable Path dbpath) {
 
@@ -16,7 +16,7 @@ public record Target(String host, @Nullable Path dbpath) {
     return Integer.parseInt(host.substring(host.lastIndexOf(':') + 1));
   }
 
-  /** The name or address alone. */
+  /** The name or address without the port. */
   public String name() {
     return host.substring(0, host.lastIndexOf(':'));
   }

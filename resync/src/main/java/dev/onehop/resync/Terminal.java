@@ -3,8 +3,8 @@ package dev.onehop.resync;
 import java.util.Map;
 
 /**
- * What standard error can show. Java can't ask whether standard error is a terminal, so {@code
- * bin/onehop} does and tells in system properties.
+ * The capabilities of standard error. Java cannot detect a terminal on standard error, so {@code
+ * bin/onehop} does and sets system properties.
  *
  * @param interactive whether a line can be rewritten
  * @param columns its width; meaningless if it is not interactive
@@ -14,7 +14,7 @@ public record Terminal(boolean interactive, int columns, boolean colour) {
 
   private static final int DEFAULT_COLUMNS = 80;
 
-  /** What the launcher said; without it, no terminal. */
+  /** Reads the launcher's system properties; without them there is no terminal. */
   public static Terminal detect() {
     return of(
         Boolean.getBoolean("onehop.terminal"),

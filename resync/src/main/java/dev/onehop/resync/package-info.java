@@ -1,4 +1,4 @@
-/** Gives a replica set a new member, logically or by copying files. */
+/** Adds new members to a replica set, by an initial sync or by a copy of files. */
 @NullMarked
 package dev.onehop.resync;
 

@@ -75,7 +75,7 @@ class FolderCopyTest {
       }
     }
     if (!copy.isShared()) {
-      // Of the journal's files only what is not zero.
+      // Only the non-zero part of the journal files is written.
       assertThat(copy.written()).isEqualTo(1 + 3 * MEBIBYTE + 17 + MEBIBYTE + 3 + 2);
     }
   }

@@ -228,10 +228,10 @@ class ResyncRunIT {
     String to = set.free();
     String dbpath = target.toString();
     refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
-    refused("is no member", "--to", to, "--dbpath", dbpath, "--source", to);
+    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--source", to);
     refused("is a member of the set already", "--to", set.source(), "--dbpath", dbpath);
-    refused("holds", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
-    refused("is no member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    refused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
+    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
     refused(
         "another storage engine",
         "--to",
@@ -242,10 +242,10 @@ class ResyncRunIT {
         "mongod --storageEngine inMemory");
     refused("give each --to its --dbpath", "--to", to);
     refused("must differ", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
-    refused("no data of a mongod", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
+    refused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
       refused(
-          "something listens on",
+          "another process already listens on",
           "--to",
           "127.61.1.2:" + taken.getLocalPort(),
           "--dbpath",
@@ -278,7 +278,7 @@ class ResyncRunIT {
     set.admin(set.source(), new Document("fsync", 1).append("lock", true));
     try {
       Ended ended = run("--to", set.free(), "--dbpath", set.target("locked").toString());
-      assertThat(ended.complaint()).contains("is locked already");
+      assertThat(ended.complaint()).contains("is already locked");
       assertThat(set.isLocked()).isTrue();
     } finally {
       set.admin(set.source(), "fsyncUnlock");
