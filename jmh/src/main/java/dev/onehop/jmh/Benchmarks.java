@@ -5,13 +5,16 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** {@code benchmarks.jar}: JMH's own command line, and beside it {@code --check}. */
+/** {@code benchmarks.jar}: JMH's own command line, and the option {@code --check}. */
 public final class Benchmarks {
   private static final String CHECK = "--check";
 
   private Benchmarks() {}
 
-  /** Checks the bars where {@code --check} is among the arguments, else runs JMH with them. */
+  /**
+   * Checks the bars if {@code --check} is among the arguments; otherwise runs JMH with the
+   * arguments.
+   */
   public static void main(String[] args) throws IOException {
     List<String> arguments = Arrays.asList(args);
     if (!arguments.contains(CHECK)) {

@@ -5,7 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.junit.jupiter.api.Test;
 
-/** What benchmarks may use of the routing module. */
+/** The packages of the routing module that benchmarks may use. */
 class JmhStructureTest {
 
   @Test

@@ -19,9 +19,9 @@ import org.bson.Document;
 import reactor.core.publisher.Mono;
 
 /**
- * Prints what bulk inserts take whose documents belong to one shard for a run, and then to another:
- * by a routed client and by a plain one, and their ratio, for run lengths and distances. Each
- * number is the median of some bulks; the clients take turns.
+ * Measures bulk inserts in which a run of documents belongs to one shard and the next run to
+ * another. Prints the times of a routed and of a plain client and their ratio, by run length and
+ * distance. Each number is the median of several bulks; the clients take turns.
  *
  * <pre>java -cp jmh/target/benchmarks.jar dev.onehop.jmh.bulk.BulkRuns</pre>
  */
@@ -47,10 +47,10 @@ public final class BulkRuns {
   private static final int DOCUMENTS = 150;
   private static final int REPEATED = 5;
 
-  /** Shard n owns the ids from n times that on. */
+  /** Shard n owns the ids from n times this number. */
   private static final int RANGE = 100_000_000;
 
-  /** From where to where; the URI names only the mongoses there. */
+  /** The mongoses of the URI and the first of two shards, with a name for the distances. */
   private record Way(String name, List<String> mongoses, int firstShard) {}
 
   private static final List<Way> WAYS =
@@ -65,7 +65,7 @@ public final class BulkRuns {
 
   private BulkRuns() {}
 
-  /** Takes nothing. */
+  /** Takes no arguments. */
   public static void main(String[] args) {
     try (Testbed testbed =
         Testbed.builder(Topology.parse("bulk-runs.yaml", TOPOLOGY)).longRun(true).start()) {
@@ -99,7 +99,7 @@ public final class BulkRuns {
           List<Double> routedTimes = new ArrayList<>();
           Map<MongoCollection<Document>, List<Double>> taken =
               Map.of(plainly, plainTimes, byShard, routedTimes);
-          // The first one opens connections and loads the routing table.
+          // The first pass opens connections and loads the routing table.
           for (int i = 0; i <= REPEATED; i++) {
             taken.forEach((where, times) -> times.add(millis(where, way, run, ordered)));
           }

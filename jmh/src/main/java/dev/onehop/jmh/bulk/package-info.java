@@ -1,4 +1,4 @@
-/** What bulk writes take by way of a routed client and of a plain one. */
+/** Bulk writes by a routed client and by a plain one. */
 @NullMarked
 package dev.onehop.jmh.bulk;
 

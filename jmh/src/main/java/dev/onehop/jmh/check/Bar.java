@@ -10,12 +10,12 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How fast, and perhaps how frugal, a benchmark must be beside its baseline: what {@code bin/onehop
- * jmh --check} holds.
+ * The least speed of a benchmark relative to its baseline, and optionally the most bytes that it
+ * may allocate. {@code bin/onehop jmh --check} checks it.
  *
- * <p>Bars on speed leave room for a noisy machine of two cores: each is about half of what a quiet
- * one shows. Bars on bytes need none. Every side of every bar runs once per round, each time in a
- * JVM of its own, so that what disturbs the machine disturbs both sides.
+ * <p>Bars on speed leave room for a noisy machine with two cores: each is about half of the ratio
+ * on a quiet machine. Bars on bytes need no such room. Both sides of every bar run once per round,
+ * each in a fresh JVM, so that a disturbance of the machine affects both sides.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -27,28 +27,37 @@ public @interface Bar {
   /** The name in the table, unique. */
   String name();
 
-  /** The baseline: a benchmark of the same class. Empty: the same one with other parameters. */
+  /**
+   * The baseline: a benchmark of the same class. Empty for the same benchmark with other
+   * parameters.
+   */
   String baseline() default "";
 
-  /** Values of JMH parameters of both sides, each as {@code name=value}. Others: their first. */
+  /**
+   * Values of JMH parameters for both sides, each as {@code name=value}. Other parameters take
+   * their first value.
+   */
   String[] parameters() default {};
 
-  /** Values that differ for the baseline, likewise. */
+  /** Values that differ for the baseline, in the same form. */
   String[] baselineParameters() default {};
 
   /** The least ratio of speeds, above 0. */
   double atLeast();
 
-  /** The most bytes that the benchmark may allocate per operation above what its baseline does. */
+  /**
+   * The most additional bytes per operation that the benchmark may allocate, compared with its
+   * baseline.
+   */
   int moreBytes() default ANY;
 
-  /** How often both sides are run; the median of the ratios counts. */
+  /** The number of runs of both sides; the median of the ratios counts. */
   int rounds() default 3;
 
-  /** Iterations that don't count. */
+  /** Iterations that do not count. */
   Warmup warmup() default @Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS);
 
-  /** Iterations that do. */
+  /** Iterations that count. */
   Measurement measurement() default
       @Measurement(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS);
 

@@ -40,7 +40,7 @@ final class Bars {
   /**
    * The bars of a class, sorted by method.
    *
-   * @throws BarsException if a bar names a benchmark that the class doesn't have
+   * @throws BarsException if a bar names a benchmark that does not exist in the class
    */
   static List<Comparison> of(Class<?> type) {
     List<Comparison> bars = new ArrayList<>();

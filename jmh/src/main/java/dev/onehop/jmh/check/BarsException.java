@@ -1,6 +1,6 @@
 package dev.onehop.jmh.check;
 
-/** Bars that can't be used; the message says which and why. */
+/** Invalid bars; the message names the bar and the reason. */
 final class BarsException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -23,17 +23,17 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * One check: runs both sides of every bar in rounds, in forks of JMH that take turns.
+ * One check: runs both sides of every bar in rounds, in alternating JMH forks.
  *
- * <p>A machine that others use too has slow minutes. Both sides of a ratio are therefore measured
- * within seconds of each other, and several times; the median of the ratios is what counts. Rounds
- * that can't change what the median says are left out.
+ * <p>Other load makes a shared machine slow for minutes. Both sides of a ratio are therefore
+ * measured within seconds of each other, several times, and the median of the ratios counts. Rounds
+ * that cannot change the result are left out.
  */
 final class Check {
-  /** As JMH's profiler calls it. */
+  /** The name in JMH's profiler. */
   private static final String ALLOCATED = "gc.alloc.rate.norm";
 
-  /** How often a bar that was not held is run again before it counts as broken. */
+  /** The number of additional rounds before a bar counts as broken. */
   private static final int MORE_ROUNDS = 2;
 
   private final List<Comparison> bars;
@@ -41,7 +41,7 @@ final class Check {
   private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
 
   /**
-   * Prepares it.
+   * Creates a check.
    *
    * @param bars at least one
    * @param progress gets a line for each fork
@@ -54,7 +54,7 @@ final class Check {
   /**
    * Runs the benchmarks and judges every bar.
    *
-   * @throws BarsException if a bar does not name one value of each parameter
+   * @throws BarsException if a bar does not have exactly one value for each parameter
    * @throws RunnerException if a benchmark fails
    */
   List<Verdict> run() throws RunnerException {
@@ -74,7 +74,7 @@ final class Check {
     return verdicts;
   }
 
-  /** Everything that was measured, the rounds of a side as its forks. */
+  /** All measurements, with the rounds of a side as its forks. */
   Collection<RunResult> results() {
     return results.values().stream().map(Check::merged).toList();
   }
@@ -146,13 +146,15 @@ final class Check {
     return new Verdict(bar, ratios, moreBytes);
   }
 
-  /** Allocated per operation, on all threads. */
+  /** Bytes allocated per operation, over all threads. */
   private static double bytes(RunResult result) {
     Result<?> bytes = result.getSecondaryResults().get(ALLOCATED);
     return bytes == null ? Double.NaN : bytes.getScore();
   }
 
-  /** Operations in a time; JMH's other modes give the time of an operation. */
+  /**
+   * Operations per unit of time. JMH's modes other than throughput report the time of an operation.
+   */
   private static double speed(RunResult result) {
     double score = result.getPrimaryResult().getScore();
     return result.getParams().getMode() == Mode.Throughput ? score : 1 / score;

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 /** {@code onehop jmh --check}. */
 @Command(
     name = "onehop jmh --check",
-    header = "Check that benchmarks are as fast beside their baselines as their bars say.",
+    header = "Check the speed of benchmarks relative to their baselines.",
     footer = {
       "",
       "Exit code: 0 all bars hold, 1 a bar is broken or a benchmark failed, 2 the command line is",
@@ -132,7 +132,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
   }
 
-  /** What lies at the bottom: JMH hangs a benchmark's own exceptions under one of its own. */
+  /** The innermost cause: JMH adds a benchmark's exceptions as suppressed exceptions of its own. */
   private static String reason(Throwable failure) {
     Throwable at = failure;
     while (true) {

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
  * A benchmark, its baseline and the {@link Bar} between them.
  *
  * @param name of the bar
- * @param benchmark what must be fast
- * @param baseline what it is compared with, in the same run
- * @param atLeast the least ratio of their speeds that is good enough, above 0
- * @param moreBytes the most bytes that it may allocate per operation above what its baseline does;
- *     null if that doesn't matter
- * @param rounds how often both are run before the ratio is judged
+ * @param benchmark the side that must be fast
+ * @param baseline the side to compare with, in the same run
+ * @param atLeast the least acceptable ratio of their speeds, above 0
+ * @param moreBytes the most additional bytes per operation, compared with the baseline; null for no
+ *     limit
+ * @param rounds the number of runs of both sides
  */
 record Comparison(
     String name,

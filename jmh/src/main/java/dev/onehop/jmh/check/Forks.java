@@ -3,7 +3,7 @@ package dev.onehop.jmh.check;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.runner.WorkloadParams;
 
-/** JMH's parameters of a benchmark with another number of forks, which they can't be told. */
+/** JMH's parameters of a benchmark with another number of forks. JMH has no setter for it. */
 final class Forks {
 
   private Forks() {}

@@ -3,13 +3,13 @@ package dev.onehop.jmh.check;
 import java.util.Map;
 
 /**
- * A benchmark under one set of parameters. Equal ones are run once per round, however many bars
- * they belong to.
+ * A benchmark with one set of parameters. Equal sides run once per round, even if they belong to
+ * several bars.
  *
  * @param benchmark class and method, such as {@code core.LookupBenchmark.lookup}
- * @param parameters values of its JMH parameters; the others take their first one
- * @param warmup iterations that don't count
- * @param measurement iterations that do
+ * @param parameters values of its JMH parameters; the other parameters take their first value
+ * @param warmup iterations that do not count
+ * @param measurement iterations that count
  */
 record Side(
     String benchmark, Map<String, String> parameters, Iterations warmup, Iterations measurement) {
@@ -18,8 +18,8 @@ record Side(
   /**
    * Iterations of a benchmark.
    *
-   * @param iterations how many
-   * @param milliseconds how long each takes; without meaning for single shots
+   * @param iterations the number of iterations
+   * @param milliseconds the length of each; ignored for single shots
    */
   record Iterations(int iterations, int milliseconds) {}
 
@@ -27,12 +27,12 @@ record Side(
     parameters = Map.copyOf(parameters);
   }
 
-  /** A benchmark as bars call it. */
+  /** The name of a benchmark in bars. */
   static String name(Class<?> type, String method) {
     return type.getName().substring(PACKAGE.length()) + "." + method;
   }
 
-  /** The benchmark as JMH knows it. */
+  /** The benchmark's full name in JMH. */
   String fullName() {
     return PACKAGE + benchmark;
   }

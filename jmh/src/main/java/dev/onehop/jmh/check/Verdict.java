@@ -6,11 +6,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a bar's rounds said.
+ * The result of a bar's rounds.
  *
  * @param bar the bar and its two sides
- * @param ratios per round, how many times as fast the benchmark was as its baseline
- * @param moreBytes per round, how many bytes more it allocated per operation
+ * @param ratios the benchmark's speed divided by the baseline's, per round
+ * @param moreBytes the additional bytes per operation that the benchmark allocated, per round
  */
 record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
@@ -19,7 +19,7 @@ record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
     moreBytes = List.copyOf(moreBytes);
   }
 
-  /** The median of the rounds, which one disturbed round doesn't move. */
+  /** The median of the rounds. One disturbed round does not change it. */
   double ratio() {
     return median(ratios);
   }
@@ -42,13 +42,16 @@ record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
     return bar.moreBytes() == null || median(moreBytes) <= bar.moreBytes();
   }
 
-  /** Whether the bar is held whatever its other rounds would say: most of them have said so. */
+  /**
+   * Whether the bar holds for any result of the remaining rounds: more than half of all rounds have
+   * reached it.
+   */
   boolean isCertain() {
     return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
         && isFrugal();
   }
 
-  /** For the table. */
+  /** The row of the table. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -71,7 +74,7 @@ record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         Locale.ROOT, "%-22s %8s %8s   %-6s  %s", "", "ratio", "bar", "", "per round");
   }
 
-  /** A sentence about a bar that is not held. */
+  /** The message about a broken bar. */
   String complaint() {
     if (isFast()) {
       return "%s: %s allocates %s than %s"
@@ -91,7 +94,7 @@ record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         bar.atLeast());
   }
 
-  /** A side, with its parameters where these make the difference. */
+  /** A side, with the parameters in which it differs from the other side. */
   private static String text(Side side, Side other) {
     return side.benchmark().equals(other.benchmark())
         ? side.benchmark() + differences(side, other)

@@ -1,4 +1,7 @@
-/** Bars: how fast benchmarks must be beside their baselines, and the run that checks it. */
+/**
+ * Bars, which are the least speeds of benchmarks relative to baselines, and the run that checks
+ * them.
+ */
 @NullMarked
 package dev.onehop.jmh.check;
 

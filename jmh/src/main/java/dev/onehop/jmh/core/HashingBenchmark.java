@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The server's hash of a value, for hashed shard keys, beside the MD5 that it is made of. */
+/** The server's hash of a value, for hashed shard keys, compared with the MD5 inside it. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -36,7 +36,7 @@ public class HashingBenchmark {
   private final byte[][] bytes = new byte[VALUES][];
   private int next;
 
-  /** Makes the values. */
+  /** Creates the values. */
   @Setup
   public void fill() {
     Random random = new Random(42);
@@ -52,7 +52,7 @@ public class HashingBenchmark {
     return next;
   }
 
-  /** A string such as YCSB's keys. */
+  /** A string like YCSB's keys. */
   @Bar(name = "hashing", baseline = "md5", atLeast = 0.15)
   @Benchmark
   public long string() {
@@ -65,9 +65,9 @@ public class HashingBenchmark {
     return HashedKey.hash(objectIds[next()]);
   }
 
-  /** MD5 of the string's bytes alone. */
+  /** Only the MD5 of the string's bytes. */
   @Benchmark
-  @SuppressWarnings("WeakMessageDigestAlgorithm") // the server's choice
+  @SuppressWarnings("WeakMessageDigestAlgorithm") // as the server does
   public byte[] md5() throws NoSuchAlgorithmException {
     return MessageDigest.getInstance("MD5").digest(bytes[next()]);
   }

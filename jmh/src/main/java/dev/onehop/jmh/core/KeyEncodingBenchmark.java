@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Shard key values as bytes that sort as the server compares, beside the driver's own encoding. */
+/** Shard key values as bytes in the server's sort order, compared with the driver's encoding. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -48,7 +48,7 @@ public class KeyEncodingBenchmark {
           new BsonDocument("field3", new BsonInt32(1)).append("number", new BsonInt32(1)));
   private int next;
 
-  /** Makes the values. */
+  /** Creates the values. */
   @Setup
   public void fill() {
     Random random = new Random(42);
@@ -69,7 +69,7 @@ public class KeyEncodingBenchmark {
     return next;
   }
 
-  /** A string such as YCSB's keys. */
+  /** A string like YCSB's keys. */
   @Bar(name = "key encoding", baseline = "driverEncodesString", atLeast = 3)
   @Benchmark
   public byte[] string() {
@@ -82,13 +82,13 @@ public class KeyEncodingBenchmark {
     return SortableKey.encode(objectIds[next()]);
   }
 
-  /** The key of a document of twelve fields, by two of them. */
+  /** The key of a document with twelve fields, two of them in the key. */
   @Benchmark
   public byte[] compoundKeyOfDocument() {
     return compound.keyOf(documents[next()]);
   }
 
-  /** The same string in a document, as the driver encodes every one that it sends. */
+  /** The same string in a document, in the driver's encoding for the wire. */
   @Benchmark
   public byte[] driverEncodesString() {
     BasicOutputBuffer buffer = new BasicOutputBuffer(64);

@@ -26,7 +26,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Which shard owns a random {@code _id}: this library, what others use, and memory itself. */
+/**
+ * Finds the shard that owns a random {@code _id}: with this library, with common alternatives, and
+ * with a plain array for the cost of memory access.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,7 +40,7 @@ public class LookupBenchmark {
   private static final int QUERIES = 1 << 14;
   private static final Comparator<BsonValue> BSON_ORDER = LookupBenchmark::compare;
 
-  /** How many chunks the collection has. */
+  /** The number of chunks of the collection. */
   @Param("1000000")
   public int chunks;
 
@@ -49,7 +52,7 @@ public class LookupBenchmark {
   private RoutingTable table;
   private long[] sorted;
 
-  /** Only for the benchmark that needs it: the maps are large. */
+  /** Only for the benchmark that uses it, because the maps are large. */
   @State(Scope.Benchmark)
   public static class RangeMap {
     private ImmutableRangeMap<BsonString, String> map;
@@ -71,7 +74,7 @@ public class LookupBenchmark {
     }
   }
 
-  /** The other map. */
+  /** Only for the benchmark that uses it, like {@link RangeMap}. */
   @State(Scope.Benchmark)
   public static class SkipList {
     private final ConcurrentSkipListMap<BsonValue, String> map =
@@ -88,7 +91,7 @@ public class LookupBenchmark {
     }
   }
 
-  /** Makes the table and random queries. */
+  /** Builds the table and random queries. */
   @Setup
   public void fill() {
     table = new StringChunks(chunks).table();
@@ -106,7 +109,7 @@ public class LookupBenchmark {
     return next;
   }
 
-  /** An encoded key's shard. */
+  /** The shard of an encoded key. */
   @Bar(
       name = "routing-table lookup",
       baseline = "guavaRangeMap",
@@ -117,25 +120,25 @@ public class LookupBenchmark {
     return table.shardOf(keys[next()]);
   }
 
-  /** The same from the value. */
+  /** The shard of a value, with the encoding. */
   @Benchmark
   public String encodeAndLookup() {
     return table.shardOf(SortableKey.encode(ids[next()]));
   }
 
-  /** Guava's range map, on the driver's own order of strings. */
+  /** Guava's range map with the driver's comparison of strings. */
   @Benchmark
   public @Nullable String guavaRangeMap(RangeMap map) {
     return map.map.get(ids[next()]);
   }
 
-  /** A skip list under a comparator of BSON values. */
+  /** A skip list with a comparator of BSON values. */
   @Benchmark
   public String skipListFloorEntry(SkipList map) {
     return map.map.floorEntry(ids[next()]).getValue();
   }
 
-  /** As many numbers as there are chunks: what memory itself costs. */
+  /** A search among as many numbers as there are chunks: the cost of memory access alone. */
   @Benchmark
   public int binarySearchOfLongs() {
     return Arrays.binarySearch(sorted, numbers[next()]);

@@ -5,11 +5,11 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import org.bson.BsonDocument;
 
-/** Prints the heap that a table retains per chunk, and what a refreshed one adds to it. */
+/** Prints the heap per chunk that a table retains, and the additional heap of a refreshed table. */
 public final class RetainedMemory {
   private RetainedMemory() {}
 
-  /** Takes the number of chunks, by default a million. */
+  /** Takes the number of chunks, a million by default. */
   public static void main(String[] args) {
     int count = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
     StringChunks chunks = new StringChunks(count);

@@ -42,12 +42,15 @@ final class StringChunks {
     return RoutingTable.of(COLLECTION, documents());
   }
 
-  /** Made one by one as they are asked for, as they come from a cursor. */
+  /** Creates each document on demand, as a cursor does. */
   Iterable<BsonDocument> documents() {
     return () -> IntStream.range(0, count).mapToObj(i -> document(i, shard(i), i)).iterator();
   }
 
-  /** {@code changes} chunks spread over the whole, each moved to another shard after all else. */
+  /**
+   * {@code changes} chunks spread over the collection, each moved to another shard with a later
+   * version than all others.
+   */
   List<BsonDocument> moved(int changes) {
     List<BsonDocument> moved = new ArrayList<>();
     for (int i = 0; i < changes; i++) {
@@ -57,7 +60,7 @@ final class StringChunks {
     return moved;
   }
 
-  /** Where chunk {@code i} begins; not for the first. */
+  /** The lower bound of chunk {@code i}; not for the first chunk. */
   String split(int i) {
     return key(KEYS / count * i);
   }

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Making a table, and bringing one up to date. */
+/** Building a table and refreshing it. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class TableBenchmark {
   private static final int CHANGED = 100;
 
-  /** How many chunks the collection has. */
+  /** The number of chunks of the collection. */
   @Param("1000000")
   public int chunks;
 
@@ -35,7 +35,7 @@ public class TableBenchmark {
   private RoutingTable table;
   private List<BsonDocument> changed;
 
-  /** Makes the table to refresh and its changes. */
+  /** Builds the table to refresh and its changes. */
   @Setup
   public void fill() {
     documents = new StringChunks(chunks);
@@ -43,13 +43,13 @@ public class TableBenchmark {
     changed = documents.moved(CHANGED);
   }
 
-  /** From chunk documents that are made on the way, as those of a cursor are. */
+  /** From chunk documents that are created on demand, as a cursor does. */
   @Benchmark
   public RoutingTable build() {
     return documents.table();
   }
 
-  /** With 100 changed chunks, each in another place. */
+  /** With 100 changed chunks, spread over the collection. */
   @Bar(name = "refresh", baseline = "build", parameters = "chunks=100000", atLeast = 10)
   @Benchmark
   public RoutingTable refresh() {

@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The whole decision: which shards can a filter or a document touch. */
+/** The whole decision: the shards that a filter or a document can touch. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,7 +34,7 @@ public class TargetingBenchmark {
   private static final int QUERIES = 1 << 12;
   private static final int LISTED = 10;
 
-  /** How many chunks the collection has. */
+  /** The number of chunks of the collection. */
   @Param("1000000")
   public int chunks;
 
@@ -45,7 +45,7 @@ public class TargetingBenchmark {
   private RoutingTable table;
   private int next;
 
-  /** Makes the table and random queries. */
+  /** Builds the table and random queries. */
   @Setup
   public void fill() {
     table = new StringChunks(chunks).table();
@@ -103,7 +103,7 @@ public class TargetingBenchmark {
     return Targeter.insert(table, equalities[next()]);
   }
 
-  /** What a point read needs at least: the key encoded, and its chunk found. */
+  /** The minimum for a point read: encoding the key and finding its chunk. */
   @Benchmark
   public String encodeAndLookup() {
     return table.shardOf(SortableKey.encode(ids[next()]));

@@ -1,4 +1,4 @@
-/** What routing decisions cost: lookups, targeting, building and refreshing tables. */
+/** The cost of routing decisions: lookups, targeting, building and refreshing tables. */
 @NullMarked
 package dev.onehop.jmh.core;
 

@@ -23,9 +23,9 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 
 /**
- * One socket to a server and the messages to send on it, encoded beforehand: as near to no client
- * at all as can be. The messages have what the driver's have and costs the server work, above all a
- * session and a transaction number. Replies are only looked at for their length and an error's.
+ * One socket to a server and pre-encoded messages: the least client possible. The messages contain
+ * the fields of the driver's messages that cost the server work, above all a session and a
+ * transaction number. Of a reply it checks only the length and whether it is an error.
  */
 final class RawSocket implements AutoCloseable {
   private static final int REPLY_BYTES_AT_LEAST = 30;
@@ -40,7 +40,7 @@ final class RawSocket implements AutoCloseable {
   private byte[] reply = new byte[64 * 1024];
   private long transactionNumber;
 
-  /** Connects, without a handshake: servers don't ask for one. */
+  /** Connects without a handshake, which servers do not require. */
   RawSocket(String host, int port, String operation, int records) throws IOException {
     socket = new Socket(host, port);
     socket.setTcpNoDelay(true);
@@ -51,7 +51,8 @@ final class RawSocket implements AutoCloseable {
     for (int i = 0; i < records; i++) {
       messages.add(encode(command(operation, i, session)));
     }
-    // At the same place in all of them, but for the length of the key: the number comes before it.
+    // At the same position in all messages, because only the length of the key differs and the key
+    // comes after the number.
     transactionNumberAt = retryable ? indexOf(messages.get(0), "txnNumber") + 10 : -1;
   }
 
@@ -85,7 +86,7 @@ final class RawSocket implements AutoCloseable {
     return new String(message, StandardCharsets.ISO_8859_1).indexOf(name + "\0");
   }
 
-  /** Sends one message and reads its reply, whose length it gives. */
+  /** Sends one message, reads its reply and returns the reply's length. */
   int exchange() {
     byte[] message = messages.get(random.nextInt(messages.size()));
     if (retryable) {

@@ -5,7 +5,7 @@ import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
-/** The documents that both sides read and change: ten fields of a hundred bytes, as YCSB's. */
+/** The documents that both sides read and update: ten fields of a hundred bytes, like YCSB's. */
 final class Records {
   static final String DATABASE = "floor";
   static final String COLLECTION = "records";

@@ -34,11 +34,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Direct mode beside the floor under it: what one {@code mongod} gives to sockets that send it
- * messages encoded beforehand. On a machine whose processors client and server share, no client
- * reaches it; how near one comes is what it costs.
+ * Direct mode compared with its upper bound: the throughput of one {@code mongod} with sockets that
+ * send pre-encoded messages. Where client and server share processors, no client reaches this
+ * bound; the distance to it is the client's cost.
  *
- * <p>A socket per thread on the one side, four shared sockets on the other. By threads:
+ * <p>The upper bound has a socket per thread, direct mode has four shared sockets. By threads:
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar ServerFloor -t 1
@@ -55,7 +55,10 @@ import reactor.core.publisher.Mono;
 public class ServerFloorBenchmark {
   private static final int RECORDS = 1_000;
 
-  /** A read of one document by its {@code _id}, or an update of one, acknowledged by one member. */
+  /**
+   * {@code find} reads one document by its {@code _id}; {@code update} updates one, acknowledged by
+   * one member.
+   */
   @Param({"find", "update"})
   public String operation = "";
 
@@ -64,7 +67,7 @@ public class ServerFloorBenchmark {
   private @Nullable MongoCollection<BsonDocument> collection;
   private @Nullable ServerAddress server;
 
-  /** Starts a cluster and loads a collection that is on one shard. */
+  /** Starts a cluster and loads a collection on one shard. */
   @Setup(Level.Trial)
   public void start() {
     Testbed started = Testbed.builder(Topology.resolve("single-host")).start();
@@ -103,7 +106,7 @@ public class ServerFloorBenchmark {
             .blockLast());
   }
 
-  /** Takes everything down. */
+  /** Stops the cluster. */
   @TearDown(Level.Trial)
   public void stop() {
     if (client != null) {
@@ -114,7 +117,7 @@ public class ServerFloorBenchmark {
     }
   }
 
-  /** A thread's own socket. */
+  /** The socket of one thread. */
   @State(Scope.Thread)
   public static class Connection {
     private @Nullable RawSocket socket;
@@ -135,13 +138,13 @@ public class ServerFloorBenchmark {
     }
   }
 
-  /** What the server gives. */
+  /** The upper bound: pre-encoded messages on a socket. */
   @Benchmark
   public int server(Connection connection) {
     return Objects.requireNonNull(connection.socket).exchange();
   }
 
-  /** What an application gets. */
+  /** Operations of an application in direct mode. */
   @Benchmark
   public @Nullable Object direct() {
     MongoCollection<BsonDocument> records = Objects.requireNonNull(collection);

@@ -1,4 +1,4 @@
-/** Direct mode beside what the servers can do. */
+/** Direct mode compared with the throughput of a server. */
 @NullMarked
 package dev.onehop.jmh.direct;
 

@@ -29,8 +29,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The same as {@link RoutingOverheadBenchmark} with the official driver whole, whose transport
- * answers at once and on the same thread: the router's way from the driver and back comes with it.
+ * Like {@link RoutingOverheadBenchmark}, with the whole official driver. Its transport replies at
+ * once on the same thread, so the path between driver and router is included.
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutedDriver -prof gc</pre>
  */
@@ -41,7 +41,10 @@ import reactor.core.scheduler.Schedulers;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class RoutedDriverBenchmark {
-  /** Operations are subscribed to on the driver's thread, so that none waits for another thread. */
+  /**
+   * Operations are subscribed to on the driver's thread, so that no operation waits for another
+   * thread.
+   */
   private static final int BATCH = 1_000;
 
   @Param({"plain", "routed", "metered"})
@@ -83,7 +86,7 @@ public class RoutedDriverBenchmark {
     run(() -> collection().insertOne(new Document("_id", key()).append("field0", "value")));
   }
 
-  /** One after the other. */
+  /** Runs the operations one after the other. */
   private void run(Supplier<Publisher<?>> operation) {
     Long done =
         Flux.range(0, BATCH)

@@ -24,9 +24,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What routing adds to an operation below the driver, where servers answer at once: the difference
- * between the same bytes sent to a mongos, {@code plain}, and to the router of targeted mode,
- * {@code routed} (without meters) or {@code metered} (with Micrometer's SimpleMeterRegistry).
+ * The cost of routing for an operation, below the driver, with servers that reply at once. The cost
+ * is the difference between the same bytes sent to a mongos, {@code plain}, and to the router of
+ * targeted mode, {@code routed} (without meters) or {@code metered} (with Micrometer's
+ * SimpleMeterRegistry).
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutingOverhead -prof gc</pre>
  */
@@ -90,10 +91,9 @@ public class RoutingOverheadBenchmark {
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
-  // Over a server that does nothing, so the ratio says little: it keeps out what takes many times
-  // as
-  // long. The bytes are those of compiled code, so the warmup is long: some 2,500 for a find, 3,400
-  // for an insert, 5,900 for an update.
+  // The server does nothing, so the ratio has little meaning; the bar excludes code that is many
+  // times slower. The limits on bytes apply to compiled code, so the warm-up is long: some 2,500
+  // for a find, 3,400 for an insert, 5,900 for an update.
   @Bar(
       name = "routing a find",
       parameters = "client=metered",

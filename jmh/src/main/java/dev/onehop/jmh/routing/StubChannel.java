@@ -17,12 +17,15 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 
 /**
- * A transport under the official driver that answers each request at once, on the driver's own
- * thread: as a mongos of {@link StubServers}, or as the only member of a shard. What an application
- * does with a document is answered from bytes made beforehand.
+ * A transport under the official driver that replies to each request at once on the driver's
+ * thread, as a mongos of {@link StubServers} or as the only member of a shard. Replies to
+ * operations on documents are pre-encoded.
  */
 public final class StubChannel extends InProcessChannel {
-  /** Of the header, the flags, the section's kind, the document's length, the element's type. */
+  /**
+   * The position of a command's name: after the header, the flags, the section's kind, the
+   * document's length and the element's type.
+   */
   private static final int COMMAND_NAME = 16 + 4 + 1 + 4 + 1;
 
   private static final ByteBuf FOUND =
@@ -33,7 +36,7 @@ public final class StubChannel extends InProcessChannel {
   private String host = "";
   private boolean mongos;
 
-  /** For the driver, which makes its channels by reflection. */
+  /** The driver creates its channels by reflection. */
   public StubChannel() {}
 
   @Override
@@ -77,10 +80,10 @@ public final class StubChannel extends InProcessChannel {
 
   @Override
   protected void closed() {
-    // Nothing is held.
+    // There is nothing to close.
   }
 
-  /** Behind {@code find\0} comes the length of the collection's name, and then the name. */
+  /** After {@code find\0} come the length of the collection's name and then the name. */
   private static boolean collectionStartsWith(ByteBuf message, char letter) {
     return message.getByte(message.readerIndex() + COMMAND_NAME + "find".length() + 1 + 4)
         == letter;

@@ -1,6 +1,6 @@
 package dev.onehop.jmh.routing;
 
-/** Keys in the chunks of {@link StubMetadata}, one after the other. */
+/** Keys in the chunks of {@link StubMetadata}, chunk by chunk. */
 final class StubKeys {
   private final String[] keys = new String[StubMetadata.CHUNKS];
   private int next;

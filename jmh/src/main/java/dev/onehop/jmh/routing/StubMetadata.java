@@ -9,8 +9,8 @@ import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 
 /**
- * What the database {@code config} of a stubbed cluster says: three shards, each with a mongos
- * beside it, and one collection of a thousand chunks.
+ * The database {@code config} of a stubbed cluster: three shards, each with a near mongos, and one
+ * collection of a thousand chunks.
  */
 final class StubMetadata {
   static final int MONGOS_PORT = 27017;
@@ -22,7 +22,7 @@ final class StubMetadata {
 
   private StubMetadata() {}
 
-  /** The lower bound of a chunk, and a key in it. */
+  /** The lower bound of a chunk, which is also a key in it. */
   static String key(int chunk) {
     return "user%04d".formatted(chunk);
   }

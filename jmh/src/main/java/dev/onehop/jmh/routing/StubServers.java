@@ -16,11 +16,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A cluster that is not there, as clients see it through {@link StubChannel}, with the shards and
- * chunks of {@link StubMetadata}.
+ * A stubbed cluster without servers, which clients reach through {@link StubChannel}, with the
+ * shards and chunks of {@link StubMetadata}.
  */
 final class StubServers {
-  /** With all mongoses, so that plain clients and routed ones choose among as many. */
+  /** Names all mongoses, so that plain and routed clients choose among the same number. */
   private static final String URI = "mongodb://h0,h1,h2";
 
   private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -28,7 +28,7 @@ final class StubServers {
 
   private StubServers() {}
 
-  /** Settings of an application, whose client knows all mongoses. */
+  /** Settings of a plain application whose client knows all mongoses. */
   static MongoClientSettings plain(EventLoopGroup group) {
     return MongoClientSettings.builder(asked()).transportSettings(transport(group)).build();
   }
@@ -37,7 +37,7 @@ final class StubServers {
     return MongoClientSettings.builder()
         .applyConnectionString(new ConnectionString(URI))
         .inetAddressResolver(host -> List.of(named(host)))
-        // Rarely, as it would be counted as the operations' garbage.
+        // Heartbeats are rare, because their garbage would count as the operations'.
         .applyToServerSettings(
             server -> server.heartbeatFrequency(RARELY.toHours(), TimeUnit.HOURS))
         .build();
@@ -50,7 +50,7 @@ final class StubServers {
         .build();
   }
 
-  /** A router of targeted mode before the cluster. */
+  /** A router of targeted mode in front of the cluster. */
   static final class Router implements AutoCloseable {
     private final CountDownLatch known = new CountDownLatch(1);
     private final RoutedSettings routed;
@@ -78,7 +78,7 @@ final class StubServers {
       return routed;
     }
 
-    /** Waits for what the first command has begun to read. */
+    /** Waits for the metadata that the first command has requested. */
     void awaitAffinity() {
       try {
         if (!known.await(10, TimeUnit.SECONDS)) {

@@ -8,14 +8,14 @@ import io.netty.channel.EventLoopGroup;
 import org.bson.Document;
 import reactor.core.publisher.Mono;
 
-/** A collection of a stubbed cluster, through a plain client, a routed one, or a metered one. */
+/** A collection of a stubbed cluster, used through a plain, routed or metered client. */
 final class StubbedCollection implements AutoCloseable {
   private final MongoClient client;
   private final MongoCollection<Document> documents;
   private final StubKeys keys = new StubKeys();
 
   /**
-   * Opens the client, and waits until all is known that routing needs.
+   * Opens the client, and waits until the router has all metadata.
    *
    * @param kind {@code plain}, {@code routed} or {@code metered}
    */
@@ -26,7 +26,7 @@ final class StubbedCollection implements AutoCloseable {
         MongoClients.create(
             router == null ? StubServers.plain(group) : router.routed().closingSettings());
     documents = client.getDatabase("ycsb").getCollection("usertable");
-    // The first operation waits for the routing table, and has the mongoses looked for.
+    // The first operation waits for the routing table, and triggers the search for mongoses.
     if (Mono.from(documents.find(Filters.eq("_id", key())).first()).block() == null) {
       throw new IllegalStateException("nothing is found");
     }

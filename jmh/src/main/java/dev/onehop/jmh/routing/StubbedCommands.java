@@ -19,8 +19,8 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of commands, sent one after the other: to a stubbed mongos itself, or to a router
- * before the stubbed cluster.
+ * Pre-encoded commands, sent one after the other: directly to a stubbed mongos, or to a router in
+ * front of the stubbed cluster.
  */
 final class StubbedCommands implements AutoCloseable {
   private final StubServers.@Nullable Router router;
@@ -28,10 +28,10 @@ final class StubbedCommands implements AutoCloseable {
   private final Answers answers = new Answers();
 
   /**
-   * Connects, and waits until all is known that routing needs.
+   * Connects, and waits until the router has all metadata.
    *
    * @param kind {@code plain}, {@code routed} or {@code metered}
-   * @param first commands that have the router read what it needs
+   * @param first commands that make the router read its metadata
    */
   StubbedCommands(String kind, EventLoopGroup group, ByteBuf[] first) {
     router = kind.equals("plain") ? null : new StubServers.Router(group, kind.equals("metered"));
@@ -56,9 +56,9 @@ final class StubbedCommands implements AutoCloseable {
   }
 
   /**
-   * Makes a command for each chunk.
+   * Encodes a command for each chunk.
    *
-   * @param body of the command for a key
+   * @param body creates the body of the command for a key
    */
   static ByteBuf[] commands(Function<BsonString, BsonDocument> body) {
     StubKeys keys = new StubKeys();
@@ -72,7 +72,7 @@ final class StubbedCommands implements AutoCloseable {
     return commands;
   }
 
-  /** Sends all, each when the one before it is answered. */
+  /** Sends all commands, each after the reply to the one before. */
   void run(ByteBuf[] commands) {
     Promise<Void> done = channel.eventLoop().newPromise();
     channel.eventLoop().execute(() -> answers.begin(commands, done));
@@ -109,7 +109,8 @@ final class StubbedCommands implements AutoCloseable {
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf answer) {
       if (next < commands.length) {
-        // Not within the answer, or they would be as deep as there are commands.
+        // As a new task: from inside the reply's handler, the call depth would grow with each
+        // command.
         channel.eventLoop().execute(this::send);
       } else if (done != null) {
         done.setSuccess(null);

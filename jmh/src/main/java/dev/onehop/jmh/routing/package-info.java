@@ -1,4 +1,4 @@
-/** What routing adds to an operation. */
+/** The cost of routing for an operation. */
 @NullMarked
 package dev.onehop.jmh.routing;
 

@@ -30,7 +30,10 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 import reactor.core.publisher.BaseSubscriber;
 
-/** Three shards' events as one stream, per event; beside it the driver's decoding of the event. */
+/**
+ * Merging the events of three shards into one stream, per event, compared with the driver's
+ * decoding of the event.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -42,7 +45,7 @@ public class MergeBenchmark {
   private static final int SHARDS = 3;
   private static final int BATCH = 1_000;
 
-  /** The order of the events. */
+  /** The order of the merged events. */
   @Param({"PER_KEY", "TOTAL"})
   public Order order = Order.PER_KEY;
 
@@ -58,8 +61,9 @@ public class MergeBenchmark {
     ofShards.forEach(all::addAll);
   }
 
-  /** Reads what came, merges it and gives it with its places. */
-  // Beside other builds 4 to 19, with 1,150 and 1,290 bytes for an event; the driver's 11,000.
+  /** Reads the batches, merges them and delivers the events with their positions. */
+  // With other builds on the machine 4 to 19, with 1,150 and 1,290 bytes per event; the driver
+  // allocates 11,000.
   @Bar(
       name = "merging change streams in total order",
       baseline = "driverDecodes",
@@ -88,7 +92,7 @@ public class MergeBenchmark {
                 false),
             null);
     Taker taker = new Taker(blackhole);
-    // The shards answer at once, on this thread.
+    // The stubbed shards reply at once, on this thread.
     stream.subscribe(taker);
     taker.cancel();
     if (taker.taken != EVENTS) {
@@ -96,7 +100,7 @@ public class MergeBenchmark {
     }
   }
 
-  /** What the driver's stream does with each event, its document left raw. */
+  /** The driver's decoding of each event, with a raw document. */
   @Benchmark
   @OperationsPerInvocation(EVENTS)
   public void driverDecodes(Blackhole blackhole) {

@@ -19,7 +19,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The channel of an event, from its bytes; beside it the same from a decoded event. */
+/**
+ * The channel of an event, computed from its bytes, compared with the computation from a decoded
+ * event.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -39,15 +42,15 @@ public class SplitBenchmark {
     return events.get(next);
   }
 
-  /** As it is done. */
-  // Beside other builds 19, with 480 bytes for an event; from a decoded event 9,700.
+  /** As the library does it. */
+  // With other builds on the machine 19, with 480 bytes per event; from a decoded event 9,700.
   @Bar(name = "splitting change streams", baseline = "decodeAndHash", atLeast = 5, moreBytes = 0)
   @Benchmark
   public int split() {
     return Channels.of(next(), CHANNELS);
   }
 
-  /** The event is decoded first. */
+  /** With decoding of the event first. */
   @Benchmark
   public long decodeAndHash() {
     BsonDocument decoded = CODEC.decode(next().asBsonReader(), DecoderContext.builder().build());

@@ -13,7 +13,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.types.ObjectId;
 
-/** Events of inserts as a server sends them, with documents of some 220 bytes. */
+/** Insert events in the server's format, with documents of some 220 bytes. */
 final class StubEvents {
   private static final int SECOND = 1_700_000_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
@@ -21,9 +21,9 @@ final class StubEvents {
   private StubEvents() {}
 
   /**
-   * The events of some shards; their times are mixed.
+   * Distributes events to shards at random, so that their times interleave.
    *
-   * @return by shard, in the order of their tokens
+   * @return the events by shard, in the order of their tokens
    */
   static List<List<RawBsonDocument>> ofShards(int shards, int events) {
     Random random = new Random(42);

@@ -41,8 +41,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
 /**
- * Pings that are under way together, by the official reactive driver to a server in this process
- * that answers at once: what is left is the price of the transport.
+ * Concurrent pings of the official reactive driver to a server in this process that replies at
+ * once. The result is the cost of the transport.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -55,7 +55,7 @@ public class SharedSocketsBenchmark {
   private static final int UNDER_WAY = 64;
   private static final int PINGS = 1_000;
 
-  /** {@code pool5} and {@code pool100}: the driver's own; {@code shared}: 5 shared sockets. */
+  /** {@code pool5} and {@code pool100}: the driver's pools; {@code shared}: 5 shared sockets. */
   @Param({"pool5", "pool100", "shared"})
   String transport = "";
 
@@ -125,7 +125,7 @@ public class SharedSocketsBenchmark {
     }
   }
 
-  // 1.2 to 1.7 on a quiet machine, down to 0.8 beside other builds.
+  // 1.2 to 1.7 on a quiet machine, down to 0.8 with other builds on the machine.
   @Bar(
       name = "shared sockets",
       parameters = "transport=shared",

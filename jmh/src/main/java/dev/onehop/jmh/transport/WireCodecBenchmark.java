@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What it costs to read and write one OP_MSG, by the size of its document. */
+/** The cost of reading and writing one OP_MSG, by the size of its document. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -81,7 +81,7 @@ public class WireCodecBenchmark {
     return OpMsg.decode(encoded.duplicate());
   }
 
-  /** The same message's document in full, as the driver reads one. */
+  /** The document of the same message, decoded in full as the driver does. */
   @Benchmark
   public BsonDocument driverDecodesDocument() {
     ByteBuffer document = body.duplicate().order(ByteOrder.LITTLE_ENDIAN);

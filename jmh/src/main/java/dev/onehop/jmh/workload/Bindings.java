@@ -8,12 +8,12 @@ import dev.onehop.ycsb.TargetedAsyncClient;
 import dev.onehop.ycsb.TargetedSyncClient;
 import site.ycsb.DB;
 
-/** The YCSB bindings by the names of their modes. */
+/** The YCSB bindings by mode. */
 final class Bindings {
 
   private Bindings() {}
 
-  /** Makes the binding of one thread. */
+  /** Creates the binding of one thread. */
   static DB of(String mode) {
     return switch (mode) {
       case "legacy" -> new LegacyClient();

@@ -9,7 +9,7 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.Status;
 
-/** Throws where a binding returns a status that is not OK: workloads pass over those. */
+/** Throws if a binding returns a status other than OK, because workloads ignore the status. */
 final class CheckedDb extends DB {
   private final DB binding;
 

@@ -10,10 +10,10 @@ import site.ycsb.DB;
 import site.ycsb.Workload;
 
 /**
- * Threads that each run one operation of a workload after the other, and tell of each that ended.
+ * Threads that run operations of a workload one after the other and signal the end of each.
  *
- * <p>The thread that measures takes the ended operations one by one with {@link #awaitOperation}:
- * as many of its calls return as operations end.
+ * <p>The measuring thread takes the ended operations one by one with {@link #awaitOperation}, which
+ * returns once for each ended operation.
  */
 final class ClosedLoop {
   private final Semaphore ended = new Semaphore(0);
@@ -24,7 +24,7 @@ final class ClosedLoop {
   private volatile boolean stopped;
   private volatile long resetNanos = System.nanoTime();
 
-  /** Starts a thread for each of {@code bindings}, which stay open when the loop stops. */
+  /** Starts a thread for each of {@code bindings}. The bindings stay open when the loop stops. */
   ClosedLoop(Workload workload, List<? extends DB> bindings) {
     for (DB binding : bindings) {
       Thread thread = new Thread(() -> loop(workload, binding), "workload-" + threads.size());
@@ -35,7 +35,7 @@ final class ClosedLoop {
   }
 
   /**
-   * Waits for an operation to end that this method has not returned for yet.
+   * Waits for the next ended operation. Each ended operation lets this method return once.
    *
    * @throws IllegalStateException if an operation has failed
    */
@@ -47,18 +47,18 @@ final class ClosedLoop {
     }
   }
 
-  /** Forgets the operations that ended so far; those under way go on. */
+  /** Discards the operations that have ended. Running operations continue. */
   void reset() {
     ended.drainPermits();
     if (failure.get() != null) {
-      ended.release(); // the next call of awaitOperation() tells
+      ended.release(); // the next call of awaitOperation() reports it
     }
     operations.reset();
     latencyNanos.reset();
     resetNanos = System.nanoTime();
   }
 
-  /** Mean latency since the last reset in microseconds; 0 as long as no operation has ended. */
+  /** Mean latency since the last reset in microseconds; 0 if no operation has ended. */
   double meanLatencyMicros() {
     long count = operations.sum();
     return count == 0 ? 0 : latencyNanos.sum() / 1e3 / count;

@@ -10,7 +10,7 @@ import site.ycsb.DBException;
 import site.ycsb.WorkloadException;
 import site.ycsb.workloads.CoreWorkload;
 
-/** Loads a workload's records. */
+/** Loads the records of a workload. */
 final class Loader {
   private static final String BATCH_SIZE = "500";
 
@@ -20,15 +20,15 @@ final class Loader {
   Loader(String url, Properties workloadProperties) {
     this.url = url;
     properties.putAll(workloadProperties);
-    properties.remove("onehop.pipelining"); // loads by the sync driver, which has no such
+    properties.remove("onehop.pipelining"); // the sync driver loads, which has no pipelining
     properties.setProperty("mongodb.batchsize", BATCH_SIZE);
-    properties.setProperty("mongodb.upsert", "true"); // a part of them may be there
+    properties.setProperty("mongodb.upsert", "true"); // some of the records may exist
   }
 
-  /** Inserts the records, unless the collection holds that many documents already. */
+  /** Inserts the records, unless the collection already has this number of documents. */
   void loadUnlessThere(int records) throws DBException, WorkloadException {
     try (MongoClient client = MongoClients.create(url)) {
-      // As the bindings choose it.
+      // The bindings choose the database by the same rule.
       String named = new ConnectionString(url).getDatabase();
       String database = named == null || named.equals("admin") ? "ycsb" : named;
       String table = CoreWorkload.TABLENAME_PROPERTY_DEFAULT;

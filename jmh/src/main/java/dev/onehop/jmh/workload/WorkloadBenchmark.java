@@ -36,15 +36,15 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's workload A over a cluster: operations per second of {@link #threads} threads, and the mean
+ * YCSB's workload A on a cluster: operations per second of {@link #threads} threads, and the mean
  * latency of an operation.
  *
- * <p>The threads of the workload are this class's own. JMH's single thread takes ended operations
- * from them one by one, so that its score is theirs. A very short run, as in CI:
+ * <p>This class starts the threads of the workload. JMH's single thread takes ended operations from
+ * them one by one, so that JMH's score is the score of all threads. A very short run, as in CI:
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar WorkloadBenchmark -p topology=single-host -p mode=async
- *     -p threads=4 -f 1 -wi 1 -w 1s -i 1 -r 3s
+ * -p threads=4 -f 1 -wi 1 -w 1s -i 1 -r 3s
  * }</pre>
  */
 @State(Scope.Benchmark)
@@ -59,8 +59,8 @@ public class WorkloadBenchmark {
   private static final int RANGES_PER_SHARD = 4;
 
   /**
-   * Where the cluster comes from, unless {@code -Donehop.jmh.url=...} names one that is running: a
-   * topology of the testbed, by name or file, started for each fork and stopped after it.
+   * The topology of the testbed, by name or file, started for each fork and stopped after it.
+   * Ignored if {@code -Donehop.jmh.url=...} names a running cluster.
    */
   @Param("us-2014")
   public String topology = "";
@@ -69,7 +69,7 @@ public class WorkloadBenchmark {
   @Param({"legacy", "async", "targeted-async", "direct-async"})
   public String mode = "";
 
-  /** Threads that run operations, one at a time each. */
+  /** The number of threads, each with one operation at a time. */
   @Param({"1", "64"})
   public int threads;
 
@@ -77,11 +77,11 @@ public class WorkloadBenchmark {
   @Param("5")
   public int connections;
 
-  /** Whether many requests are in flight on each connection; not for {@code legacy}. */
+  /** Whether each connection has many requests in flight; not for {@code legacy}. */
   @Param("false")
   public boolean pipelining;
 
-  /** Records in the collection; loaded first unless they are there. */
+  /** The number of records of the collection, which are loaded first if they are missing. */
   @Param("10000")
   public int records;
 
@@ -89,17 +89,18 @@ public class WorkloadBenchmark {
   private @Nullable Testbed testbed;
   private @Nullable ClosedLoop loop;
 
-  /** What an operation took, beside how many there were. */
+  /** The latency of operations, in addition to JMH's count of them. */
   @State(Scope.Thread)
   @AuxCounters
   public static class Latency {
     private @Nullable ClosedLoop loop;
 
     /**
-     * Mean latency of an operation in microseconds, times the seconds it is a mean of.
+     * Mean latency of an operation in microseconds, times the seconds of the interval.
      *
-     * <p>JMH divides by those, and then averages over the iterations, as a mean needs; it would add
-     * up what isn't a rate. It also writes {@code ops/s} behind it: these are microseconds.
+     * <p>JMH divides counters by the seconds and averages the quotients over the iterations, which
+     * is right for a mean. JMH would add up counters that are not rates. JMH also prints the unit
+     * {@code ops/s}, but the values are microseconds.
      */
     public double meanLatencyMicros() {
       return loop == null ? 0 : loop.meanLatencyMicros() * loop.elapsedSeconds();
@@ -124,7 +125,10 @@ public class WorkloadBenchmark {
     loop = new ClosedLoop(workload, bindings);
   }
 
-  /** Begins to count. The threads run on between iterations: none begins or ends with idle ones. */
+  /**
+   * Starts the count. The threads run on between iterations, so that no iteration starts or ends
+   * with idle threads.
+   */
   @Setup(Level.Iteration)
   public void reset() {
     loop().reset();
@@ -189,10 +193,12 @@ public class WorkloadBenchmark {
     properties.setProperty("mongodb.url", url);
     properties.setProperty("onehop.connections", String.valueOf(connections));
     if (pipelining) {
-      properties.setProperty("onehop.pipelining", "true"); // the sync driver's binding has no such
+      properties.setProperty(
+          "onehop.pipelining", "true"); // the sync driver's binding has no pipelining
     }
     properties.setProperty("recordcount", String.valueOf(records));
-    // No limit: the workload sizes the range of inserted keys by it, and inserts none.
+    // No limit on operations: the workload sizes the range of inserted keys by this number, and
+    // inserts none.
     properties.setProperty("operationcount", "1");
     properties.setProperty("readproportion", "0.5");
     properties.setProperty("updateproportion", "0.5");

@@ -22,8 +22,8 @@ import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * A router over event loops of the caller's, with settings that {@link dev.onehop.routing.OneHop}
- * does not offer.
+ * A router on event loops of the caller, with settings that {@link dev.onehop.routing.OneHop} does
+ * not offer.
  *
  * <p>Thread-safe.
  */
@@ -35,16 +35,15 @@ public final class RoutedSettings implements AutoCloseable {
   }
 
   /**
-   * Targeted mode over channels of another kind, such as those of servers that are not there.
+   * Targeted mode over another kind of channels, such as channels to stubbed servers.
    *
-   * @param settings of the application: the seeds are mongoses
-   * @param group event loops of all connections; stays the caller's
-   * @param channels of all connections; it fits the event loops and has a constructor without
-   *     parameters
-   * @param meters where the router's meters are registered
-   * @param refreshInterval how often tables and mongoses are read again
-   * @param shardsWithRouter gets the number of shards with a mongos beside them, each time it is
-   *     read
+   * @param settings the settings of the application, with mongoses as seeds
+   * @param group the event loops of all connections; the caller closes them
+   * @param channels the class of all channels; it fits the event loops and has a constructor
+   *     without parameters
+   * @param meters the registry for the router's meters
+   * @param refreshInterval the interval between refreshes of tables and mongoses
+   * @param shardsWithRouter receives the number of shards with a near mongos after each refresh
    */
   public static RoutedSettings targeted(
       MongoClientSettings settings,
@@ -70,7 +69,7 @@ public final class RoutedSettings implements AutoCloseable {
     return clients.closing(clients.reactiveSettings());
   }
 
-  /** How a channel is made that leads to the router, wherever it connects to. */
+  /** The bootstrap of a channel to the router; the address to connect to is ignored. */
   public Bootstrap channels() {
     NettyTransportSettings transport =
         (NettyTransportSettings)
@@ -80,7 +79,7 @@ public final class RoutedSettings implements AutoCloseable {
         .channel(transport.getSocketChannelClass());
   }
 
-  /** Ends the router. Operations of clients that are still open fail. */
+  /** Closes the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
     clients.close();

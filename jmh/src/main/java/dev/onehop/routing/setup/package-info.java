@@ -1,5 +1,5 @@
 /**
- * Routed clients that {@link dev.onehop.routing.OneHop} does not make.
+ * Routed clients with settings that {@link dev.onehop.routing.OneHop} does not offer.
  *
  * <p>For the project's own testbed, benchmarks and tools. It may change in any release.
  */

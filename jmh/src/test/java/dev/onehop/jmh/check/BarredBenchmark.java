@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Measurement;
 
-/** A benchmark with bars, which tests read and never run. */
+/** A benchmark with bars. Tests read its bars and never run it. */
 public class BarredBenchmark {
   /** A benchmark. */
   @Bar(

@@ -38,7 +38,7 @@ class BarsTest {
         .doesNotHaveDuplicates();
   }
 
-  /** A bar whose baseline there is not. */
+  /** A bar with a baseline that does not exist. */
   private static final class Wrong {
     @Bar(name = "hashing", baseline = "sha", atLeast = 1)
     @SuppressWarnings("unused")

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs real benchmarks, for milliseconds: what they say doesn't matter but to an absurd bar. */
+/** Runs real benchmarks for milliseconds. Their results matter only to an absurd bar. */
 class CheckCommandTest {
   private static final Iterations NONE = new Iterations(0, 1);
   private static final Iterations SHORT = new Iterations(1, 20);

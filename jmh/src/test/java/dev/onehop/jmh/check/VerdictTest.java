@@ -66,7 +66,7 @@ class VerdictTest {
     assertThat(ofRounds(3, 2, 2.1, 1.9).isCertain()).isFalse();
     assertThat(ofRounds(3, 2, 2.1, 2.0).isCertain()).isTrue();
     assertThat(ofRounds(4, 2, 2.1, 2.0).isCertain()).isFalse();
-    // What is broken so far is run again, with all of its rounds to be judged by.
+    // A bar that is broken so far runs again, and all of its rounds count.
     assertThat(ofRounds(3, 2, 1.9, 1.9).isCertain()).isFalse();
   }
 
