@@ -69,7 +69,7 @@ class BenchUrlIT {
       String authority = certificates.authorityPem().toString();
 
       assertThat(process(RealMongod.PASSWORD, "--url", url, "--tls-ca", authority).err())
-          .contains("localhost:" + mongod.port() + " is no mongos");
+          .contains("localhost:" + mongod.port() + " is not a mongos");
       assertThat(process("wrong", "--url", url, "--tls-ca", authority).err())
           .contains("Exception authenticating");
       assertThat(process(RealMongod.PASSWORD, "--url", url).err())

@@ -216,7 +216,7 @@ class ClusterFormationIT {
     assertThat(placement.stored()).containsEntry("s-w1", 101L);
     assertThat(placement.owned()).containsEntry("s-w1", 100L);
     assertThat(placement.examples())
-        .containsExactly("{\"_id\": -7} lies on s-w1 and belongs to s-e1");
+        .containsExactly("{\"_id\": -7} is on s-w1, but its owner is s-e1");
   }
 
   @Test
@@ -276,7 +276,7 @@ class ClusterFormationIT {
     assertThatThrownBy(() -> Testbed.builder(Topology.parse("it.yaml", THREE_SHARDS)).start())
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining(
-            "topology it-formation is being run by process " + ProcessHandle.current().pid());
+            "topology it-formation is already running in process " + ProcessHandle.current().pid());
     assertThat(RunningTestbed.all())
         .filteredOn(running -> running.topologyName().equals("it-formation"))
         .singleElement()
@@ -329,7 +329,7 @@ class ClusterFormationIT {
     }
     assertThat(linesOfAStart(cache))
         .contains("forming the cluster")
-        .anyMatch(line -> line.startsWith("not with the data of an earlier start: cannot start"));
+        .anyMatch(line -> line.startsWith("cannot start with the data of an earlier start: cannot start"));
     assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
   }
 

@@ -126,7 +126,7 @@ class RegionDelayIT {
     }
     assertThatThrownBy(() -> testbed.cutConnections("127.63.2.1:9"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("no link leads to 127.63.2.1:9");
+        .hasMessage("there is no link to 127.63.2.1:9");
   }
 
   /** The quickest of some reads of a document by way of a router, its caches warm. */

@@ -11,21 +11,22 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-/** Which servers a topology needs and where each of them listens. */
+/** The servers of a topology, with their addresses. */
 record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> routers) {
-  /** Replica set of the config servers. */
+  /** Name of the config servers' replica set. */
   static final String CONFIG_SET = "config-servers";
 
   /**
-   * How far below its advertised port a server behind a link listens. Below and not above: 37018
-   * and its like lie where Linux takes the ports of outgoing connections from.
+   * The distance between the advertised port of a server behind a link and the port where it
+   * listens. The port is lower and not higher, because Linux takes ports of outgoing connections
+   * from the range above 32768.
    */
   private static final int HIDDEN_PORT_OFFSET = -10_000;
 
   /**
+   * @param routers whether the cluster has routers
    * @param realMongos whether routers are mongos binaries, which register in the cluster under the
    *     port they listen on
-   * @param routers whether there are any
    */
   static ClusterPlan of(Topology topology, boolean routers, boolean realMongos) {
     List<Server> config = new ArrayList<>();
@@ -60,7 +61,10 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
         name, role, replicaSet, host, port, new InetSocketAddress(host.address(), listenPort));
   }
 
-  /** A mongos keeps its port and gets another address, since it tells everybody its port. */
+  /**
+   * A mongos behind a link keeps its port and gets another address, because it reports its port to
+   * clients.
+   */
   private static Server mongos(Topology topology, Host host) {
     String address = host.address();
     if (topology.isDistant(host)) {
@@ -78,9 +82,9 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * The same cluster where every server listens on another address than it says it has.
+   * The same cluster with servers that listen on other addresses than they advertise.
    *
-   * @param moved gives each server its own
+   * @param moved returns a server with its new address
    */
   ClusterPlan listeningAt(UnaryOperator<Server> moved) {
     return new ClusterPlan(
@@ -89,7 +93,7 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
         routers.stream().map(moved).toList());
   }
 
-  /** The config servers' replica set, as in a router's options. */
+  /** The config servers' replica set in the format of a router's options. */
   String configDb() {
     return CONFIG_SET
         + "/"

@@ -31,10 +31,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every server in a container, every host a network. A host's address is that of its network's
- * gateway, which belongs to this machine: links listen there, for containers and for clients here,
- * and pass on to the containers' own addresses. Each container takes its host's address for its
- * machine's name, as that is the name under which a mongos registers.
+ * Runs every server in a container, and every host as a network. A host's address is the gateway of
+ * its network, which belongs to this machine. Links listen on the gateway, for containers and for
+ * local clients, and forward to the containers' own addresses. In each container the host's address
+ * is the machine's name, because a mongos registers under that name.
  */
 final class ContainerPlatform implements Platform {
   private final DockerClient docker;
@@ -75,10 +75,10 @@ final class ContainerPlatform implements Platform {
   }
 
   /**
-   * Gets the image and makes the networks.
+   * Gets the image and creates the networks.
    *
-   * @param standIns whether stand-in routers do where the image holds no mongos
-   * @throws TestbedException if there is no engine, image, mongos or network to be had
+   * @param standIns whether stand-in routers are allowed if the image has no mongos
+   * @throws TestbedException if the engine, the image, a mongos or a network is missing
    */
   static ContainerPlatform prepare(Testbed.Builder options, String imageName, boolean standIns) {
     DockerClient docker = Engine.client();
@@ -107,7 +107,7 @@ final class ContainerPlatform implements Platform {
     }
   }
 
-  /** An engine in a virtual machine, as on macOS, has its networks there. */
+  /** The networks of an engine in a virtual machine, as on macOS, are inside that machine. */
   private static void requireOnThisMachine(String gateway) {
     try {
       if (NetworkInterface.getByInetAddress(new InetSocketAddress(gateway, 0).getAddress())
@@ -115,10 +115,10 @@ final class ContainerPlatform implements Platform {
         return;
       }
     } catch (SocketException e) {
-      // Then it is not to be found, either.
+      // The gateway counts as missing.
     }
     throw new TestbedException(
-        "Docker's networks are not on this machine, as the engine runs in a virtual machine or this in a container; run the tests on Linux, beside the engine");
+        "Docker's networks are not on this machine: the engine runs in a virtual machine, or this JVM in a container; run the tests on Linux, on the engine's machine");
   }
 
   private int subnetOf(Host host) {
@@ -186,7 +186,7 @@ final class ContainerPlatform implements Platform {
     return command;
   }
 
-  /** This JVM's own class path, at the same places in the container. */
+  /** The class path of this JVM, mounted at the same paths in the container. */
   private static List<Bind> classPathMounts() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
         .filter(entry -> !entry.isEmpty() && Files.exists(Path.of(entry)))
@@ -198,7 +198,7 @@ final class ContainerPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // No other process finds it: containers end with the one that started them.
+    // Nothing to record: containers stop with this process, so no other process can use them.
   }
 
   @Override

@@ -25,11 +25,11 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sharded cluster that is there already, seen through its mongoses and with the rights of a
- * user's: what a mongos does not tell, or not this user, is not known here. Thread-safe.
+ * A running sharded cluster, reached through its mongoses with a user's rights. Facts that the
+ * mongos does not report, or not to this user, are unknown. Thread-safe.
  */
 public final class ExistingCluster implements AutoCloseable {
-  /** What is written where a server does not say it. */
+  /** The value of facts that a server does not report. */
   public static final String UNKNOWN = "unknown";
 
   private static final int PINGS = 25;
@@ -49,11 +49,12 @@ public final class ExistingCluster implements AutoCloseable {
   /**
    * Connects to a cluster.
    *
-   * @param url of one or several of its mongoses, with user and password where it has access
+   * @param url one or several of its mongoses, with user and password if the cluster has access
    *     control
-   * @param authority what its certificates are trusted by; null for what Java trusts by itself
-   * @throws TestbedException if there is no mongos, it does not let this user in, or the user may
-   *     not read {@code config.shards}
+   * @param authority the trusted authority of the cluster's certificates; null for the JVM's
+   *     default trust store
+   * @throws TestbedException if the server is no mongos, the login fails, or the user may not read
+   *     {@code config.shards}
    */
   public static ExistingCluster at(ConnectionString url, @Nullable TrustedAuthority authority) {
     Access access = new Access(null, authority == null ? null : authority.context());
@@ -61,7 +62,7 @@ public final class ExistingCluster implements AutoCloseable {
     return new ExistingCluster(url, access, cluster, Admin.of(url, access));
   }
 
-  /** The shards' names, in the order in which collections are spread over them. */
+  /** The names of the shards, in the order in which collections are spread over them. */
   public List<String> shards() {
     return cluster.shardNames();
   }
@@ -75,7 +76,9 @@ public final class ExistingCluster implements AutoCloseable {
     return hosts;
   }
 
-  /** The mongoses that have said in the last minute that they are there, as {@code host:port}. */
+  /**
+   * The mongoses that have written their heartbeat within the last minute, as {@code host:port}.
+   */
   public List<String> mongosAddresses() {
     List<BsonDocument> registered = config("mongos");
     long latest =
@@ -98,7 +101,7 @@ public final class ExistingCluster implements AutoCloseable {
     }
   }
 
-  /** What the mongos says of itself; of the servers behind it it says nothing. */
+  /** The mongos' report about itself. It does not report about the servers behind it. */
   public ServerInfo server() {
     BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
     String version = UNKNOWN;
@@ -109,7 +112,7 @@ public final class ExistingCluster implements AutoCloseable {
               .getString("version", new BsonString(UNKNOWN))
               .getValue();
     } catch (TestbedException e) {
-      // A stand-in that does not know the command.
+      // The stand-in router does not support the command.
     }
     boolean standIn = hello.containsKey("onehopStandIn");
     return new ServerInfo(
@@ -130,9 +133,9 @@ public final class ExistingCluster implements AutoCloseable {
   }
 
   /**
-   * Shards a collection and places it, as {@link Testbed#shardCollection} does.
+   * Shards a collection and distributes it, as {@link Testbed#shardCollection} does.
    *
-   * @throws TestbedException also if the user may not
+   * @throws TestbedException also if the user lacks the rights
    */
   public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
     ShardedCollection collection = new ShardedCollection(cluster, namespace);
@@ -141,15 +144,17 @@ public final class ExistingCluster implements AutoCloseable {
   }
 
   /**
-   * Shards a collection on a hashed key; the server deals the chunks to the shards.
+   * Shards a collection on a hashed key; the server distributes the chunks over the shards.
    *
-   * @param chunks how many to begin with
+   * @param chunks the initial number of chunks
    */
   public void shardHashedCollection(String namespace, BsonDocument key, int chunks) {
     new ShardedCollection(cluster, namespace).create(key, chunks);
   }
 
-  /** Moves the chunk that begins at {@code min} to a shard and waits until it is there. */
+  /**
+   * Moves the chunk that begins at {@code min} to a shard, and waits until the migration is done.
+   */
   public void moveRange(String namespace, BsonDocument min, String toShard) {
     new ShardedCollection(cluster, namespace).moveRange(min, null, toShard);
   }
@@ -159,7 +164,7 @@ public final class ExistingCluster implements AutoCloseable {
     new ShardedCollection(cluster, namespace).drop();
   }
 
-  /** How many documents a collection has. */
+  /** The number of documents of a collection. */
   public long count(String namespace) {
     try {
       return documents(namespace).countDocuments();
@@ -168,7 +173,7 @@ public final class ExistingCluster implements AutoCloseable {
     }
   }
 
-  /** Deletes all documents of a collection, which stays sharded as it is. */
+  /** Deletes all documents of a collection. The collection stays sharded. */
   public void deleteAll(String namespace) {
     try {
       var unused = documents(namespace).deleteMany(new BsonDocument());
@@ -186,8 +191,8 @@ public final class ExistingCluster implements AutoCloseable {
   }
 
   /**
-   * How many reads and writes each shard has executed on a collection since it started, by the
-   * servers' {@code $collStats}.
+   * The number of reads and writes of a collection that each shard has executed since its start, by
+   * the servers' {@code $collStats}.
    *
    * @throws TestbedException if the mongos refuses it, or the user lacks the right {@code
    *     collStats}
@@ -223,7 +228,7 @@ public final class ExistingCluster implements AutoCloseable {
    *
    * @param address {@code host:port}
    * @return the median
-   * @throws TestbedException if it can't be reached from here
+   * @throws TestbedException if this machine cannot reach it
    */
   public Duration roundTrip(String address) {
     int colon = address.lastIndexOf(':');

@@ -21,9 +21,9 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
-/** Servers that somebody else has started, every host known by its name; no links. */
+/** Runs on servers that were started by others, each host reachable by its name. No links. */
 final class ExistingPlatform implements Platform {
-  /** The database that the application's user may write. */
+  /** The database that the application's user may write to. */
   private static final String DATABASE = "ycsb";
 
   private final ExistingServers servers;
@@ -42,7 +42,7 @@ final class ExistingPlatform implements Platform {
     for (Host host : options.topology.hosts()) {
       if (new InetSocketAddress(host.name(), 0).isUnresolved()) {
         throw new TestbedException(
-            "no address is known for host %s; run this where the servers' names are, in docker/compose.yaml's client: docker compose exec client onehop ..."
+            "host %s cannot be resolved; run this command in the client container of docker/compose.yaml: docker compose exec client onehop ..."
                 .formatted(host));
       }
     }
@@ -53,13 +53,13 @@ final class ExistingPlatform implements Platform {
     return server.listeningAt(server.advertisedAddress());
   }
 
-  /** A stand-in says so in its greeting, which needs no login. */
+  /** A stand-in router identifies itself in its hello, which needs no login. */
   private RouterKind routerKind() {
     if (plan.routers().isEmpty()) {
       return RouterKind.NONE;
     }
     Server first = plan.routers().get(0);
-    // It begins to listen when it has found the config servers.
+    // A router listens only after it has found the config servers.
     Start.awaitListening(first, launch(first));
     try (Admin router = Admin.of(first, new Access(null, servers.toMongods().tls()))) {
       BsonDocument hello = router.run("admin", new BsonDocument("hello", new BsonInt32(1)));
@@ -121,15 +121,15 @@ final class ExistingPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // What started the servers knows.
+    // The owner of the servers keeps the record.
   }
 
   @Override
   public void close() {
-    // Nothing was taken.
+    // The platform has taken no resources.
   }
 
-  /** A server that is neither started nor ended here. */
+  /** A server that this process neither starts nor ends. */
   private record Existing(String name) implements RunningServer {
     @Override
     public boolean isAlive() {
@@ -153,17 +153,17 @@ final class ExistingPlatform implements Platform {
 
     @Override
     public void onDeath(Consumer<ProcessFailure> listener) {
-      // Not noticed; what uses the server fails.
+      // Its end is not detected; users of the server fail.
     }
 
     @Override
     public void kill() {
-      // Somebody else's.
+      // The server belongs to others.
     }
 
     @Override
     public void awaitEnd() {
-      // Likewise.
+      // The server belongs to others.
     }
   }
 }

@@ -9,11 +9,12 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that somebody else has started as a topology says, every host reachable under its own
- * name, and how to be let in. With access control the testbed logs in at config servers and shards
- * as {@code __system}, by the key file they share, and creates two users: {@value #ADMINISTRATOR},
- * a {@code root} for itself at the mongoses, and {@value #APPLICATION} for applications, who may
- * read and write the database {@code ycsb} and read what routing needs of {@code config}, no more.
+ * Servers that others have started according to a topology, each host reachable under its own name,
+ * with the credentials for them. With access control the testbed logs in at config servers and
+ * shards as {@code __system}, by their common key file. It creates two users: {@value
+ * #ADMINISTRATOR}, a {@code root} for itself at the mongoses, and {@value #APPLICATION} for
+ * applications. Applications may read and write the database {@code ycsb} and read the parts of
+ * {@code config} that routing needs, and nothing else.
  *
  * <p>Immutable.
  */
@@ -28,16 +29,16 @@ public final class ExistingServers {
   private final @Nullable SSLContext tls;
 
   /**
-   * Passwords and key.
+   * The key and passwords of the servers.
    *
-   * @param key what the key file holds, without white space
-   * @param administrator password of {@link #ADMINISTRATOR}
-   * @param application password of {@link #APPLICATION}
+   * @param key the content of the key file without white space
+   * @param administrator the password of {@link #ADMINISTRATOR}
+   * @param application the password of {@link #APPLICATION}
    */
   record Login(String key, String administrator, String application) {
     @Override
     public String toString() {
-      return "Login"; // Keeps them out of logs.
+      return "Login"; // keeps the secrets out of logs
     }
   }
 
@@ -55,8 +56,8 @@ public final class ExistingServers {
    * The same servers, with access control.
    *
    * @param keyFile the servers' key file
-   * @param administratorPassword for {@link #ADMINISTRATOR}
-   * @param applicationPassword for {@link #APPLICATION}
+   * @param administratorPassword the password of {@link #ADMINISTRATOR}
+   * @param applicationPassword the password of {@link #APPLICATION}
    * @throws TestbedException if the key file can't be read
    */
   public ExistingServers withKeyFile(
@@ -72,8 +73,8 @@ public final class ExistingServers {
   /**
    * The same servers, with TLS.
    *
-   * @param authority PEM file with the certificates to be trusted
-   * @throws TestbedException if it can't be read or holds none
+   * @param authority PEM file with the trusted certificates
+   * @throws TestbedException if it can't be read or has no certificate
    */
   public ExistingServers withTls(Path authority) {
     return new ExistingServers(login, TrustedAuthority.read(authority).context());
@@ -83,7 +84,7 @@ public final class ExistingServers {
     return login;
   }
 
-  /** To config servers and shards. */
+  /** Credentials for config servers and shards. */
   Access toMongods() {
     return new Access(
         login == null
@@ -93,7 +94,7 @@ public final class ExistingServers {
         tls);
   }
 
-  /** To mongoses. */
+  /** Credentials for mongoses. */
   Access toMongoses() {
     return new Access(
         login == null

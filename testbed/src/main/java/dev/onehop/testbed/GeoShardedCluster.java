@@ -15,28 +15,27 @@ import org.jspecify.annotations.Nullable;
 import org.testcontainers.lifecycle.Startable;
 
 /**
- * A sharded cluster over far-apart regions in containers, for tests with Testcontainers: a shard
- * and a mongos beside it in every region, and the round trips between the regions.
+ * A sharded cluster over distant regions in containers, for tests with Testcontainers: a shard and
+ * a near mongos in every region, and the round trips between the regions.
  *
  * <pre>{@code
  * @Container
  * static final GeoShardedCluster cluster =
- *     new GeoShardedCluster("mongo:8.0")
- *         .withRegions("va", "or", "ca")
- *         .withRoundTrip("va", "or", Duration.ofMillis(68));
- *
+ * new GeoShardedCluster("mongo:8.0")
+ * .withRegions("va", "or", "ca")
+ * .withRoundTrip("va", "or", Duration.ofMillis(68));
  * MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.reactivestreams.client.MongoClient.class);
  * }</pre>
  *
- * <p>Delays are made by links in this JVM, to a few tens of microseconds, for all connections; so
- * this JVM has to run on the engine's own machine, which has to be Linux. Addresses are good for
- * any program of that machine. Needs the artifact {@code org.testcontainers:testcontainers} 2.0 or
- * later, which this library does not bring along.
+ * <p>Links in this JVM delay all connections, to a few tens of microseconds. This JVM must
+ * therefore run on the machine of the container engine, which must be Linux. The addresses work for
+ * every program on that machine. Needs the artifact {@code org.testcontainers:testcontainers} 2.0
+ * or later, which this library does not include.
  *
- * <p>To be configured before {@link #start}, by one thread; thread-safe after it.
+ * <p>Configure it from one thread before {@link #start}; it is thread-safe after the start.
  */
 public final class GeoShardedCluster implements Startable {
-  /** The image that is used unless another is named. */
+  /** The default image. */
   public static final String DEFAULT_IMAGE = "mongo:8.0";
 
   private final String image;
@@ -52,18 +51,18 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * A cluster of an image of one's own.
+   * A cluster of another image.
    *
-   * @param image has to hold mongod and mongos on its PATH; pulled if it is not here
+   * @param image an image with mongod and mongos on its PATH; pulled if it is not on this machine
    */
   public GeoShardedCluster(String image) {
     this.image = Objects.requireNonNull(image, "image");
   }
 
   /**
-   * One shard, {@code shard-REGION}, and one mongos beside it on the host {@code REGION1} in each
-   * of these regions. The application and the config server are in the first. Three regions, va, or
-   * and ca, unless set.
+   * Sets the regions. Each has one shard, {@code shard-REGION}, and one near mongos on the host
+   * {@code REGION1}. The application and the config server are in the first region. The default is
+   * three regions: va, or and ca.
    *
    * @param names at least one; letters, digits and dashes
    */
@@ -76,7 +75,7 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * As {@link #withRegions}, for regions {@code r1}, {@code r2} and so on.
+   * Like {@link #withRegions}, with regions {@code r1}, {@code r2} and so on.
    *
    * @param count at least one
    */
@@ -89,7 +88,7 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * The round trip between hosts of two regions, both ways; zero unless set.
+   * Sets the round trip between hosts of two regions, in both directions. The default is zero.
    *
    * @param roundTrip there and back, to the microsecond, a minute at most
    */
@@ -99,15 +98,17 @@ public final class GeoShardedCluster implements Startable {
     return this;
   }
 
-  /** A topology in place of regions and round trips; its hosts' addresses are not used. */
+  /**
+   * Sets a topology in place of regions and round trips. The addresses of its hosts are ignored.
+   */
   public GeoShardedCluster withTopology(Topology wanted) {
     this.topology = wanted;
     return this;
   }
 
   /**
-   * Uses the testbed's stand-in router where the image holds no mongos, if it holds a Java runtime.
-   * For tests of OneHop itself where no image with a mongos can be had; a stand-in is no mongos.
+   * Allows the testbed's stand-in router if the image has no mongos but a Java runtime. For tests
+   * of OneHop itself where no image with a mongos is available; a stand-in is not a mongos.
    */
   public GeoShardedCluster withStandInRouters() {
     this.standIns = true;
@@ -115,10 +116,10 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Starts all containers, side by side, and waits until the cluster can be used. Does nothing if
-   * it has been started.
+   * Starts all containers in parallel, and waits until the cluster is ready. Does nothing if it has
+   * been started.
    *
-   * @throws TestbedException if it can't be started: one line that says why and what to do
+   * @throws TestbedException if the start fails, with one line that has the reason and the remedy
    */
   @Override
   public synchronized void start() {
@@ -143,7 +144,7 @@ public final class GeoShardedCluster implements Startable {
     return region + " <-> " + other;
   }
 
-  /** The topology in the words of its files. */
+  /** The topology in the format of topology files. */
   private Topology ofRegions() {
     StringBuilder yaml = new StringBuilder("name: containers\nregions: ").append(regions);
     Map<String, Duration> all = new LinkedHashMap<>(roundTrips);
@@ -174,8 +175,8 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * All else that can be done with the running cluster: moving ranges, cutting connections, asking
-   * the servers who served what.
+   * The running cluster, for all other operations: moving ranges, cutting connections, counting the
+   * operations of each server.
    *
    * @throws IllegalStateException if it is not running
    */
@@ -187,7 +188,7 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Where an application in the client's region connects to, as {@link Testbed#url}.
+   * The URL for an application in the client's region, as {@link Testbed#url}.
    *
    * @throws IllegalStateException if it is not running
    */
@@ -196,10 +197,10 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * The mongos of one host.
+   * The URL of the mongos on one host.
    *
    * @param host for example {@code or1}
-   * @throws IllegalArgumentException if no mongos is there
+   * @throws IllegalArgumentException if the host has no mongos
    * @throws IllegalStateException if it is not running
    */
   public String routerUrl(String host) {
@@ -212,7 +213,7 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * A shard's own replica set, past every mongos.
+   * The URL of a shard's replica set, without a mongos.
    *
    * @param shard for example {@code shard-or}
    * @throws IllegalArgumentException if there is no such shard
@@ -226,7 +227,7 @@ public final class GeoShardedCluster implements Startable {
     return replicaSet(set);
   }
 
-  /** The config servers' replica set. */
+  /** The URL of the config servers' replica set. */
   public String configServersUrl() {
     return replicaSet(testbed().configServers());
   }
@@ -238,7 +239,7 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Shards a collection and places it on the shards in equal, contiguous shares, as {@link
+   * Shards a collection and distributes it over the shards in equal, contiguous shares, as {@link
    * Testbed#shardCollection}.
    */
   public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {

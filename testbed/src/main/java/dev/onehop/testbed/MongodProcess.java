@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@code mongod} of this machine that belongs to no topology, such as a member of a replica set
- * that others initiate. Ends with the JVM at the latest. Thread-safe.
+ * A {@code mongod} on this machine outside of topologies, such as a member of a replica set that
+ * the caller initiates. Ends with the JVM at the latest. Thread-safe.
  */
 public final class MongodProcess implements AutoCloseable {
 
@@ -31,11 +31,11 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * Finds the program as topologies do, or fetches it.
+   * Finds the program by the rules of topologies, or downloads it.
    *
-   * @param mongod an explicit path; null to look for it
+   * @param mongod an explicit path; null to search for it
    * @param progress gets a line when a download begins, which takes a while
-   * @throws TestbedException if there is none to be had
+   * @throws TestbedException if there is none
    */
   public static Path find(@Nullable Path mongod, Consumer<String> progress) {
     Map<String, String> environment = System.getenv();
@@ -61,7 +61,8 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * Program and arguments of a member of a replica set, made for several on a small machine.
+   * The program and arguments of a member of a replica set, with settings for several members on a
+   * small machine.
    *
    * @param address {@code ip:port} to listen on
    * @param data its data folder
@@ -80,12 +81,12 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * Starts one.
+   * Starts a server.
    *
-   * @param name what to call it in messages
-   * @param command as of {@link #command}, and what else it is to have
+   * @param name its name in messages
+   * @param command the result of {@link #command}, with additional options
    * @param address where it listens
-   * @param data its data folder, made if it is not there; its log is beside it
+   * @param data its data folder, created if it does not exist; its log is next to the folder
    * @throws TestbedException if it can't be started
    */
   public static MongodProcess start(String name, List<String> command, String address, Path data) {
@@ -96,7 +97,7 @@ public final class MongodProcess implements AutoCloseable {
     try {
       Files.createDirectories(data);
     } catch (IOException e) {
-      throw new TestbedException("cannot make " + data + ": " + e.getMessage(), e);
+      throw new TestbedException("cannot create " + data + ": " + e.getMessage(), e);
     }
     Path log = data.resolveSibling(data.getFileName() + ".log");
     return new MongodProcess(ServerProcess.start(name, command, log, log));
@@ -107,17 +108,17 @@ public final class MongodProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Whether it has not ended. */
+  /** Whether it is still running. */
   public boolean isAlive() {
     return process.isAlive();
   }
 
-  /** The end of its log, for a message. */
+  /** The last lines of its log, for messages. */
   public List<String> lastLogLines() {
     return process.lastLogLines();
   }
 
-  /** Ends it at once, and waits until it is gone. */
+  /** Kills it, and waits until it has ended. */
   @Override
   public void close() {
     process.kill();
@@ -125,7 +126,7 @@ public final class MongodProcess implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is being stopped.
+      // The JVM is shutting down.
     }
   }
 }

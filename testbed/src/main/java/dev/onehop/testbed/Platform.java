@@ -12,62 +12,61 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a testbed's servers run on: processes of this machine, containers, or servers that are there
- * already. {@link #close} gives back all that it has taken, except the servers themselves, which
- * the caller of {@link #launch} ends before.
+ * The environment of a testbed's servers: processes of this machine, containers, or existing
+ * servers. {@link #close} releases everything that it has taken, except the servers. The caller of
+ * {@link #launch} ends these before.
  */
 interface Platform extends AutoCloseable {
-  /** The topology, its hosts with the addresses that they have here. */
+  /** The topology, with the addresses of its hosts on this platform. */
   Topology topology();
 
-  /** Every server, and where it listens. */
+  /** All servers with their addresses. */
   ClusterPlan plan();
 
   /**
-   * What kind of router there is, and the versions as far as they are known. Asked for when the
-   * replica sets have primaries and the routers were launched.
+   * The kind of router, and the versions if they are known. Called when the replica sets have
+   * primaries and the routers were launched.
    */
   Versions versions();
 
   /**
-   * Addresses that connections between the servers come from, as links see them; there are more
-   * from {@link #launch}. Any other that connects is the client.
+   * The addresses from which the servers open connections, as links see them; {@link #launch} adds
+   * more. Connections from all other addresses count as the client's.
    */
   Map<InetAddress, Peer> peers();
 
-  /** How the testbed itself is let in by config servers and shards; by all, unless they say. */
+  /** The testbed's credentials for config servers and shards; none by default. */
   default Access access() {
     return Access.OPEN;
   }
 
-  /** How it is let in by routers. */
+  /** The testbed's credentials for routers. */
   default Access routerAccess() {
     return access();
   }
 
-  /**
-   * Whether the servers' data is that of a cluster formed earlier, which they are to be once they
-   * have started.
-   */
+  /** Whether the servers start with the data of a cluster that was formed earlier. */
   default boolean isFormed() {
     return false;
   }
 
-  /** Whether {@link #keepFormed} would keep anything. */
+  /** Whether {@link #keepFormed} keeps anything. */
   default boolean keepsFormed() {
     return false;
   }
 
-  /** Keeps the data for later starts. No server writes meanwhile. */
+  /** Keeps the data for later starts. The caller prevents all writes during the call. */
   default void keepFormed() {}
 
-  /** Forgets what was kept: servers did not start with it. */
+  /** Deletes the kept data, because servers did not start with it. */
   default void forgetFormed() {}
 
-  /** All replica sets have primaries; no router and no shard is part of the cluster yet. */
+  /**
+   * Called when all replica sets have primaries, before any router or shard is part of the cluster.
+   */
   default void initiated(ReplicaSet configServers) {}
 
-  /** What the cluster's feature compatibility version has to be set to; null to leave it. */
+  /** The feature compatibility version to set for the cluster; null to leave it unchanged. */
   default @Nullable String featureCompatibilityVersion() {
     return null;
   }
@@ -75,15 +74,15 @@ interface Platform extends AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param callers to be told which host the server's connections come from
+   * @param callers the registry to which the host of the server's connections is added
    * @throws TestbedException if it cannot be started
    */
   RunningServer launch(Server server, Callers callers);
 
   /**
-   * The cluster can be used.
+   * Called when the cluster is ready.
    *
-   * @param url where; empty if it has no routers
+   * @param url the URL for applications; empty if it has no routers
    */
   void started(String url);
 
@@ -91,11 +90,11 @@ interface Platform extends AutoCloseable {
   void close();
 
   /**
-   * What the servers are.
+   * The versions of the servers.
    *
-   * @param mongod version of config servers and shards; null to ask them
-   * @param router what routes
-   * @param mongos version of the mongos; null if there is none, or to ask it
+   * @param mongod version of config servers and shards; null to query them
+   * @param router the kind of router
+   * @param mongos version of the mongos; null if there is none, or to query it
    */
   record Versions(@Nullable String mongod, ServerInfo.RouterKind router, @Nullable String mongos) {
     boolean isStandIn() {

@@ -3,18 +3,18 @@ package dev.onehop.testbed;
 import java.util.List;
 
 /**
- * A server that ended without being told to.
+ * A server that ended unexpectedly.
  *
- * @param name which one, for example {@code shard-or/or1}
- * @param exitCode what it exited with; 128 + n if signal n ended it
- * @param lastLogLines the end of its log, made readable
+ * @param name the server's name, for example {@code shard-or/or1}
+ * @param exitCode its exit code; 128 + n if signal n ended it
+ * @param lastLogLines the last lines of its log, in readable form
  */
 public record ProcessFailure(String name, int exitCode, List<String> lastLogLines) {
   public ProcessFailure {
     lastLogLines = List.copyOf(lastLogLines);
   }
 
-  /** One line saying what happened, followed by the log's last lines. */
+  /** One line about the failure, followed by the last lines of the log. */
   public String describe() {
     String first = name + " ended with exit code " + exitCode;
     return lastLogLines.isEmpty()

@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Servers as processes of this machine, each host an address of the loopback network. */
+/**
+ * Runs servers as processes of this machine, and each host as an address of the loopback network.
+ */
 final class ProcessPlatform implements Platform {
   private final Topology topology;
   private final ServerBinaries binaries;
@@ -54,8 +56,8 @@ final class ProcessPlatform implements Platform {
             options.failPoints,
             options.waitingStreams,
             options.noopSeconds);
-    // Only what the config servers' own commands have formed: a mongos leaves more than the
-    // cluster.
+    // Only data that the config servers' own commands have formed, because a mongos leaves more
+    // than the cluster.
     this.formedData = binaries.mongos() == null ? formedData(options, binaries, plan) : null;
     this.formed = formedData != null && formedData.copyTo(directory.data());
     this.versions =
@@ -73,7 +75,7 @@ final class ProcessPlatform implements Platform {
   /**
    * Finds the programs, and claims the topology's run directory and ports.
    *
-   * @throws TestbedException if one of these can't be had
+   * @throws TestbedException if a program, the directory or a port is not available
    */
   static ProcessPlatform prepare(Testbed.Builder options) {
     ServerBinaries binaries =
@@ -124,7 +126,7 @@ final class ProcessPlatform implements Platform {
       if (mongos != null && !HostName.isPossible()) {
         options.progress.accept(
             "this system allows no namespaces (unshare): every mongos registers under the machine's"
-                + " own name, and clients cannot tell by names which stands where");
+                + " own name, and clients cannot find the near one by its name");
       }
     }
   }
@@ -187,7 +189,7 @@ final class ProcessPlatform implements Platform {
       try {
         hosts.put(InetAddress.getByName(host.address()), Peer.client(host.name()));
       } catch (UnknownHostException e) {
-        throw new IllegalStateException(e); // It is a literal address.
+        throw new IllegalStateException(e); // cannot happen with a literal address
       }
     }
     return hosts;
@@ -200,7 +202,7 @@ final class ProcessPlatform implements Platform {
         ServerProcess.start(
             name, programs.command(server), directory.log(name), directory.output(name));
     callers.register(process.pid(), server.peer());
-    // One that is started again takes the place of the one that has ended.
+    // A restarted server replaces the one that has ended.
     entries.removeIf(entry -> entry.name().equals(name));
     entries.add(new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
     writeState();

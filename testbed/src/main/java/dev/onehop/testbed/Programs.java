@@ -10,16 +10,16 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The command lines of a run's servers: made for many of them on a small machine. */
+/** The command lines of the servers of a run, with settings for many servers on a small machine. */
 final class Programs {
   private static final String STAND_IN_ROUTER = "dev.onehop.testbed.standin.StandInRouter";
-  private static final String CACHE_GB = "0.25"; // The least WiredTiger takes.
+  private static final String CACHE_GB = "0.25"; // The smallest cache that WiredTiger accepts.
   private static final String OPLOG_MB = "256";
   private static final String TEST_COMMANDS = "enableTestCommands";
 
   /**
-   * Halves what a JVM's start costs, and keeps the optimizing compiler from taking the processors
-   * from what is being measured: there are several routers.
+   * Halves the cost of a JVM's start, and keeps the optimizing compilers of several routers from
+   * competing with the measured programs for processors.
    */
   static final List<String> QUICK_COMPILER =
       List.of("-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1");
@@ -33,10 +33,10 @@ final class Programs {
   private final @Nullable Integer noopSeconds;
 
   /**
-   * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
-   * @param failPoints whether servers and stand-in routers take {@code configureFailPoint}
-   * @param waitingStreams whether stand-in routers' change streams wait as those of a mongos do
-   * @param noopSeconds how often idle servers write a no-op; null for their own interval
+   * @param longRun whether routers on a JVM run long enough for the optimizing compiler to pay off
+   * @param failPoints whether servers and stand-in routers accept {@code configureFailPoint}
+   * @param waitingStreams whether change streams of stand-in routers wait as those of a mongos do
+   * @param noopSeconds interval of the no-op writes of idle servers; null for the servers' default
    */
   Programs(
       ServerBinaries binaries,
@@ -55,7 +55,7 @@ final class Programs {
     this.noopSeconds = noopSeconds;
   }
 
-  /** Program and arguments of a server. */
+  /** The program and arguments of a server. */
   List<String> command(Server server) {
     return server.role() != Server.Role.ROUTER
         ? mongod(server)
@@ -77,7 +77,7 @@ final class Programs {
     return command;
   }
 
-  /** The options of a testbed's mongod, whatever it runs on. */
+  /** The options of a testbed's mongod on any platform. */
   static List<String> mongodOptions(Server server) {
     List<String> command = new ArrayList<>();
     command.add(server.role() == Server.Role.CONFIG ? "--configsvr" : "--shardsvr");
@@ -85,8 +85,8 @@ final class Programs {
     command.addAll(List.of("--wiredTigerCacheSizeGB", CACHE_GB));
     command.addAll(List.of("--oplogSize", OPLOG_MB));
     parameter(command, "diagnosticDataCollectionEnabled", "false");
-    // Nothing is moved here but by the testbed and its tests; they shall not wait for 15 minutes
-    // until a range that has left can come back.
+    // Only the testbed and its tests move ranges. Without this a range that has left a shard could
+    // return only after 15 minutes.
     parameter(command, "orphanCleanupDelaySecs", "1");
     parameter(command, "disableLogicalSessionCacheRefresh", "true");
     parameter(command, "ttlMonitorEnabled", "false");
@@ -138,7 +138,7 @@ final class Programs {
         longRun ? List.of() : QUICK_COMPILER,
         ProcessHandle.current().info().command().orElse("java"),
         System.getProperty("java.class.path"),
-        // Names the run, so that a killed run's router can be told from others.
+        // Names the run, so that the routers of a killed run can be identified.
         directory.path().toString(),
         server.listenAddress().getAddress().getHostAddress(),
         plan.configDb(),
@@ -146,9 +146,9 @@ final class Programs {
   }
 
   /**
-   * The mongods on a router's host that others reach over a link, as {@code address=where it
-   * listens,...}. What stays on a host passes no network, and a link would only take processor time
-   * from what is measured.
+   * The mongods on a router's host that are behind a link for other hosts, as {@code address=where
+   * it listens,...}. Traffic within a host crosses no network, and a link would only take processor
+   * time from the measured programs.
    */
   private String local(Server router) {
     return plan.mongods().stream()
@@ -164,10 +164,10 @@ final class Programs {
   }
 
   /**
-   * A stand-in router, whatever it runs on.
+   * The command line of a stand-in router on any platform.
    *
    * @param compiler options of the JVM, such as {@link #QUICK_COMPILER}
-   * @param local servers to be reached directly, empty for none
+   * @param local servers to reach directly, empty for none
    */
   static List<String> standInRouter(
       Server server,

@@ -26,14 +26,15 @@ import org.bson.io.BasicOutputBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures round trips with {@code ping} commands, one at a time on an idle connection, written and
- * read without a driver so that little but the way itself is measured.
+ * Measures round trips with {@code ping} commands, one at a time on an idle connection. It writes
+ * and reads the messages without a driver, so that the result is little more than the network's
+ * time.
  */
 final class RoundTripMeter {
   private static final int LEAST_PINGS = 25;
   private static final int MOST_PINGS = 200;
 
-  /** Pings thrown away at first, while the links' and this code's own paths get warm. */
+  /** Pings that do not count, while the links and this code warm up. */
   private static final int LEAST_WARM_UP = 5;
 
   private static final Duration LEAST_TIME = Duration.ofMillis(400);
@@ -47,7 +48,7 @@ final class RoundTripMeter {
     Map<String, Duration> configured = new LinkedHashMap<>();
     Map<String, CompletableFuture<Duration>> pending = new LinkedHashMap<>();
     for (Host host : topology.hosts()) {
-      // A mongod if there is one: it answers a ping quickest.
+      // Prefers a mongod, because it replies to a ping fastest.
       plan.all().stream()
           .filter(server -> server.host().equals(host))
           .findFirst()
@@ -85,7 +86,7 @@ final class RoundTripMeter {
   }
 
   private static Duration median(Server server, @Nullable SSLContext tls) throws IOException {
-    // A ping needs no login.
+    // The command ping needs no login.
     try (Socket socket = tls == null ? new Socket() : tls.getSocketFactory().createSocket()) {
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(30_000);
@@ -97,7 +98,7 @@ final class RoundTripMeter {
     }
   }
 
-  /** Pings for a while and at least so often. */
+  /** Pings for a while, and at least this number of times. */
   private static long[] series(Socket socket, int least) throws IOException {
     byte[] ping = ping();
     DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -124,7 +125,7 @@ final class RoundTripMeter {
     }
   }
 
-  /** An OP_MSG: header, flags, one body section (kind 0) with the command. */
+  /** The ping as OP_MSG: header, flags, and one body section (kind 0) with the command. */
   private static byte[] ping() {
     try (BasicOutputBuffer body = new BasicOutputBuffer();
         BsonBinaryWriter writer = new BsonBinaryWriter(body)) {

@@ -28,28 +28,27 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
 /**
- * Point reads and updates through every router, to every shard. A stand-in router runs on a JVM,
- * which takes some hundred operations until it has compiled what an operation needs; before that
- * each costs 2 ms more, seen on this project's machine, where one to a neighbouring host takes 1
- * ms.
+ * Sends point reads and updates through every router to every shard. A stand-in router runs on a
+ * JVM, which compiles its code after some hundred operations. Before that each operation takes 2 ms
+ * more, measured on this project's machine, where an operation on a neighbouring host takes 1 ms.
  *
- * <p>What the optimizing compiler makes is for what it has seen: one key alone, one request in a
- * packet. It throws that away, and takes seconds to compile anew, at the first point that differs.
- * So there are many keys, half of them asked for by many connections and half by few with many
- * requests in flight.
+ * <p>The optimizing compiler compiles for the calls that it has seen, such as a single key or one
+ * request in a packet. At the first different call it discards the result and compiles again, which
+ * takes seconds. The warm-up therefore uses many keys. Many connections request half of them, and a
+ * few connections with many requests in flight request the other half.
  */
 final class RouterWarmup {
-  /** The quick compiler takes up a method after 200 calls, a loop later. */
+  /** The quick compiler compiles a method after 200 calls, and a loop later. */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 
-  /** The optimizing compiler some ten thousand later, and more than once. */
+  /** The optimizing compiler compiles some ten thousand calls later, and more than once. */
   private static final int OPERATIONS_BEFORE_A_LONG_RUN = 40_000;
 
   private static final int KEYS_PER_SHARD = 500;
   private static final int IN_FLIGHT = 16;
   private static final int PIPELINED_SOCKETS = 2;
 
-  /** Matches a document and changes nothing, as nothing is inserted. */
+  /** Matches a document without changing it, because no upsert takes place. */
   private static final BsonDocument NO_CHANGE =
       new BsonDocument("$setOnInsert", new BsonDocument("warmUp", BsonBoolean.TRUE));
 
@@ -65,7 +64,7 @@ final class RouterWarmup {
     this.routers = List.copyOf(routers);
   }
 
-  /** Warms all of them up side by side, with documents of each shard that has some. */
+  /** Warms up all routers in parallel, with documents of each shard that has some. */
   void run(MongoNamespace namespace) {
     List<BsonDocument> keys = keys(namespace);
     if (keys.isEmpty()) {
@@ -75,7 +74,7 @@ final class RouterWarmup {
     try {
       all(routers, threads, router -> warmUp(router, namespace, keys, threads));
     } catch (CompletionException e) {
-      throw new TestbedException("a router can't be warmed up: " + e.getMessage(), e);
+      throw new TestbedException("a router cannot be warmed up: " + e.getMessage(), e);
     } finally {
       threads.shutdownNow();
     }
@@ -130,7 +129,7 @@ final class RouterWarmup {
 
   private void applyTo(MongoClientSettings.Builder settings, Server router) {
     Admin.applyTo(settings, router, access);
-    // As applications have it: a write with a number takes other ways through a router.
+    // As in applications: a write with a transaction number takes other paths through a router.
     settings
         .readPreference(ReadPreference.primary())
         .applyToConnectionPoolSettings(pool -> pool.maxSize(IN_FLIGHT))

@@ -21,11 +21,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must go when a run ends, however it ends: servers, links, and what the platform has taken.
- * Registers itself to be closed with the JVM. Thread-safe.
+ * The resources that a run must release at its end: servers, links, and the resources of the
+ * platform. Registers itself to be closed with the JVM. Thread-safe.
  */
 final class Run implements AutoCloseable {
-  /** Ctrl-C reaches the servers as soon as it reaches us: then their end is no failure. */
+  /**
+   * Ctrl-C reaches the servers as soon as this process. Their end then does not count as a failure.
+   */
   private static final long GRACE_MILLIS = 400;
 
   private final Platform platform;
@@ -46,7 +48,7 @@ final class Run implements AutoCloseable {
       Runtime.getRuntime().addShutdownHook(hook);
     } catch (IllegalStateException e) {
       platform.close();
-      throw new TestbedException("this JVM is being stopped", e);
+      throw new TestbedException("this JVM is shutting down", e);
     }
   }
 
@@ -84,27 +86,27 @@ final class Run implements AutoCloseable {
   }
 
   private static TestbedException stopped() {
-    return new TestbedException("the testbed is being stopped");
+    return new TestbedException("the testbed is shutting down");
   }
 
-  /** Whether it is being closed, by whomever. */
+  /** Whether the run is being closed. */
   synchronized boolean isClosing() {
     return closing;
   }
 
-  /** Stops a server where it is, or lets it go on. */
+  /** Freezes a server, or resumes it. */
   void setFrozen(String advertised, boolean frozen) {
     find(advertised).running().setFrozen(frozen);
   }
 
-  /** Ends a server; its end is no failure. */
+  /** Kills a server; its end does not count as a failure. */
   void kill(String advertised) {
     RunningServer running = find(advertised).running();
     running.kill();
     running.awaitEnd();
   }
 
-  /** Starts a killed server once more, and waits until it listens. */
+  /** Starts a killed server again, and waits until it listens. */
   void restart(String advertised) {
     Started killed = find(advertised);
     if (killed.running().isAlive()) {
@@ -123,7 +125,7 @@ final class Run implements AutoCloseable {
         .orElseThrow(() -> new IllegalArgumentException("no server " + advertised));
   }
 
-  /** What servers and links have used so far. */
+  /** The processor time that servers and links have used so far. */
   CpuTimes cpuTimes() {
     List<Started> all;
     synchronized (this) {
@@ -157,9 +159,10 @@ final class Run implements AutoCloseable {
   }
 
   /**
-   * What the servers occupy at present; those are left out of which nothing can be told.
+   * The present resource use of the servers, without servers that report none.
    *
-   * <p>Sockets are counted where a process listens: a link's own connection to it is one of them.
+   * <p>Sockets are counted at the address where a process listens, so a link's own connection to it
+   * counts as one.
    */
   List<ServerUsage> usage() {
     List<Started> all;
@@ -247,7 +250,7 @@ final class Run implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // This is the hook.
+      // Called by the hook itself.
     }
   }
 }

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A testbed that another process runs, or that a killed process has left behind, as far as it can
- * be seen from outside. A snapshot; immutable.
+ * A testbed that another process runs, or that a killed process has left behind, as it appears from
+ * outside. A snapshot; immutable.
  */
 public final class RunningTestbed {
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
@@ -25,7 +25,7 @@ public final class RunningTestbed {
   private final RunState state;
 
   /**
-   * One of its servers.
+   * A server of the testbed.
    *
    * @param name for example {@code shard-or/or1}
    * @param address where it can be reached, as {@code host:port}
@@ -39,13 +39,13 @@ public final class RunningTestbed {
     this.state = state;
   }
 
-  /** Every testbed of this user, killed ones included. */
+  /** All testbeds of this user, including those of killed processes. */
   public static List<RunningTestbed> all() {
     return all(BinaryFinder.cacheFolder(System.getenv()));
   }
 
   /**
-   * Every testbed that keeps its run in a cache folder.
+   * All testbeds with run directories in a cache folder.
    *
    * @param cacheFolder as given to {@link Testbed.Builder#cacheFolder}
    */
@@ -73,7 +73,7 @@ public final class RunningTestbed {
     return state.topology();
   }
 
-  /** Where to connect; empty while it starts. */
+  /** The URL for applications; empty while it starts. */
   public String url() {
     return state.url();
   }
@@ -88,17 +88,17 @@ public final class RunningTestbed {
     return state.owner().pid();
   }
 
-  /** Whether that process is there; if not, the testbed is the leftover of a killed run. */
+  /** Whether that process exists; if not, the testbed is the leftover of a killed run. */
   public boolean isOwned() {
     return state.owner().isAlive();
   }
 
-  /** Whether it has finished starting and can be used. */
+  /** Whether the start is complete and the testbed can be used. */
   public boolean isReady() {
     return isOwned() && state.phase().equals(RunState.RUNNING);
   }
 
-  /** Its servers, as far as they have been started. */
+  /** The servers that have been started. */
   public List<ServerStatus> servers() {
     return state.servers().stream()
         .map(s -> new ServerStatus(s.name(), s.address(), s.pid(), s.isAlive()))
@@ -106,11 +106,11 @@ public final class RunningTestbed {
   }
 
   /**
-   * Stops a server where it is, or lets it go on. It goes on at the latest when this JVM has ended,
-   * also by {@code kill -9}.
+   * Freezes a server, or resumes it. The server resumes at the latest when this JVM has ended, also
+   * after {@code kill -9}.
    *
-   * @param address of one of its servers
-   * @throws TestbedException if there is no such server, or that fails
+   * @param address the address of one of its servers
+   * @throws TestbedException if there is no such server, or the signal fails
    */
   public void setFrozen(String address, boolean frozen) {
     ServerStatus server =
@@ -125,8 +125,8 @@ public final class RunningTestbed {
   }
 
   /**
-   * Ends it: asks its owner to, or, where there is none, ends the servers. Waits until all are
-   * gone.
+   * Stops the testbed: ends the owner process, or the servers if there is no owner. Waits until all
+   * have ended.
    *
    * @throws TestbedException if that takes longer than half a minute
    */
@@ -135,7 +135,7 @@ public final class RunningTestbed {
       ProcessHandle.of(ownerPid()).ifPresent(ProcessHandle::destroy);
       Waiting.until("process " + ownerPid() + " to end", STOP_TIMEOUT, () -> !isOwned());
     }
-    // Also removes what an owner that was killed meanwhile has left.
+    // Also removes the files of an owner that was killed in between.
     RunDirectory.claim(root, topologyName(), server -> {}).close();
   }
 }

@@ -1,13 +1,13 @@
 package dev.onehop.testbed;
 
 /**
- * What the cluster is made of.
+ * The versions of the cluster's servers.
  *
  * @param mongodVersion for example {@code 6.0.5}
- * @param featureCompatibilityVersion the cluster's, as the config server says; for example {@code
- *     6.0}
- * @param router what routes
- * @param routerVersion its version
+ * @param featureCompatibilityVersion the cluster's, by the config server's report; for example
+ *     {@code 6.0}
+ * @param router the kind of router
+ * @param routerVersion the router's version
  */
 public record ServerInfo(
     String mongodVersion,
@@ -15,13 +15,13 @@ public record ServerInfo(
     RouterKind router,
     String routerVersion) {
 
-  /** What routes where no client does it itself. */
+  /** The kinds of router. */
   public enum RouterKind {
-    /** MongoDB's own. */
+    /** MongoDB's mongos. */
     MONGOS("mongos"),
-    /** This testbed's own, for machines without a mongos. */
+    /** This testbed's router, for machines without a mongos. */
     STAND_IN("stand-in"),
-    /** Nothing: the cluster was started without routers. */
+    /** The cluster was started without routers. */
     NONE("none");
 
     private final String label;
@@ -30,7 +30,7 @@ public record ServerInfo(
       this.label = label;
     }
 
-    /** As it is shown and written to files. */
+    /** The name in output and files. */
     public String label() {
       return label;
     }

@@ -32,7 +32,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
-/** One start of a testbed, from finding the binaries to a cluster that can be used. */
+/** One start of a testbed, from finding the binaries to a ready cluster. */
 final class Start {
   private static final Duration SERVER_READY = Duration.ofSeconds(60);
 
@@ -57,7 +57,7 @@ final class Start {
         throw e;
       }
       platform.forgetFormed();
-      options.progress.accept("not with the data of an earlier start: " + e.getMessage());
+      options.progress.accept("cannot start with the data of an earlier start: " + e.getMessage());
       return start(options.platform.apply(options));
     }
   }
@@ -111,10 +111,10 @@ final class Start {
         "starting %d mongod in %d regions"
             .formatted(plan.mongods().size(), platform.topology().regions().size()));
     Map<Server, RunningServer> mongods = launch(plan.mongods(), run, callers);
-    // Those of a formed cluster wait for their config servers while they start.
+    // The routers of a formed cluster wait for the config servers, which start at the same time.
     Map<Server, RunningServer> routers =
         platform.isFormed() ? launch(plan.routers(), run, callers) : Map.of();
-    // Apart they are put when the cluster stands: forming it across oceans would only take longer.
+    // Delays are off until the cluster is formed, because forming it with delays only takes longer.
     run.links().setDelayed(false);
     for (Server server : plan.all()) {
       if (server.isBehindLink()) {
@@ -141,21 +141,23 @@ final class Start {
               ? options.featureCompatibilityVersion
               : platform.featureCompatibilityVersion();
       if (fcv != null && !platform.isFormed()) {
-        // Before there are routers: one older than the mongods ends where it finds their own.
+        // Before the routers start: a router older than the mongods ends if it finds the mongods'
+        // own version.
         config.setFeatureCompatibilityVersion(fcv);
       }
       if (platform.isFormed() || platform.keepsFormed()) {
         cluster = new Cluster(config, shards, null);
         if (!platform.isFormed()) {
           form(cluster);
-          keep(config, shards, platform); // Before routers write.
+          keep(config, shards, platform); // before routers write
           routers = launch(plan.routers(), run, callers);
         }
       } else {
         routers = launch(plan.routers(), run, callers);
         boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
         if (mongos) {
-          routers.forEach(Start::awaitListening); // It takes the commands that form the cluster.
+          routers.forEach(
+              Start::awaitListening); // the mongos takes the commands that form the cluster
         }
         cluster =
             new Cluster(
@@ -191,7 +193,7 @@ final class Start {
   }
 
   private void keep(ReplicaSet config, List<ReplicaSet> shards, Platform platform) {
-    // Every member has been synchronized.
+    // All members have completed their initial sync.
     shards.forEach(ReplicaSet::awaitMembers);
     Runnable keep = platform::keepFormed;
     for (ReplicaSet shard : shards) {
@@ -205,7 +207,7 @@ final class Start {
     }
   }
 
-  /** Side by side: a container takes a second to start. */
+  /** In parallel, because a container takes a second to start. */
   private static Map<Server, RunningServer> launch(List<Server> servers, Run run, Callers callers) {
     Map<Server, RunningServer> started = new LinkedHashMap<>();
     Map<Server, CompletableFuture<RunningServer>> starting = new LinkedHashMap<>();
@@ -239,7 +241,7 @@ final class Start {
     }
   }
 
-  /** A router listens when it can route, and not before. */
+  /** A router listens only when it can route. */
   static void awaitListening(Server server, RunningServer process) {
     await(server, process, () -> accepts(server));
   }
@@ -304,7 +306,7 @@ final class Start {
         .getValue();
   }
 
-  /** The stand-in has the library's own version, which an unpacked build does not know. */
+  /** The stand-in has the library's version, which is missing in an unpacked build. */
   private static String standInVersion() {
     @Nullable String version = Testbed.class.getPackage().getImplementationVersion();
     return version == null ? "0.1.0-SNAPSHOT" : version;

@@ -26,10 +26,9 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running sharded cluster, laid out as a {@link Topology} says. Every server is a real process on
- * this machine; traffic between hosts in different places takes the configured time, in both
- * directions. {@link #close} ends every process and removes the data, and so does the end of this
- * JVM.
+ * A running sharded cluster with the layout of a {@link Topology}. Every server is a real process
+ * on this machine. Traffic between hosts in different places takes the configured time, in both
+ * directions. {@link #close}, or the end of this JVM, ends every process and removes the data.
  *
  * <p>Thread-safe.
  */
@@ -58,7 +57,7 @@ public final class Testbed implements AutoCloseable {
     this.longRun = longRun;
   }
 
-  /** Prepares to start a topology. */
+  /** Prepares the start of a topology. */
   public static Builder builder(Topology topology) {
     return new Builder(topology);
   }
@@ -67,14 +66,14 @@ public final class Testbed implements AutoCloseable {
     return topology;
   }
 
-  /** What the cluster is made of. */
+  /** The versions of the cluster's servers. */
   public ServerInfo server() {
     return server;
   }
 
   /**
-   * Where an application on the client's host connects to: the mongos on that host if there is one,
-   * else every mongos within the drivers' latency window of 15 ms beyond the nearest.
+   * The URL for an application on the client's host: the mongos on that host, or else every mongos
+   * within the drivers' latency window, which is 15 ms more than the nearest one.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers
@@ -125,22 +124,22 @@ public final class Testbed implements AutoCloseable {
     return cluster.config().connectionString();
   }
 
-  /** How long the phases of the start took, in order. */
+  /** The durations of the phases of the start, in order. */
   public Map<String, Duration> startPhases() {
     return new LinkedHashMap<>(startPhases);
   }
 
   /**
-   * Shards a collection and places it: creates database and collection, splits at the given points
-   * and moves ranges until the shards own equal shares of them, contiguous and in the topology's
-   * order; then checks config.chunks. What is already so stays so; an existing collection must have
-   * the same key. Delays are off meanwhile, as nothing is being measured yet.
+   * Shards a collection and distributes it. Creates the database and the collection, splits at the
+   * given points, and moves ranges until the shards own equal, contiguous shares in the topology's
+   * order. Then checks config.chunks. Completed steps are not repeated; an existing collection must
+   * have the same key. Delays are off during the call.
    *
    * @param namespace {@code database.collection}
    * @param key the shard key pattern, for example <code>{_id: 1}</code>
-   * @param splitPoints lower bounds of all ranges but the first, ascending, in the key's own shape
-   *     (hashed fields as int64); empty to leave the placement to the server
-   * @throws TestbedException if a server refuses or the result is not as asked for
+   * @param splitPoints lower bounds of all ranges but the first, ascending, with the fields of the
+   *     key (hashed fields as int64); empty to leave the distribution to the server
+   * @throws TestbedException if a server refuses a step, or the result differs from the request
    */
   public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
     withoutDelays(
@@ -154,27 +153,27 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Shards a collection on a hashed key; the server deals the chunks to the shards.
+   * Shards a collection on a hashed key; the server distributes the chunks over the shards.
    *
    * @param key with a hashed field
-   * @param numInitialChunks how many chunks to begin with
+   * @param numInitialChunks the initial number of chunks
    */
   public void shardHashedCollection(String namespace, BsonDocument key, int numInitialChunks) {
     withoutDelays(() -> new ShardedCollection(cluster, namespace).create(key, numInitialChunks));
   }
 
   /**
-   * Splits a sharded collection's chunks at the given points, where they aren't split already.
+   * Splits the chunks of a sharded collection at the given points. Existing splits stay.
    *
-   * @param points in the key's own shape
+   * @param points with the fields of the key
    */
   public void splitAt(String namespace, List<BsonDocument> points) {
     new ShardedCollection(cluster, namespace).splitAt(points);
   }
 
   /**
-   * Moves the chunk that begins at {@code min} to a shard, through the same delays as any other
-   * traffic, and waits until it is there.
+   * Moves the chunk that begins at {@code min} to a shard, with the usual delays, and waits until
+   * the migration is done.
    *
    * @throws TestbedException if the servers refuse, or are kept from it for a minute
    */
@@ -188,8 +187,8 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Sends some thousand reads and updates that change nothing through every router, delays off, so
-   * that what is measured next is not a router's first operations. Takes some seconds, or two
+   * Sends some thousand reads and updates without effect through every router, without delays, so
+   * that later measurements do not include a router's first operations. Takes some seconds, or two
    * minutes before a {@link Builder#longRun}. Does nothing if the collection is empty.
    *
    * @param namespace {@code database.collection}, sharded on {@code _id}
@@ -202,7 +201,7 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * What the servers say about a collection.
+   * The servers' own figures about a collection.
    *
    * @param namespace {@code database.collection}
    */
@@ -212,58 +211,60 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Measures the round trips from the client's host to every other host that runs a server, with
-   * single pings over idle connections. Takes about 30 times the longest round trip, and a second
-   * at least.
+   * Measures the round trips from the client's host to every other host with a server, with single
+   * pings over idle connections. Takes about 30 times the longest round trip, and a second at
+   * least.
    *
-   * @return medians, beside the configured ones
-   * @throws TestbedException if a server does not answer
+   * @return the medians and the configured values
+   * @throws TestbedException if a server does not reply
    */
   public RoundTrips measureRoundTrips() {
     return RoundTripMeter.measure(topology, run.plan(), run.platform().access().tls());
   }
 
   /**
-   * Keeps the servers to some processors, by lists as of taskset(1), such as {@code 2-5}. What they
-   * start later is kept to them, too.
+   * Binds the servers to processors, by lists in the format of taskset(1), such as {@code 2-5}.
+   * Processes that they start later are bound, too.
    *
-   * @param routers for all routers
-   * @param mongods for all config servers and shard members
-   * @return whether that could be done for all of them: not for containers, and not where there is
-   *     no taskset or not those processors
+   * @param routers the processors of all routers
+   * @param mongods the processors of all config servers and shard members
+   * @return whether all of them are bound; false for containers, and if taskset or a processor does
+   *     not exist
    */
   public boolean pin(String routers, String mongods) {
     return run.pin(routers, mongods);
   }
 
   /**
-   * Holds each router to a share of a processor until it ends, as if each had a machine of that
-   * size. For servers that run as processes.
+   * Limits each router to a share of a processor until it ends, like a machine of that size. For
+   * servers that run as processes.
    *
    * @param processors for each router, 0.001 or more
-   * @throws TestbedException if this user or this machine can't do that: it takes root and Linux
+   * @throws TestbedException if this user or machine cannot do that: it requires root and Linux
    *     control groups
    */
   public void limitRouters(double processors) {
     run.limitRouters(processors);
   }
 
-  /** The processor time that servers and links have used so far. Cheap: may be asked often. */
+  /**
+   * The processor time that servers and links have used so far. Cheap enough for frequent calls.
+   */
   public CpuTimes cpuTimes() {
     return run.cpuTimes();
   }
 
   /**
-   * What the links have carried so far. Cheap: may be asked often. Empty where servers are not
-   * behind links: where there are no distances, and where servers are somebody else's.
+   * The bytes that the links have carried so far. Cheap enough for frequent calls. Empty if servers
+   * are not behind links: without distances, or with existing servers.
    */
   public Traffic traffic() {
     return run.links().traffic(host -> topology.host(host).region());
   }
 
   /**
-   * Says that a process of this machine is an application on a host, in place of the client's.
-   * Holds for connections that it opens from now on.
+   * Registers a process of this machine as an application on a host other than the client's.
+   * Applies to connections that it opens from now on.
    *
    * @param pid the process
    * @param host name of a host of the topology
@@ -274,16 +275,16 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * What each server occupies at present: sockets and memory. Empty for servers that are no
-   * processes of this machine.
+   * The present sockets and memory of each server. Empty if the servers are no processes of this
+   * machine.
    */
   public List<ServerUsage> serverUsage() {
     return run.usage();
   }
 
   /**
-   * Is told of every server that ends by itself. Servers that end because this testbed or this JVM
-   * is being stopped are not reported.
+   * Adds a listener for servers that end unexpectedly. The end of servers while this testbed or JVM
+   * stops is not reported.
    *
    * @param listener called on another thread
    */
@@ -292,39 +293,39 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Breaks off every connection to a server; new ones are taken as before.
+   * Closes every connection to a server. New connections work as before.
    *
    * @param address the server, as {@code host:port}
-   * @throws IllegalArgumentException if no link leads there
+   * @throws IllegalArgumentException if the server has no link
    */
   public void cutConnections(String address) {
     link(address).cut();
   }
 
   /**
-   * While blocked, every connection to a server is broken off, new ones included.
+   * Blocks a server: every connection to it is closed, also new ones.
    *
    * @param address the server, as {@code host:port}
-   * @throws IllegalArgumentException if no link leads there
+   * @throws IllegalArgumentException if the server has no link
    */
   public void setBlocked(String address, boolean blocked) {
     link(address).setBlocked(blocked);
   }
 
   /**
-   * Makes the way to a server longer than the topology has it.
+   * Adds a delay to the topology's round trip to a server.
    *
    * @param address the server, as {@code host:port}
-   * @param roundTrip by how much, both ways together; zero for no longer
-   * @throws IllegalArgumentException if no link leads there
+   * @param roundTrip the addition to the round trip; zero for no delay
+   * @throws IllegalArgumentException if the server has no link
    */
   public void setFurther(String address, Duration roundTrip) {
     link(address).setFurther(roundTrip);
   }
 
   /**
-   * Stops a server where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay; nothing
-   * is answered meanwhile.
+   * Freezes a server (SIGSTOP), or resumes it (SIGCONT). A frozen server keeps its connections and
+   * does not reply.
    *
    * @param address the server, as {@code host:port}
    * @throws IllegalArgumentException if there is no such server
@@ -335,7 +336,7 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Ends a server at once. Its data stays; its end is not reported as a failure.
+   * Kills a server. It keeps its data, and its end is not reported as a failure.
    *
    * @param address the server, as {@code host:port}
    * @throws IllegalArgumentException if there is no such server
@@ -345,7 +346,7 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Starts a killed server once more, as it was started, and waits until it listens.
+   * Starts a killed server again with the same options, and waits until it listens.
    *
    * @param address the server, as {@code host:port}
    * @throws IllegalArgumentException if there is no such server, or it runs
@@ -364,7 +365,7 @@ public final class Testbed implements AutoCloseable {
                         + ":"
                         + link.advertised().getPort()))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no link leads to " + address));
+        .orElseThrow(() -> new IllegalArgumentException("there is no link to " + address));
   }
 
   private void withoutDelays(Runnable work) {
@@ -383,7 +384,7 @@ public final class Testbed implements AutoCloseable {
     run.close();
   }
 
-  /** How to start a testbed. Not thread-safe. */
+  /** The settings of a testbed. Not thread-safe. */
   public static final class Builder {
     final Topology topology;
     @Nullable Path mongod;
@@ -403,37 +404,37 @@ public final class Testbed implements AutoCloseable {
       this.topology = topology;
     }
 
-    /** The mongod to use; null (as at first) to find one. */
+    /** Sets the mongod; null, the default, to find one. */
     public Builder mongod(@Nullable Path binary) {
       this.mongod = binary;
       return this;
     }
 
-    /** The mongos to use; null (as at first) to find one, or else to use the stand-in router. */
+    /** Sets the mongos; null, the default, to find one, or else to use the stand-in router. */
     public Builder mongos(@Nullable Path binary) {
       this.mongos = binary;
       return this;
     }
 
     /**
-     * The cluster's feature compatibility version, for example {@code 5.0}. Null (as at first) for
-     * the servers' own, or that of a mongos older than the mongod.
+     * Sets the cluster's feature compatibility version, for example {@code 5.0}. Null, the default,
+     * for the servers' own version, or the version of a mongos that is older than the mongod.
      */
     public Builder featureCompatibilityVersion(@Nullable String version) {
       this.featureCompatibilityVersion = version;
       return this;
     }
 
-    /** Starts no mongos at all, for tests that talk to config servers and shards only. */
+    /** Starts no mongos, for tests that use config servers and shards only. */
     public Builder withoutRouters() {
       this.routers = false;
       return this;
     }
 
     /**
-     * The cluster is for many minutes of measuring: stand-in routers, which run on a JVM, get its
-     * optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute or two that this
-     * needs.
+     * Prepares the cluster for a measurement of many minutes. Stand-in routers, which run on a JVM,
+     * get its optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute or two that
+     * this compiler needs.
      */
     public Builder longRun(boolean measuresLong) {
       this.longRun = measuresLong;
@@ -441,8 +442,8 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Servers take {@code configureFailPoint}, for tests that need errors at will; a stand-in
-     * router takes the fail point {@code failCommand}. For servers that run as processes.
+     * Lets servers accept {@code configureFailPoint}, for tests that inject errors; a stand-in
+     * router accepts the fail point {@code failCommand}. For servers that run as processes.
      */
     public Builder failPoints() {
       this.failPoints = true;
@@ -450,9 +451,9 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Change streams of stand-in routers wait as those of a mongos do: for every shard and the
-     * config servers to say by themselves that nothing older will come. Otherwise they make idle
-     * shards say so. For servers that run as processes.
+     * Lets change streams of stand-in routers wait as those of a mongos do, until every shard and
+     * the config servers report a later time by themselves. Otherwise the stand-in routers make
+     * idle shards report it. For servers that run as processes.
      */
     public Builder withWaitingStreams(boolean waiting) {
       this.waitingStreams = waiting;
@@ -460,23 +461,23 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * How often an idle shard writes a no-op, in seconds; null (as at first) for the servers' own
-     * interval, which is ten. For servers that run as processes.
+     * Sets the interval of an idle shard's no-op writes in seconds; null, the default, for the
+     * servers' own interval of ten seconds. For servers that run as processes.
      */
     public Builder noopSeconds(@Nullable Integer seconds) {
       this.noopSeconds = seconds;
       return this;
     }
 
-    /** Is told, a line at a time, what the start is at. */
+    /** Sets a listener that gets a line for each step of the start. */
     public Builder progress(Consumer<String> listener) {
       this.progress = listener;
       return this;
     }
 
     /**
-     * What to do before the testbed counts as started, here and for {@link RunningTestbed}, such as
-     * to shard a collection. If it fails, so does the start.
+     * Adds work to the start, such as sharding a collection. The testbed counts as started after
+     * it, also for {@link RunningTestbed}. If the work fails, so does the start.
      */
     public Builder prepared(Consumer<Testbed> work) {
       this.preparation = work;
@@ -484,30 +485,29 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Uses servers that somebody else has started and keeps running; no binary is looked for, and
-     * delays are as the network makes them. They are formed to a cluster if they aren't one.
+     * Uses servers that others have started and keep running. No binary is searched for, and the
+     * network makes the delays. The servers are formed to a cluster if they are not one yet.
      */
     public Builder existing(ExistingServers servers) {
       return platform(options -> ExistingPlatform.prepare(options, servers));
     }
 
-    /** What to run the servers on; processes of this machine unless set. */
+    /** Sets the platform of the servers; processes of this machine by default. */
     Builder platform(Function<Builder, Platform> prepare) {
       this.platform = prepare;
       return this;
     }
 
-    /** Where downloads and runs are kept; {@code ~/.cache/onehop} unless set. */
+    /** Sets the folder for downloads and runs; {@code ~/.cache/onehop} by default. */
     public Builder cacheFolder(Path folder) {
       this.cacheFolder = folder;
       return this;
     }
 
     /**
-     * Starts the cluster and waits until it can be used.
+     * Starts the cluster and waits until it is ready.
      *
-     * @throws TestbedException if it cannot be started; whatever was started by then has been
-     *     stopped
+     * @throws TestbedException if the start fails; started servers have been stopped again
      */
     public Testbed start() {
       return new Start(this).start();

@@ -3,8 +3,8 @@ package dev.onehop.testbed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The testbed cannot do what it was asked for. The message is fit for a user: one clear line, and
- * below it the last lines of a server's log where these say why.
+ * The testbed cannot do a requested operation. The message is for users: one clear line, and below
+ * it the last lines of a server's log if they have the reason.
  */
 public class TestbedException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -12,9 +12,12 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** The authority that servers' certificates are trusted by, and no other. Immutable. */
+/** The only authority that is trusted for servers' certificates. Immutable. */
 public final class TrustedAuthority {
-  /** Of the type of {@link #writeStore}: what is in it is no secret, and can be read without. */
+  /**
+   * The type of {@link #writeStore}. Its content is not secret, and can be read without the
+   * password.
+   */
   public static final String STORE_TYPE = "JKS";
 
   private final Path file;
@@ -28,8 +31,8 @@ public final class TrustedAuthority {
   /**
    * Reads an authority.
    *
-   * @param file PEM file with the certificates to be trusted
-   * @throws TestbedException if it can't be read or holds none
+   * @param file PEM file with the trusted certificates
+   * @throws TestbedException if it can't be read or has no certificate
    */
   public static TrustedAuthority read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
@@ -41,7 +44,7 @@ public final class TrustedAuthority {
         trusted.setCertificateEntry("authority" + count++, certificate);
       }
       if (count == 0) {
-        throw new TestbedException(file + " holds no certificate", null);
+        throw new TestbedException(file + " has no certificate", null);
       }
       return new TrustedAuthority(file, trusted);
     } catch (IOException | GeneralSecurityException e) {
@@ -49,7 +52,7 @@ public final class TrustedAuthority {
     }
   }
 
-  /** For connections of this process. */
+  /** The context for connections of this process. */
   public SSLContext context() {
     try {
       TrustManagerFactory trust =

@@ -8,15 +8,14 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends processes, or lets frozen ones go on, when this JVM has ended, also by {@code kill -9}. A
- * shell does that, whose standard input ends with the JVM. Thread-safe.
+ * Kills processes, or resumes frozen processes, after the end of this JVM, also after {@code kill
+ * -9}. A shell does it when its standard input ends, which is when the JVM ends. Thread-safe.
  */
 public final class Watchdog {
 
   /**
-   * Each line says what to do, and has a process id and when that process started, so that a later
-   * one with the same id is left alone. What one has started itself ends with it if it leads a
-   * group.
+   * Each line has an action, a process id and the start time of the process, so that a later
+   * process with the same id is left alone. If a process leads a group, the group ends with it.
    */
   private static final String SCRIPT =
       """
@@ -37,8 +36,8 @@ public final class Watchdog {
   private Watchdog() {}
 
   /**
-   * Ends a process with this JVM, and the group of processes that it leads, if any. No-op for one
-   * that has ended.
+   * Kills a process with this JVM, and the process group that it leads, if any. Does nothing if the
+   * process has ended.
    *
    * @throws TestbedException if no shell can be started
    */
@@ -47,8 +46,8 @@ public final class Watchdog {
   }
 
   /**
-   * Lets a process that is about to be frozen go on when this JVM ends. No-op for one that has
-   * ended.
+   * Resumes a process, which the caller is about to freeze, when this JVM ends. Does nothing if the
+   * process has ended.
    *
    * @throws TestbedException if no shell can be started
    */

@@ -68,7 +68,7 @@ class RunningTestbedTest {
     return stat.substring(stat.lastIndexOf(')') + 2).startsWith("T");
   }
 
-  /** Freezes the server, and then only waits. */
+  /** Freezes the server, and then waits. */
   static final class Freezing {
     private Freezing() {}
 

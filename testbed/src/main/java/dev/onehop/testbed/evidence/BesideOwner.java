@@ -3,20 +3,22 @@ package dev.onehop.testbed.evidence;
 import java.util.OptionalDouble;
 
 /**
- * How many of a sample of operations reached their shard from a router on one of the shard's own
- * hosts.
+ * The operations of a sample that reached their shard from a router on one of the shard's hosts.
  *
  * @param sample the operations of the sample
- * @param beside how many of them came from beside
+ * @param beside the number of them that came from a near router
  */
 public record BesideOwner(OperationCounts sample, long beside) {
 
-  /** How many operations the sample holds. */
+  /** The number of operations of the sample. */
   public long sampled() {
     return sample.total();
   }
 
-  /** The fraction that came from beside, an estimate by sampling; empty if nothing was sampled. */
+  /**
+   * The fraction that came from a near router, an estimate by sampling; empty if the sample is
+   * empty.
+   */
   public OptionalDouble fraction() {
     return sampled() == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) beside / sampled());
   }

@@ -6,7 +6,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How many operations on a collection each shard's primary has executed. Immutable.
+ * The number of operations on a collection that each shard's primary has executed. Immutable.
  *
  * @param byShard by the shard's name
  */
@@ -15,7 +15,7 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
     byShard = Collections.unmodifiableSortedMap(new TreeMap<>(byShard));
   }
 
-  /** What was executed since earlier counts. A shard the earlier ones don't know had none then. */
+  /** The operations since earlier counts. A shard without an earlier count had none then. */
   public OperationCounts since(OperationCounts earlier) {
     SortedMap<String, Long> difference = new TreeMap<>();
     byShard.forEach(
@@ -23,7 +23,7 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
     return new OperationCounts(difference);
   }
 
-  /** On all shards together. */
+  /** The operations of all shards together. */
   public long total() {
     return byShard.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -6,14 +6,14 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Where a collection's documents lie, against where they belong. Orphans that a finished migration
- * has left count as misplaced until the server has deleted them.
+ * The shards that store a collection's documents, compared with their owners. Orphans of a
+ * migration count as misplaced until the server has deleted them.
  *
- * @param stored by shard, the documents it holds
- * @param owned by shard, how many of these it shows to a versioned query: its own view of what it
- *     owns
- * @param misplaced how many lie on a shard that does not own them, by config.chunks
- * @param examples some of the misplaced ones, described
+ * @param stored the number of documents stored, by shard
+ * @param owned the number of them that a versioned query returns, by shard: the shard's own view of
+ *     its ownership
+ * @param misplaced the number of documents on a shard that does not own them, by config.chunks
+ * @param examples descriptions of some misplaced documents
  */
 public record Placement(
     SortedMap<String, Long> stored,
@@ -26,12 +26,12 @@ public record Placement(
     examples = List.copyOf(examples);
   }
 
-  /** Whether every document lies on its owner, and the shards agree with that. */
+  /** Whether every document is on its owner, and the shards' own view agrees. */
   public boolean isRight() {
     return misplaced == 0 && stored.equals(owned);
   }
 
-  /** Documents on all shards together. */
+  /** The documents of all shards together. */
   public long documents() {
     return stored.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -25,18 +25,17 @@ import org.bson.BsonString;
 import org.bson.conversions.Bson;
 
 /**
- * Sampling of where the shards' operations come from, by the servers' profilers at level 1 with a
- * threshold below zero and a sample rate (which 6.0 honours at level 1 for operations above the
- * threshold). {@link #close} puts the profilers back as they were and drops what they noted.
- * Thread-safe.
+ * Samples the origin of the shards' operations, by the servers' profilers at level 1 with a
+ * threshold below zero and a sample rate. Version 6.0 applies the rate at level 1 to operations
+ * above the threshold. {@link #close} restores the profilers and drops their entries. Thread-safe.
  */
 public final class RouterSampling implements AutoCloseable {
   private static final String PROFILE = "system.profile";
   private static final long PROFILE_BYTES = 32L << 20;
 
   /**
-   * Profile entries that are operations of an application: reads and writes that came over a
-   * connection, not a range deleter's or what shards ask each other to copy a range.
+   * Profile entries of an application's operations: reads and writes over a connection, without
+   * range deleters and without the commands by which shards copy a range.
    */
   private static final Bson OPERATIONS =
       Filters.and(
@@ -51,8 +50,8 @@ public final class RouterSampling implements AutoCloseable {
                           .toList()))));
 
   /**
-   * Refused without being executed, as the router's routing table or database version was old
-   * (StaleConfig and StaleDbVersion): the router sends the operation again.
+   * Excludes operations that were refused because the router's routing table or database version
+   * was stale (StaleConfig and StaleDbVersion). The router sends these operations again.
    */
   private static final Bson EXECUTED = Filters.nin("errCode", 13388, 249);
 
@@ -74,7 +73,7 @@ public final class RouterSampling implements AutoCloseable {
     this.database = namespace.substring(0, namespace.indexOf('.'));
     try {
       for (ReplicaSet shard : cluster.shards()) {
-        // By itself the server would keep 1 MB of entries, about a thousand.
+        // By default the server keeps 1 MB of entries, about a thousand.
         discardEntries(shard.primary());
         createProfile(shard.primary());
         BsonDocument was = profile(shard.primary(), 1, -1, fraction);
@@ -86,13 +85,13 @@ public final class RouterSampling implements AutoCloseable {
     }
   }
 
-  /** What has been sampled so far. */
+  /** The sample so far. */
   public BesideOwner besideOwner() {
     return besideOwner(started, Instant.now());
   }
 
   /**
-   * What has been sampled within a window of time.
+   * The sample within a window of time.
    *
    * @param from by this machine's clock, to the millisecond, inclusive
    * @param to likewise
@@ -145,9 +144,8 @@ public final class RouterSampling implements AutoCloseable {
   }
 
   private void discardEntries(Admin shard) {
-    // No profile can be dropped while it is being written. The collection is a mongod's own,
-    // neither
-    // replicated nor sharded, so dropping it directly is harmless.
+    // A profile cannot be dropped while the server writes to it. The collection is local to a
+    // mongod, neither replicated nor sharded, so dropping it directly is harmless.
     profile(shard, 0, 100, 1);
     shard.client().getDatabase(database).getCollection(PROFILE).drop();
   }

@@ -31,14 +31,14 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Evidence about one collection, asked of the servers themselves. Thread-safe.
+ * Figures about one collection from the servers themselves. Thread-safe.
  *
  * @see dev.onehop.testbed.Testbed#evidence
  */
 public final class ServerEvidence {
   /**
-   * What {@code top} counts as operations of clients. Not "commands": this testbed's own questions
-   * are among these.
+   * The kinds of {@code top} that are operations of clients. "commands" is not one, because it
+   * includes this testbed's own queries.
    */
   private static final List<String> COUNTED = List.of("queries", "insert", "update", "remove");
 
@@ -61,8 +61,8 @@ public final class ServerEvidence {
   }
 
   /**
-   * How many reads (by find), inserts, updates and removes each shard's primary has executed since
-   * it started, by the server's {@code top} command. A command that carries several write
+   * The number of reads (by find), inserts, updates and removes that each shard's primary has
+   * executed since its start, by the server's {@code top} command. A command with several write
    * statements counts once per update or remove statement and once per insert command.
    */
   public OperationCounts operationCounts() {
@@ -82,19 +82,19 @@ public final class ServerEvidence {
   }
 
   /**
-   * Begins to sample which routers the shards' operations come from, with the servers' profilers.
-   * Links open their onward connections from the caller's own address, so a shard sees which host a
-   * request comes from. Only one sampling of a database at a time.
+   * Starts to sample the routers that the shards' operations come from, with the servers'
+   * profilers. Links open their onward connections from the caller's own address, so a shard sees
+   * the host of each request. Only one sampling of a database at a time.
    *
-   * @param fraction of the operations to be sampled, above 0 and up to 1
+   * @param fraction the share of operations to sample, above 0 and up to 1
    */
   public RouterSampling sampleRouters(double fraction) {
     return new RouterSampling(topology, cluster, namespace, fraction);
   }
 
   /**
-   * Reads every document on every shard, directly, and compares with config.chunks and with each
-   * shard's own view. Expects no writes and no moves of ranges meanwhile.
+   * Reads every document on every shard directly, and compares with config.chunks and with each
+   * shard's own view. The caller makes sure that no write and no migration takes place.
    */
   public Placement placement() {
     RoutingTable table = new ShardedCollection(cluster, namespace).routingTable();
@@ -112,7 +112,7 @@ public final class ServerEvidence {
             misplaced++;
             if (examples.size() < MOST_EXAMPLES) {
               examples.add(
-                  "%s lies on %s and belongs to %s"
+                  "%s is on %s, but its owner is %s"
                       .formatted(document.toJson(), shard.name(), owner(table, document)));
             }
           }
@@ -127,8 +127,8 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
-        // What is there now, as the versioned count sees it: a write at w:1 may not be majority
-        // committed yet.
+        // Reads the latest data, like the versioned count, because a write at w:1 may not be
+        // majority committed yet.
         .withReadConcern(ReadConcern.LOCAL)
         .find()
         .projection(Projections.include(table.shardKeyPattern().paths()))
@@ -144,7 +144,9 @@ public final class ServerEvidence {
     }
   }
 
-  /** What the shard itself counts as its own: a versioned query leaves orphans out. */
+  /**
+   * The number of documents that the shard counts as its own: a versioned query leaves orphans out.
+   */
   private long ownedCount(ReplicaSet shard, RoutingTable table) {
     ChunkVersion version = table.shardVersion(shard.name());
     BsonDocument shardVersion =
@@ -170,7 +172,7 @@ public final class ServerEvidence {
   }
 
   /**
-   * The {@code opcounters} of every router since it started, as the router itself reports them.
+   * The {@code opcounters} of every router since its start, by the router's report.
    *
    * @return by the router's advertised {@code host:port}; counts by kind of operation
    */
@@ -195,7 +197,7 @@ public final class ServerEvidence {
     return byRouter;
   }
 
-  /** The host with that address; on a topology of one host, that one. */
+  /** The host with this address; in a topology of one host, that host. */
   static String hostOf(Topology topology, String address) {
     List<Host> hosts = topology.hosts();
     return hosts.size() == 1
@@ -207,7 +209,7 @@ public final class ServerEvidence {
             .orElse("");
   }
 
-  /** Hosts of a cluster that was there before may be known by name. */
+  /** Hosts of an existing cluster may have names instead of addresses. */
   private static @Nullable String ipOf(Host host) {
     InetAddress resolved = new InetSocketAddress(host.address(), 0).getAddress();
     return resolved == null ? null : resolved.getHostAddress();

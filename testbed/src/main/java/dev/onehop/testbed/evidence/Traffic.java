@@ -5,16 +5,16 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * How many bytes of TCP payload the links have carried, by where they came from and where they
- * went. What stays on a host passes no link and is not in it. A snapshot; immutable.
+ * The bytes of TCP payload that the links have carried, by origin and destination. Traffic within a
+ * host crosses no link and does not count. A snapshot; immutable.
  *
- * @param bytes by flow, none of them zero; from what was sent, whether or not it has arrived
+ * @param bytes by flow, none of them zero; counted when sent, whether or not they have arrived
  */
 public record Traffic(Map<Flow, Long> bytes) {
 
-  /** Who sends or receives. */
+  /** The sender or receiver of bytes. */
   public enum Party {
-    /** An application: any peer that is no server of the cluster. */
+    /** An application: any peer that is not a server of the cluster. */
     CLIENT,
     /** A mongos. */
     ROUTER,
@@ -28,9 +28,9 @@ public record Traffic(Map<Flow, Long> bytes) {
    * One direction between two places.
    *
    * @param fromRegion region of the sender
-   * @param from what the sender is
+   * @param from kind of the sender
    * @param toRegion region of the receiver
-   * @param to what the receiver is
+   * @param to kind of the receiver
    */
   public record Flow(String fromRegion, Party from, String toRegion, Party to) {
     /** Whether the bytes leave their region. */
@@ -38,26 +38,25 @@ public record Traffic(Map<Flow, Long> bytes) {
       return !fromRegion.equals(toRegion);
     }
 
-    /** Whether one of the two is this. */
+    /** Whether the sender or the receiver is of this kind. */
     public boolean touches(Party party) {
       return from == party || to == party;
     }
 
     /**
-     * Whether it is between an application and a server, or between a mongos and a shard:
-     * operations and their answers. The rest is replication, and the cluster's metadata.
+     * Whether the flow is between an application and a server, or between a mongos and a shard:
+     * operations and their replies. Other flows are replication and the cluster's metadata.
      */
     public boolean isOfOperations() {
       return touches(Party.CLIENT) || (touches(Party.ROUTER) && touches(Party.SHARD));
     }
   }
 
-  /** A copy of the map. */
   public Traffic {
     bytes = Map.copyOf(bytes);
   }
 
-  /** What has come since an earlier snapshot of the same testbed. */
+  /** The bytes since an earlier snapshot of the same testbed. */
   public Traffic since(Traffic before) {
     Map<Flow, Long> more = new HashMap<>();
     bytes.forEach(
@@ -70,7 +69,7 @@ public record Traffic(Map<Flow, Long> bytes) {
     return new Traffic(more);
   }
 
-  /** The sum over some flows. */
+  /** The sum over the selected flows. */
   public long sum(Predicate<Flow> which) {
     return bytes.entrySet().stream()
         .filter(each -> which.test(each.getKey()))

@@ -1,7 +1,7 @@
 /**
- * What the servers themselves say about a collection: which shard executed how many operations,
- * from which hosts' routers these came, and where documents lie. Nothing here relies on what a
- * client counts.
+ * The servers' own figures about a collection: the operations that each shard executed, the hosts
+ * of the routers that they came from, and the shards of the documents. No figure relies on a
+ * client's counts.
  *
  * @see dev.onehop.testbed.Testbed#evidence
  */

@@ -10,30 +10,29 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Runs a test class on a sharded cluster that all such classes of a JVM share: three shards of one
- * member each, with a router beside each, without delays, on {@code 127.33.0.1} to {@code
- * 127.33.0.3}. It starts when it is first used, and ends with the JVM.
+ * member each, each with a near router, without delays, on {@code 127.33.0.1} to {@code
+ * 127.33.0.3}. It starts on first use, and ends with the JVM.
  *
  * <pre>{@code
  * @ShardedCluster
  * class OrdersTest {
- *   @Test
- *   void ordersAreFound(SharedCluster cluster) {
- *     cluster.shardCollection("orders", key, splitPoints);
- *     try (MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.client.MongoClient.class)) {
- *       client.getDatabase(cluster.database()).getCollection("orders")...
- *     }
- *   }
+ * @Test
+ * void ordersAreFound(SharedCluster cluster) {
+ * cluster.shardCollection("orders", key, splitPoints);
+ * try (MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.client.MongoClient.class)) {
+ * client.getDatabase(cluster.database()).getCollection("orders")...
+ * }
+ * }
  * }
  * }</pre>
  *
  * <p>Constructors, test methods and lifecycle methods can have a parameter of type {@link
  * SharedCluster}.
  *
- * <p>Every class has a database of its own. The databases of a class are dropped after its last
- * method; if that fails, the next class gets a new cluster. What else a class changes, it has to
- * put back: zones, users, fail points, server parameters, the profiling level of other databases,
- * and servers that it has stopped. A class that can't do that starts a {@link
- * dev.onehop.testbed.Testbed} of its own.
+ * <p>Every class has its own database. The databases of a class are dropped after its last method;
+ * if that fails, the next class gets a new cluster. A class must undo its other changes: zones,
+ * users, fail points, server parameters, the profiling level of other databases, and stopped
+ * servers. A class that can't do that starts a separate {@link dev.onehop.testbed.Testbed}.
  *
  * <p>Works with JUnit 5 from 5.12 on and with JUnit 6.
  */

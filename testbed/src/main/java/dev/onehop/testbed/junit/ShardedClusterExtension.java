@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each class its part of the cluster. Uses what JUnit 5 and 6 both have and neither
- * deprecates.
+ * Gives each test class its databases on the cluster. Uses only methods that both JUnit 5 and 6
+ * have and that neither deprecates.
  */
 final class ShardedClusterExtension
     implements BeforeAllCallback, AfterAllCallback, ParameterResolver {
@@ -22,7 +22,7 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /** Nested classes have nothing of their own to be removed. */
+  /** Nested classes have no databases of their own to drop. */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =
@@ -42,7 +42,7 @@ final class ShardedClusterExtension
     return cluster(context);
   }
 
-  /** Kept where the outermost class asks first: methods and nested classes find it there. */
+  /** Stored in the context of the outermost class, where methods and nested classes find it. */
   private static SharedCluster cluster(ExtensionContext context) {
     Store store = context.getStore(NAMESPACE);
     @Nullable SharedCluster found = store.get(SharedCluster.class, SharedCluster.class);

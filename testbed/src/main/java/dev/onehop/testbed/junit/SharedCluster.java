@@ -7,8 +7,8 @@ import java.util.List;
 import org.bson.BsonDocument;
 
 /**
- * The cluster as a test class sees it, see {@link ShardedCluster}. Starts it when it is first asked
- * for more than names. Thread-safe.
+ * The shared cluster for one test class, see {@link ShardedCluster}. Methods that need more than
+ * names start the cluster on first use. Thread-safe.
  */
 public final class SharedCluster {
   private static final SharedTestbed SHARED = new SharedTestbed();
@@ -20,8 +20,8 @@ public final class SharedCluster {
   }
 
   /**
-   * What a parameter of a class gets, for methods that can't have one, such as those of Spring's
-   * {@code @DynamicPropertySource}.
+   * The value of a class's parameter, for methods that can't have a parameter, such as those of
+   * Spring's {@code @DynamicPropertySource}.
    *
    * @param testClass a class with {@link ShardedCluster}, the outermost of nested ones
    */
@@ -33,7 +33,7 @@ public final class SharedCluster {
     SHARED.dropDatabases(database);
   }
 
-  /** The class's database: its simple name. */
+  /** The class's database, named by its simple name. */
   public String database() {
     return database;
   }
@@ -41,23 +41,23 @@ public final class SharedCluster {
   /**
    * Another database of the class, dropped with the first.
    *
-   * @param suffix tells it from others
+   * @param suffix the end of the database's name
    */
   public String database(String suffix) {
     return database + "_" + suffix;
   }
 
-  /** A collection of the class's database, as {@code database.collection}. */
+  /** The namespace of a collection in the class's database, as {@code database.collection}. */
   public String namespace(String collection) {
     return database + "." + collection;
   }
 
-  /** Where an application connects to: the first shard's router. Without options. */
+  /** The URL for an application: the first shard's router, without options. */
   public String url() {
     return testbed().url();
   }
 
-  /** The shards' names, in the order in which collections are spread over them. */
+  /** The names of the shards, in the order in which collections are spread over them. */
   public List<String> shards() {
     return testbed().topology().shards().stream().map(Shard::name).toList();
   }
@@ -81,7 +81,7 @@ public final class SharedCluster {
   }
 
   /**
-   * What the servers say about a collection of the class's database.
+   * The servers' own figures about a collection of the class's database.
    *
    * @see Testbed#evidence
    */
@@ -89,7 +89,7 @@ public final class SharedCluster {
     return testbed().evidence(namespace(collection));
   }
 
-  /** The running cluster. Other classes use it, too: it must not be closed. */
+  /** The running cluster. Do not close it, because other classes use it, too. */
   public Testbed testbed() {
     return SHARED.get();
   }

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one cluster of this JVM, if it was asked for. Ends with it. Thread-safe. */
+/** The shared cluster of this JVM, started on first use. Ends with the JVM. Thread-safe. */
 final class SharedTestbed {
   private static final Logger log = LoggerFactory.getLogger(SharedTestbed.class);
 
   private static final String TOPOLOGY =
       """
       name: shared
-      description: a mongos beside each of three shards, without any delay
+      description: a mongos near each of three shards, without delays
       regions: [here]
       roundTrips:
         here <-> here: 0
@@ -40,7 +40,7 @@ final class SharedTestbed {
   private @Nullable Testbed testbed;
   private volatile @Nullable ProcessFailure died;
 
-  /** Starts a new cluster if a server of the last one died. */
+  /** Starts a new cluster if a server of the last one has ended. */
   synchronized Testbed get() {
     if (died != null) {
       close();
@@ -57,10 +57,12 @@ final class SharedTestbed {
 
   private void died(ProcessFailure failure) {
     died = failure;
-    log.error("a server of the shared cluster died: {}", failure.describe());
+    log.error("a server of the shared cluster ended: {}", failure.describe());
   }
 
-  /** Drops a class's databases. A cluster that does not do that is of no use to other classes. */
+  /**
+   * Drops a class's databases. If the cluster fails to drop them, other classes get a new cluster.
+   */
   synchronized void dropDatabases(String name) {
     if (testbed == null) {
       return;

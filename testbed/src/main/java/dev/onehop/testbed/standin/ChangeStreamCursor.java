@@ -20,9 +20,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One change stream out of those of all shards. An event is given once every other shard has said,
- * by an event of its own or by its {@code postBatchResumeToken}, that nothing older will come from
- * it; so the events are in the order of their tokens, and the last token is a place to go on from.
+ * One change stream merged from the streams of all shards. The cursor returns an event when every
+ * other shard has reported a later time, by an event or by its {@code postBatchResumeToken}. So the
+ * events are in the order of their tokens, and a client can resume from the last token.
  *
  * <p>Used by one request at a time.
  */
@@ -30,7 +30,7 @@ final class ChangeStreamCursor implements OpenCursor {
   private static final int DEFAULT_BATCH = 1_000;
   private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
 
-  /** How long a shard is waited for while others may have something to tell. */
+  /** The longest wait for one shard while others may have events. */
   private static final Duration SLICE = Duration.ofMillis(50);
 
   private final String namespace;
@@ -49,20 +49,24 @@ final class ChangeStreamCursor implements OpenCursor {
      */
     Mono<BsonDocument> next(Duration wait);
 
-    /** Makes the shard write something after a time, so that its stream gets past that. */
+    /** Makes the shard write something later than a time, so that its stream passes that time. */
     Mono<Void> advanceTo(BsonTimestamp time);
 
-    /** Whether it was opened in one of these sessions, given by their ids. */
+    /**
+     * Whether it was opened in one of these sessions.
+     *
+     * @param sessions the ids of the sessions
+     */
     default boolean isOf(Set<BsonValue> sessions) {
       return false;
     }
 
-    /** Whether its events are none of the client's. */
+    /** Whether it is the config servers' stream, whose events are not for the client. */
     default boolean isOfConfigServers() {
       return false;
     }
 
-    /** Ends it; never fails. */
+    /** Closes it; never fails. */
     Mono<Void> kill();
   }
 
@@ -72,7 +76,7 @@ final class ChangeStreamCursor implements OpenCursor {
     private @Nullable ResumeToken past;
     private boolean ended;
 
-    /** The batch that is asked for, where it may come after its request has been answered. */
+    /** The requested batch, if it may arrive after the reply to the client's request. */
     private @Nullable Mono<Void> pending;
 
     Source(ShardStream stream) {
@@ -97,8 +101,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * @param after the token that the client has seen last; events up to it are left out
-   * @param waiting whether idle shards are waited for until they say something by themselves
+   * @param after the last token that the client has received; events up to it are left out
+   * @param waiting whether to wait until idle shards report a later time by themselves
    */
   public ChangeStreamCursor(
       String namespace, List<ShardStream> streams, @Nullable ResumeToken after, boolean waiting) {
@@ -114,7 +118,7 @@ final class ChangeStreamCursor implements OpenCursor {
     sources.get(stream).take(reply);
   }
 
-  /** The reply to the opening: no events yet, but the place where the stream begins. */
+  /** The reply to the opening: no events, but the stream's starting position. */
   public BsonDocument firstReply(long id) {
     return withToken(CursorReplies.first(namespace, id, List.of()));
   }
@@ -146,10 +150,10 @@ final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
-  /** The shards are read once at least, however little time there is. */
+  /** Reads the shards at least once, even if the time is over. */
   private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
     return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
-        // A loop: shards that answer at once would fill the stack with one continuation each.
+        // A loop, because shards that reply at once would fill the stack with continuations.
         .repeat(() -> !isFilled(events) && deadline - System.nanoTime() > 0)
         .then(Mono.fromSupplier(events::documents));
   }
@@ -173,8 +177,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * Waits for the next batch of any shard. Those of the others stay asked for: a shard that has
-   * events is read on while an idle one is waited for.
+   * Waits for the next batch of any shard. Requests to the other shards stay open: a shard with
+   * events is read on while the cursor waits for an idle one.
    */
   private Mono<Void> anyBatch(Duration wait) {
     List<Mono<Void>> any = new ArrayList<>();
@@ -190,7 +194,7 @@ final class ChangeStreamCursor implements OpenCursor {
     return Mono.firstWithSignal(any);
   }
 
-  /** Shards without writes of their own hold up the others' events until their clock moves. */
+  /** Shards without writes hold up the events of other shards until their clock advances. */
   private Mono<Void> catchUp() {
     ResumeToken held = leastHead();
     if (held == null) {
@@ -253,7 +257,7 @@ final class ChangeStreamCursor implements OpenCursor {
     return a != null && a.compareTo(b) < 0;
   }
 
-  /** The last event's token; or, if all shards are past it, the least of where they are. */
+  /** The last event's token; or, if all shards have passed it, the smallest of their positions. */
   private BsonDocument withToken(BsonDocument reply) {
     ResumeToken token = given;
     ResumeToken held = leastHead();

@@ -35,8 +35,8 @@ import reactor.core.publisher.Mono;
  * Change streams of a collection, a database or the cluster: one on every shard, from the same
  * cluster time, merged. Every shard filters and transforms its own events.
  *
- * <p>Other than mongos, an open stream does not see a shard that is added later, and a token whose
- * event is not in the stream is taken for the time that it stands for.
+ * <p>Unlike with mongos, an open stream does not include a shard that is added later, and a token
+ * without an event in the stream counts as its cluster time.
  */
 final class ChangeStreams {
   private static final String STAGE = "$changeStream";
@@ -50,8 +50,8 @@ final class ChangeStreams {
   private final boolean waiting;
 
   /**
-   * @param waiting whether a stream waits for idle shards and the config servers to say by
-   *     themselves how far they are, as one of a mongos does
+   * @param waiting whether a stream waits until idle shards and the config servers report their
+   *     time by themselves, as a mongos' stream does
    */
   ChangeStreams(
       ConfigServer config,
@@ -94,13 +94,13 @@ final class ChangeStreams {
   }
 
   /**
-   * A stream that is to be opened.
+   * A stream to open.
    *
-   * @param config whether it is the one that tells of new shards
+   * @param config whether it is the stream of new shards
    */
   private record Opening(ReplicaSet shard, OpMsg command, boolean config) {}
 
-  /** With it a mongos learns of shards that are added. Here it is only waited for. */
+  /** A mongos learns of added shards from this stream. The stand-in only waits for its time. */
   private Opening ofNewShards(BsonTimestamp start) {
     BsonDocument stage =
         new BsonDocument("startAtOperationTime", start)
@@ -119,7 +119,7 @@ final class ChangeStreams {
     return new Opening(config.replicaSet(), OpMsg.command(command), true);
   }
 
-  /** The metadata is where it is written. */
+  /** The database config is on the config servers, all others are on the shards. */
   private Mono<List<ReplicaSet>> sources(String database) {
     return database.equals("config")
         ? Mono.just(List.of(config.replicaSet()))
@@ -150,7 +150,7 @@ final class ChangeStreams {
             });
   }
 
-  /** The stream is null if it could not be opened. */
+  /** The result of opening a stream; the stream is null if the shard refused. */
   private record Opened(BsonDocument reply, @Nullable ShardStream stream) {
     Mono<Void> kill() {
       return stream == null ? Mono.empty() : stream.kill();
@@ -179,7 +179,7 @@ final class ChangeStreams {
       }
       if (each.stream() == null) {
         return new BsonDocument("code", new BsonInt32(ErrorCodes.INTERNAL_ERROR))
-            .append("errmsg", new BsonString("a shard's change stream has ended at once"));
+            .append("errmsg", new BsonString("a shard's change stream ended immediately"));
       }
     }
     return null;
@@ -191,7 +191,9 @@ final class ChangeStreams {
     return token == null || token.isNull() ? null : ResumeToken.of(token);
   }
 
-  /** The stage for every shard. A token is of one shard only, its time holds for all. */
+  /**
+   * The stage for every shard. A token refers to one shard, but its time is valid for all shards.
+   */
   private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
     BsonDocument stage = BsonCopies.without(asked, STARTS);
     BsonTimestamp start;
@@ -202,7 +204,7 @@ final class ChangeStreams {
     } else {
       BsonDocument now = clock.clusterTime();
       if (now == null) {
-        throw new IllegalStateException("no server has told a cluster time yet");
+        throw new IllegalStateException("no server has reported a cluster time yet");
       }
       start = next(ClusterClock.time(now));
     }
@@ -257,7 +259,7 @@ final class ChangeStreams {
       return cursor.awaitNext(wait);
     }
 
-    /** A read after a time that an idle primary has not reached makes it write a no-op. */
+    /** A read after a time that an idle primary has not reached makes the primary write a no-op. */
     @Override
     public Mono<Void> advanceTo(BsonTimestamp time) {
       BsonDocument now = clock.clusterTime();

@@ -12,9 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection over a socket. Like mongos, it works through the requests of one connection
- * one at a time. Meanwhile it reads on a little: for each request to stop reading and begin again
- * would cost two system calls more. The last handler after one that cuts frames.
+ * A client's connection over a socket. Like mongos, it executes the requests of one connection one
+ * at a time. During a request it reads ahead a little, because stopping and restarting the reads
+ * for each request would cost two more system calls. The last handler, after the handler that
+ * splits frames.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
   private static final int READ_AHEAD_BYTES = 64 * 1024;
@@ -63,7 +64,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    log.debug("connection from {} ends", context.channel().remoteAddress(), cause);
+    log.debug("connection from {} closes", context.channel().remoteAddress(), cause);
     context.close();
   }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The clients' transactions, of any number of statements, as mongos runs them: see {@code
+ * The clients' transactions of any number of statements, executed as mongos does: see {@code
  * src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
@@ -31,7 +31,7 @@ final class ClientTransactions {
     this.movedRanges = movedRanges;
   }
 
-  /** Runs one statement, which is counted, and tells the client where the outcome can be asked. */
+  /** Runs one statement and counts it. Adds the shard that knows the outcome to the reply. */
   Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
     return Mono.defer(
         () -> {
@@ -63,7 +63,10 @@ final class ClientTransactions {
     return known;
   }
 
-  /** All shards read at one time in a snapshot transaction. */
+  /**
+   * The read concern of a transaction. In a snapshot transaction it has the time at which all
+   * shards read.
+   */
   private @Nullable BsonDocument readConcern(BsonDocument body) {
     if (!body.isDocument("readConcern")) {
       return null;
@@ -72,7 +75,7 @@ final class ClientTransactions {
     return Objects.requireNonNullElse(Snapshots.timed(asked, clock), asked);
   }
 
-  /** Commits; if another router has run the transaction, its recovery shard knows the outcome. */
+  /** Commits. If another router has run the transaction, its recovery shard knows the outcome. */
   Mono<BsonDocument> commit(OpMsg command) {
     return Mono.defer(
         () -> {

@@ -22,21 +22,21 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
-/** Connects routers that are part of a cluster, without credentials and without TLS. */
+/** Connects the routers of a cluster, without credentials and without TLS. */
 final class ClusterAccess {
   private static final int HEARTBEAT_MILLIS = 2_000;
 
   private ClusterAccess() {}
 
   /**
-   * Connects to the cluster of a config server, in the background.
+   * Connects to the cluster of a config server in the background.
    *
    * @param configServer replica set name and members: {@code name/host:port,host:port}
-   * @param group event loops for the connections; stays the caller's
+   * @param group event loops for the connections; the caller closes it
    * @param driver the driver's name in the handshake
    * @param localAddress the address to connect from, null for the system's choice
-   * @param ways where to connect to for servers that are not to be reached by their own address
-   * @param refreshInterval how often the shards and the default concerns are read again
+   * @param ways other addresses for servers that are not reached by their own address
+   * @param refreshInterval the interval between refreshes of the shards and the default concerns
    */
   static ClusterState connect(
       String configServer,

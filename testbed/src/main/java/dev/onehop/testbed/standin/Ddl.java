@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Creating and dropping databases, collections and indexes. What concerns a collection as a whole
- * is left to the primary shard's own coordinators, as mongos does.
+ * Creates and drops databases, collections and indexes. Commands on a whole collection go to the
+ * primary shard's coordinators, as with mongos.
  */
 final class Ddl {
   private static final Set<String> ON_EVERY_OWNER =
@@ -42,7 +42,10 @@ final class Ddl {
     return ON_EVERY_OWNER.contains(command);
   }
 
-  /** A command on all shards that own a part of the collection; the first refusal is the answer. */
+  /**
+   * Sends a command to all shards that own a part of the collection; the first refusal is the
+   * reply.
+   */
   Mono<BsonDocument> onEveryOwner(OpMsg command, String namespace) {
     return client.retryWhileStale(
         namespace,
@@ -96,7 +99,7 @@ final class Ddl {
         .doOnTerminate(() -> forgetDatabase(database));
   }
 
-  /** Forgets what is known of all collections of a database. */
+  /** Discards the routing tables of all collections of a database. */
   private void forgetDatabase(String database) {
     for (String namespace : cluster.namespaces()) {
       if (namespace.startsWith(database + ".")) {
@@ -126,7 +129,7 @@ final class Ddl {
   }
 
   /**
-   * @param unknown the answer if there is no such database; null if that is all right
+   * @param unknown the reply if there is no such database; null for success
    */
   private Mono<BsonDocument> onPrimary(
       String database, BsonDocument command, @Nullable CommandFailure unknown) {

@@ -22,8 +22,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fail point {@code failCommand} as a mongos has it: commands fail, wait or end their
- * connection before they are routed. One for all connections of a router. Thread-safe.
+ * The fail point {@code failCommand} of a mongos: commands fail, wait or close their connection
+ * before they are routed. One for all connections of a router. Thread-safe.
  */
 final class FailCommand {
   private static final String NAME = "failCommand";
@@ -38,14 +38,14 @@ final class FailCommand {
   private BsonDocument data = new BsonDocument();
   private long left;
 
-  /** For one connection; stands before the one that routes. */
+  /** The handler of one connection; it comes before the routing handler. */
   ChannelDuplexHandler handler() {
     return new Connection();
   }
 
   private synchronized BsonDocument configure(BsonDocument command) {
     if (!command.getString("configureFailPoint").getValue().equals(NAME)) {
-      return failure(new BsonInt32(27), "a stand-in router has the fail point " + NAME + " only");
+      return failure(new BsonInt32(27), "a stand-in router has only the fail point " + NAME);
     }
     BsonValue mode = command.get("mode", new BsonString("off"));
     data = command.getDocument("data", new BsonDocument());
@@ -56,7 +56,7 @@ final class FailCommand {
     return new BsonDocument("ok", new BsonDouble(1));
   }
 
-  /** What is to happen to a command, or null if nothing is. */
+  /** The failure for a command, or null for none. */
   private synchronized @Nullable BsonDocument failing(String command, String application) {
     boolean named =
         data.getArray("failCommands", new BsonArray()).contains(new BsonString(command));
@@ -76,7 +76,7 @@ final class FailCommand {
   }
 
   private final class Connection extends ChannelDuplexHandler {
-    /** Write concern errors of requests that are being carried out, by the requests' ids. */
+    /** Write concern errors for running requests, by request id. */
     private final Map<Integer, BsonDocument> writeConcernErrors = new HashMap<>();
 
     private String application = "";

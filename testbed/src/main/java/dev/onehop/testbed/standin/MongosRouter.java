@@ -19,8 +19,8 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * A router that is the mongos of its clients: it also runs transactions, change streams and the
- * creating and dropping of collections, which an application has a real mongos do.
+ * A router that is the mongos of its clients. It also runs the operations that applications send to
+ * a mongos: transactions, change streams, and creating and dropping collections.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,7 @@ final class MongosRouter extends ClusterRouter {
   private final MovedRanges movedRanges;
 
   /**
-   * @param cluster taken over
+   * @param cluster owned by the router from now on
    * @param waitingStreams whether change streams wait for idle shards and the config servers, as
    *     those of a mongos do
    */
@@ -58,12 +58,15 @@ final class MongosRouter extends ClusterRouter {
     this.sharding = new Sharding(cluster);
   }
 
-  /** Runs a command of our own on the config servers' primary. */
+  /** Runs a command of the router itself on the config servers' primary. */
   Mono<BsonDocument> runOnConfigServer(String database, BsonDocument command) {
     return cluster.config().run(database, command);
   }
 
-  /** In the background, as a mongos: a client that closes waits for no frozen shard. */
+  /**
+   * Runs in the background, as in a mongos, so that a client's close does not wait for a frozen
+   * shard.
+   */
   @Override
   protected Mono<BsonDocument> onSessions(OpMsg command) {
     return Mono.fromCallable(
@@ -121,7 +124,7 @@ final class MongosRouter extends ClusterRouter {
           ? asOf(asked.getTimestamp("atClusterTime"), command)
           : onShards(command);
     }
-    // A snapshot read outside of transactions, which several shards may have to answer.
+    // A snapshot read outside of a transaction, which may need several shards.
     BsonDocument body = new BsonDocument();
     body.putAll(command.body());
     body.put("readConcern", readConcern);

@@ -10,10 +10,10 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads as of a time in the past. A mongos sends them to the shards that owned the ranges then.
- * This router knows the owners of now only, which do not give what was not theirs at that time:
- * where a range has moved since, it refuses the read, as a mongos does that knows no more who the
- * owner was.
+ * Checks reads as of a time in the past. A mongos sends them to the shards that owned the ranges at
+ * that time. This router knows only the present owners, which do not return documents of ranges
+ * that they did not own. If a range has moved since that time, the read fails, as it does on a
+ * mongos that no longer knows the owner.
  */
 final class MovedRanges {
   private static final int STALE_CHUNK_HISTORY = 239;
@@ -25,7 +25,7 @@ final class MovedRanges {
   }
 
   /**
-   * The reply; an error if it may lack documents.
+   * Returns the reply, or an error if the reply may lack documents.
    *
    * @param labels of the error
    */
@@ -54,7 +54,7 @@ final class MovedRanges {
     return config.find(
         "chunks",
         new BsonDocument("uuid", entry.get("uuid"))
-            // The first is the latest.
+            // the first entry is the latest
             .append("history.0.validAfter", new BsonDocument("$gt", time)));
   }
 }

@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The router's entry in {@code config.mongos}, written again every ten seconds as mongos does, with
- * a mark that it is a stand-in.
+ * The router's entry in {@code config.mongos}, written every ten seconds as mongos does, and marked
+ * as a stand-in.
  */
 final class Registration implements RouterIdentity {
   private static final Logger log = LoggerFactory.getLogger(Registration.class);
@@ -53,7 +53,7 @@ final class Registration implements RouterIdentity {
     return new BsonDocument("onehopStandIn", BsonBoolean.TRUE);
   }
 
-  /** The version of the cluster's servers, which is also what the stand-in speaks. */
+  /** The version of the cluster's servers, which the stand-in also reports as its own. */
   @Override
   public String serverVersion() {
     return serverVersion;

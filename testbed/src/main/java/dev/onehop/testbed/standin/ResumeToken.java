@@ -9,11 +9,11 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 
 /**
- * A change stream's resume token: {@code {_data: <hex>}}, where the hex is a key string that begins
- * with the event's cluster time, so that the hex strings' order is the events' order on all shards.
- * Source: {@code src/mongo/db/pipeline/resume_token.h}; seen on 6.0.5.
+ * A change stream's resume token: {@code {_data: <hex>}}. The hex is a key string that begins with
+ * the event's cluster time, so the order of the hex strings is the order of the events on all
+ * shards. Source: {@code src/mongo/db/pipeline/resume_token.h}; observed on 6.0.5.
  *
- * @param document as clients keep it
+ * @param document the token in the format for clients
  * @param data the hex, in upper case
  */
 record ResumeToken(BsonDocument document, String data) implements Comparable<ResumeToken> {
@@ -23,13 +23,13 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
   private static final int ZERO = 0x29;
   private static final int LARGEST_POSITIVE = 0x32;
   private static final int TRUE = 0x6F;
-  // Version, token type and index in the transaction stand between time and the flag.
+  // Version, token type and index in the transaction are between the time and the flag.
   private static final int NUMBERS = 3;
 
   /**
    * Reads a token.
    *
-   * @throws CommandFailure if it is none
+   * @throws CommandFailure if it is malformed
    */
   public static ResumeToken of(BsonValue token) {
     if (!token.isDocument() || !token.asDocument().isString(DATA)) {
@@ -45,10 +45,10 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
 
   private static CommandFailure malformed(BsonValue token) {
     return new CommandFailure(
-        ErrorCodes.INVALID_RESUME_TOKEN, "InvalidResumeToken", "no resume token: " + token);
+        ErrorCodes.INVALID_RESUME_TOKEN, "InvalidResumeToken", "not a resume token: " + token);
   }
 
-  /** The cluster time of the event, or that up to which all events are known. */
+  /** The cluster time of the event, or the time up to which all events have been returned. */
   public BsonTimestamp clusterTime() {
     if (data.length() < 2 * (1 + TIMESTAMP_BYTES)) {
       throw malformed(document);
@@ -60,7 +60,9 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
     }
   }
 
-  /** Whether the stream was invalidated there: it begins again only after that time. */
+  /**
+   * Whether the event invalidated the stream: the stream then resumes only after this event's time.
+   */
   public boolean isFromInvalidate() {
     int position = 1 + TIMESTAMP_BYTES;
     for (int i = 0; i < NUMBERS; i++) {
@@ -73,7 +75,7 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
     return at(position) == TRUE;
   }
 
-  /** The byte there, -1 past the end. */
+  /** The byte at a position, -1 past the end. */
   private int at(int position) {
     int from = 2 * position;
     try {

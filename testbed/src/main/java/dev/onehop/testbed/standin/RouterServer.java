@@ -20,7 +20,7 @@ final class RouterServer {
   private final @Nullable FailCommand failures;
 
   /**
-   * @param failures the fail point that clients may set; null for none
+   * @param failures the fail point that clients can set; null for none
    */
   RouterServer(MongosRouter router, Registration registration, @Nullable FailCommand failures) {
     this.router = router;

@@ -18,8 +18,8 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * The administrative commands that shard collections, split and move chunks and assign zones, as a
- * mongos takes them. What they do is left to the config servers and the shards, as mongos does.
+ * The commands of a mongos that shard collections, split and move chunks and assign zones. As with
+ * mongos, the config servers and the shards do the work.
  */
 final class Sharding {
   private static final Set<String> COMMANDS =
@@ -73,7 +73,8 @@ final class Sharding {
   }
 
   /**
-   * @param enable below feature compatibility version 6.0 more than to create it
+   * @param enable whether to enable sharding, too: a separate step below feature compatibility
+   *     version 6.0
    */
   private Mono<BsonDocument> createDatabase(String database, BsonDocument body, boolean enable) {
     BsonDocument create = new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
@@ -100,7 +101,7 @@ final class Sharding {
         create.append(option, body.get(option));
       }
     }
-    // Creating it once more would disable what is enabled below 6.0.
+    // Creating the database again would disable sharding below 6.0.
     return databaseEntry(database)
         .switchIfEmpty(
             createDatabase(database, new BsonDocument(), false).then(databaseEntry(database)))
@@ -126,7 +127,7 @@ final class Sharding {
         .map(Answer::document);
   }
 
-  /** A collection's metadata as they are now. */
+  /** The present metadata of a collection. */
   private Mono<RoutingTable> table(String namespace) {
     cluster.forget(namespace);
     return cluster.shards().retryWhileStale(namespace, Mono::just);

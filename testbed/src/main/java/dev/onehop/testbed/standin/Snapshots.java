@@ -8,13 +8,16 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Reads of several shards as of one moment. */
+/** Reads of several shards as of one time. */
 final class Snapshots {
   private static final BsonString SNAPSHOT = new BsonString("snapshot");
 
   private Snapshots() {}
 
-  /** The read concern with a time; null unless it asks for a snapshot and leaves the time open. */
+  /**
+   * The read concern with the current cluster time added; null if it is no snapshot, or already has
+   * a time.
+   */
   static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
     BsonDocument clusterTime = clock.clusterTime();
     if (!SNAPSHOT.equals(readConcern.get("level"))
@@ -34,7 +37,7 @@ final class Snapshots {
     return fixed.append("atClusterTime", time);
   }
 
-  /** A reply with the time that was picked here, at which the client reads on. */
+  /** A reply with the chosen time, at which the client's later reads continue. */
   static BsonDocument withTime(BsonTimestamp time, BsonDocument reply) {
     if (!reply.isDocument("cursor")) {
       return reply;

@@ -14,20 +14,20 @@ import java.util.concurrent.CountDownLatch;
 import reactor.core.publisher.Mono;
 
 /**
- * A process that stands in for a mongos: listens for MongoDB clients and routes their commands by
- * their routing tables, one request at a time per client connection.
+ * A process that replaces a mongos: listens for MongoDB clients and routes their commands by their
+ * routing tables, one request at a time per client connection.
  *
- * <p>The testbed starts it where no mongos binary is found:
+ * <p>The testbed starts it if no mongos binary is found:
  *
  * <pre>{@code
  * java -cp ... dev.onehop.testbed.standin.StandInRouter
- *     --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
+ * --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
  * }</pre>
  *
  * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it reaches the servers of its own
  * host where they listen, and not over the links that make other hosts distant.
  *
- * <p>With {@code --fail-points true} it takes {@code configureFailPoint} for {@code failCommand}.
+ * <p>With {@code --fail-points true} it accepts {@code configureFailPoint} for {@code failCommand}.
  *
  * <p>With {@code --waiting-streams true} its change streams wait as those of a mongos do.
  *
@@ -47,7 +47,7 @@ public final class StandInRouter {
   /**
    * Runs until killed.
    *
-   * @param arguments the options shown above, all required but {@code --local}
+   * @param arguments the options above, all required except {@code --local}
    */
   public static void main(String[] arguments) throws InterruptedException {
     try {
@@ -75,7 +75,7 @@ public final class StandInRouter {
     String bind = options.get("--bind");
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
     EventLoopGroup group = EventLoops.newGroup("router", 1);
-    // From the router's own address, so that servers and links can tell who is calling.
+    // Connects from the router's own address, by which servers and links identify the caller.
     MongosRouter router =
         new MongosRouter(
             ClusterAccess.connect(

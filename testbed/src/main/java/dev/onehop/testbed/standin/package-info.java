@@ -1,6 +1,6 @@
 /**
- * The stand-in router: takes the place of a mongos in the testbed where no mongos binary is to be
- * had. It is for measuring and testing only, and says so wherever it shows.
+ * The stand-in router: replaces a mongos in the testbed if no mongos binary is available. It is for
+ * measurements and tests only, and all its reports name it as a stand-in.
  */
 @NullMarked
 package dev.onehop.testbed.standin;

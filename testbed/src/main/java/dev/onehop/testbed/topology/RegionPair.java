@@ -1,6 +1,6 @@
 package dev.onehop.testbed.topology;
 
-/** An ordered pair of regions: where a connection is opened, and where it leads. */
+/** An ordered pair of regions: the origin of a connection and its destination. */
 record RegionPair(String from, String to) {
   RegionPair reversed() {
     return new RegionPair(to, from);

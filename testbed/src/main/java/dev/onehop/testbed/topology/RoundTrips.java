@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Round trips from the client's host to the other hosts, as configured and as measured.
+ * Round trips from the client's host to the other hosts, configured and measured.
  *
  * @param configured by host name, in the topology's order
  * @param measured medians, by host name, in the same order
@@ -25,10 +25,10 @@ public record RoundTrips(Map<String, Duration> configured, Map<String, Duration>
   }
 
   /**
-   * Makes sure that what was measured is what was configured, within 3 % or 0.5 ms, whichever is
+   * Checks that the measured values equal the configured ones, within 3 % or 0.5 ms, whichever is
    * more.
    *
-   * @throws TestbedException naming every host that is nearer or farther than it should be
+   * @throws TestbedException with the names of all hosts that are too near or too far
    */
   public void requireAsConfigured() {
     List<String> off = new ArrayList<>();

@@ -6,8 +6,8 @@ import java.util.List;
  * A shard: one replica set with a member on each of its hosts.
  *
  * @param name the shard's id and its replica set's name
- * @param hosts where its members run, the preferred primary first; at least one
- * @param port the port its members listen on; 27018 unless several shards share a host
+ * @param hosts the hosts of its members, the preferred primary first; at least one
+ * @param port the port of its members; 27018 unless several shards share a host
  */
 public record Shard(String name, List<Host> hosts, int port) {
   public Shard {

@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which hosts a cluster has, in which regions they stand, how far apart these are, and what runs on
- * each. Read from a YAML file; five ship with the library. Immutable.
+ * The hosts of a cluster with their regions, the round trips between regions, and the servers on
+ * each host. Read from a YAML file; five ship with the library. Immutable.
  */
 public final class Topology {
   /** Port of every mongos. */
@@ -62,7 +62,7 @@ public final class Topology {
    * A topology that ships with the library.
    *
    * @param name one of {@link #SHIPPED}
-   * @throws TopologyException if there is none of that name
+   * @throws TopologyException if there is none with this name
    */
   public static Topology named(String name) {
     if (SHIPPED.contains(name)) {
@@ -83,8 +83,8 @@ public final class Topology {
   /**
    * Reads a topology file.
    *
-   * @throws TopologyException if the file cannot be read or makes no sense; the message names file
-   *     and line
+   * @throws TopologyException if the file cannot be read or is invalid; the message names file and
+   *     line
    */
   public static Topology load(Path file) {
     String yaml;
@@ -114,17 +114,17 @@ public final class Topology {
   /**
    * Reads a topology from YAML text.
    *
-   * @param label what to call the text in error messages, usually the file's name
-   * @throws TopologyException if it makes no sense
+   * @param label the text's name in error messages, usually the file's name
+   * @throws TopologyException if it is invalid
    */
   public static Topology parse(String label, String yaml) {
     return new Topology(new TopologyReader(label).read(yaml), yaml);
   }
 
   /**
-   * The same topology with its hosts at other addresses.
+   * The same topology with other addresses of its hosts.
    *
-   * @param addressOf an address or name by host, unique
+   * @param addressOf a unique address or name for each host
    */
   public Topology at(Function<Host, String> addressOf) {
     return new Topology(this, addressOf);
@@ -175,7 +175,7 @@ public final class Topology {
   }
 
   /**
-   * The host of that name.
+   * The host with this name.
    *
    * @throws IllegalArgumentException if there is none
    */
@@ -187,12 +187,12 @@ public final class Topology {
     return host;
   }
 
-  /** Where the application runs: what connects and is no part of the cluster counts as here. */
+  /** The host of the application: connections from outside of the cluster count as from here. */
   public Host client() {
     return client;
   }
 
-  /** Where the members of the config server replica set run; at least one. */
+  /** The hosts of the config servers' replica set; at least one. */
   public List<Host> configServers() {
     return configServers;
   }
@@ -203,7 +203,7 @@ public final class Topology {
   }
 
   /**
-   * The shard of that name.
+   * The shard with this name.
    *
    * @throws IllegalArgumentException if there is none
    */
@@ -222,9 +222,7 @@ public final class Topology {
     return mongosHosts;
   }
 
-  /**
-   * The configured round trip of a connection opened on one host to another: zero on the same host.
-   */
+  /** The configured round trip of a connection from one host to another: zero on the same host. */
   public Duration roundTrip(Host from, Host to) {
     return from.equals(to)
         ? Duration.ZERO

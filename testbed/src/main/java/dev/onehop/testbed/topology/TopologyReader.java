@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
- * Reads and checks a topology file. Jackson reads the values. A pass before that notes the line of
- * each value by its path, such as {@code hosts/va1/region}, so that every error names the line.
+ * Reads and checks a topology file. Jackson reads the values. A pass before that records the line
+ * of each value by its path, such as {@code hosts/va1/region}, so that every error names the line.
  * Reads one file.
  */
 final class TopologyReader {
@@ -45,7 +45,7 @@ final class TopologyReader {
     this.label = label;
   }
 
-  /** What a topology is made of, while it is being read. */
+  /** The parts of a topology while it is being read. */
   static final class Parts {
     String name = "";
     String description = "";
@@ -114,7 +114,7 @@ final class TopologyReader {
     }
   }
 
-  /** Notes the line of a value and of all that it holds. The line of a key is that of its value. */
+  /** Records the line of a value and of its content. The line of a key is the line of its value. */
   private void noteLines(JsonParser parser, String path) throws IOException {
     Integer unused = lines.putIfAbsent(path, line(parser));
     if (parser.currentToken() == JsonToken.START_OBJECT) {
@@ -137,7 +137,7 @@ final class TopologyReader {
     return parser.currentTokenLocation().getLineNr();
   }
 
-  /** The error for a value that is not of the form that its place needs. */
+  /** The error for a value of a wrong form. */
   private TopologyException misfit(MismatchedInputException error) {
     List<String> steps =
         error.getPath().stream()
@@ -157,7 +157,7 @@ final class TopologyReader {
     return at(path, title(path) + " must be " + form);
   }
 
-  /** What errors call the value at a path. */
+  /** The name of the value at a path in error messages. */
   private static String title(String path) {
     return path.isEmpty() ? "the topology" : path.replaceFirst("^(host|shard)s/", "$1 ");
   }
@@ -185,13 +185,14 @@ final class TopologyReader {
           if (!parts.regions.contains(name(path + "/region", "region", region))) {
             throw at(
                 path + "/region",
-                "host %s stands in region '%s', which is not defined".formatted(host, region));
+                "host %s is in region '%s', which is not defined".formatted(host, region));
           }
           String address = required(path + "/address", content.address());
           if (!LOOPBACK.matcher(address).matches()) {
             throw at(
                 path + "/address",
-                "host %s has address '%s', which is no 127.x.y.z".formatted(host, address));
+                "host %s has address '%s', which is not of the form 127.x.y.z"
+                    .formatted(host, address));
           }
           String other = addresses.putIfAbsent(address, host);
           if (other != null) {
@@ -210,7 +211,7 @@ final class TopologyReader {
           Matcher matcher = PAIR.matcher(pair);
           if (!matcher.matches()) {
             throw at(
-                path, "'%s' is no pair of regions: write 'a <-> b' or 'a -> b'".formatted(pair));
+                path, "'%s' is not a pair of regions: write 'a <-> b' or 'a -> b'".formatted(pair));
           }
           for (String region : List.of(matcher.group(1), matcher.group(3))) {
             if (!parts.regions.contains(region)) {
@@ -243,7 +244,8 @@ final class TopologyReader {
       // The same error as for a number out of range.
     }
     throw at(
-        path, "round trip '%s' is '%s', which is no number of milliseconds".formatted(pair, text));
+        path,
+        "round trip '%s' is '%s', which is not a number of milliseconds".formatted(pair, text));
   }
 
   private void readShards(Parts parts, Map<String, List<String>> shards) {
@@ -253,7 +255,7 @@ final class TopologyReader {
           String path = "shards/" + key;
           String shard = name(path, "shard", key);
           if (shard.equals("config") || shard.equals("admin")) {
-            throw at(path, "a shard cannot be called '%s'".formatted(shard));
+            throw at(path, "a shard cannot have the name '%s'".formatted(shard));
           }
           List<Host> members = hosts(parts, path, names);
           int nth =
@@ -318,7 +320,7 @@ final class TopologyReader {
     return mapping;
   }
 
-  /** Reads each item of a list, which must have some, with its path. */
+  /** Reads each item of a list, with its path. The list must not be empty. */
   private void forEach(
       String path, @Nullable List<String> items, BiConsumer<String, String> reader) {
     if (items == null || items.isEmpty()) {
@@ -332,7 +334,7 @@ final class TopologyReader {
   private String name(String path, String what, String name) {
     if (!NAME.matcher(name).matches()) {
       throw at(
-          path, "%s '%s' may hold letters, digits, '-', '_' and '.' only".formatted(what, name));
+          path, "%s '%s' may contain only letters, digits, '-', '_' and '.'".formatted(what, name));
     }
     return name;
   }

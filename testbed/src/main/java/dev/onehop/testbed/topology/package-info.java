@@ -1,4 +1,4 @@
-/** What a cluster is made of: hosts in regions, shards, and the round trips between them. */
+/** The parts of a cluster: hosts in regions, shards, and the round trips between them. */
 @NullMarked
 package dev.onehop.testbed.topology;
 

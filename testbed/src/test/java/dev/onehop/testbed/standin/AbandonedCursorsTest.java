@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/** Cursors of shards that no client will ever read: each is ended where it is. */
+/** Cursors on shards that no client will ever read: the router closes each on its shard. */
 class AbandonedCursorsTest {
   private static final int WIRE_6_0 = 17;
   private static final String FIND = "{find: 'c', sort: {a: 1}, $db: 'it'}";
@@ -59,7 +59,7 @@ class AbandonedCursorsTest {
 
     Disposable find = cluster.executing(FIND).subscribe();
     reached.await();
-    // Answered by the other shard after the find, and so read after it.
+    // The other shard replies to this count after the find, so the router reads this reply later.
     cluster.execute("{count: 'c', query: {_id: -5}, $db: 'it'}");
     find.dispose();
 
@@ -74,7 +74,7 @@ class AbandonedCursorsTest {
     }
   }
 
-  /** The other shard's cursor, too, has more to give. */
+  /** The other shard's cursor also has more documents. */
   private static BsonDocument opened(BsonDocument command) {
     return switch (command.getFirstKey()) {
       case "find" -> BsonDocument.parse(OPENED);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A request over a socket that fails in any way is answered. */
+/** Every failing request over a socket gets a reply. */
 class ClientConnectionTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -71,7 +71,7 @@ class ClientConnectionTest {
 
     @Override
     public BsonDocument marks() {
-      // No name of a field in BSON has a NUL.
+      // Field names in BSON have no NUL.
       return new BsonDocument(unwritable.get() ? "a\0b" : "ab", new BsonInt32(1));
     }
   }
@@ -117,7 +117,7 @@ class ClientConnectionTest {
     }
   }
 
-  /** One in the other, thousands of answers would overflow the stack. */
+  /** With nested calls, thousands of replies would overflow the stack. */
   @Test
   void requestsThatWaitAreAnsweredOneAfterTheOther() throws InterruptedException {
     int requests = 5_000;
@@ -130,7 +130,7 @@ class ClientConnectionTest {
             answered.countDown();
           }
         };
-    // A loop of its own: an EmbeddedChannel takes every thread for its loop's.
+    // A real event loop, because an EmbeddedChannel accepts every thread as its loop's thread.
     EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, LocalIoHandler.newFactory());
     try {
       LocalChannel channel = new LocalChannel();
@@ -141,7 +141,8 @@ class ClientConnectionTest {
           .submit(
               () -> {
                 channel.pipeline().fireChannelActive();
-                // The first is answered when the cluster has been asked, so later than this task.
+                // The reply to the first request needs the cluster, so it comes later than this
+                // task.
                 channel.pipeline().fireChannelRead(request("find", 0));
                 for (int i = 1; i <= requests; i++) {
                   channel.pipeline().fireChannelRead(request("ping", i));

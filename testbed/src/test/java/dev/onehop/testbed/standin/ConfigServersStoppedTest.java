@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With a table at hand no operation needs the config servers. */
+/** With a loaded table no operation needs the config servers. */
 class ConfigServersStoppedTest {
   private static final int WIRE_6_0 = 17;
 
@@ -44,7 +44,7 @@ class ConfigServersStoppedTest {
         .doesNotContainKey("writeErrors");
   }
 
-  /** Whether the table is the newest can't be found out then, and need not be for long. */
+  /** The router cannot find out whether the table is the newest, and does not need to for long. */
   @Test
   void aStatementThatBelongsNowhereIsRefused() {
     stopConfigServers();

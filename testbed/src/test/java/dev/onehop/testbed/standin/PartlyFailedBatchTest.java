@@ -16,7 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writes of several shards that one of them does not carry out: the others' results are kept. */
+/**
+ * Writes of several shards, one of which does not execute them: the results of the others are kept.
+ */
 class PartlyFailedBatchTest {
   private static final int WIRE_6_0 = 17;
   private static final String STALE =
@@ -39,7 +41,7 @@ class PartlyFailedBatchTest {
   }
 
   private void break1(String command) {
-    // Opens the connections, so that the failure is one of a command on its way.
+    // Opens the connections, so that later a running command fails.
     cluster.execute(command);
     cluster.stop("s1");
   }
@@ -78,13 +80,13 @@ class PartlyFailedBatchTest {
         .satisfies(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(6)));
   }
 
-  /** s0 has changed documents, refuses the rest to the end; s1 can't be reached. */
+  /** s0 has changed documents and refuses the rest in all attempts; s1 can't be reached. */
   @Test
   void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() {
     String update =
         "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}";
     break1(update);
-    // It finds its connection broken; the next is not sent.
+    // This command finds its connection broken; the next one is not sent.
     cluster.execute(update);
     cluster.script(
         "s0",
@@ -103,7 +105,7 @@ class PartlyFailedBatchTest {
         .doesNotContain(new BsonString("RetryableError"));
   }
 
-  /** A shard that takes its time is not cut off because another one has failed. */
+  /** A slow shard is not cancelled because another one has failed. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -117,7 +119,8 @@ class PartlyFailedBatchTest {
         "s0",
         got -> {
           if (got.getFirstKey().equals(name) && tries.getAndIncrement() > 0) {
-            // When a later command to the other shard has failed, that shard's part has, too.
+            // When a later command to the other shard has failed, that shard's part has failed,
+            // too.
             failure.set(cluster.execute("{insert: 'c', documents: [{_id: 1}], $db: 'it'}"));
           }
           return null;
@@ -128,7 +131,7 @@ class PartlyFailedBatchTest {
     assertThat(failure.get()).containsEntry("code", new BsonInt32(6));
   }
 
-  /** Nothing was done, and the driver may send a batch with a number once more. */
+  /** No statement was executed, and the driver may send a retryable batch again. */
   @Test
   void aBatchOfWhichNothingWasDoneFailsAsAWhole() {
     String insert = "{insert: 'c', documents: [{_id: 1}, {_id: 2}], ordered: false, $db: 'it'}";

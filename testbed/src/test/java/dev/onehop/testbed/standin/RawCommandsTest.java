@@ -12,7 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Raw commands that no server takes get the error that a server gives. The shards take anything.
+ * Raw commands that every server refuses get the servers' error. The scripted shards accept
+ * everything.
  */
 class RawCommandsTest {
   private static final int WIRE_6_0 = 17;
@@ -105,7 +106,7 @@ class RawCommandsTest {
     assertThat(reply.getString("errmsg").getValue()).contains(message);
   }
 
-  /** What servers take for nothing, or for another number, is taken so here. */
+  /** The router interprets these values like the servers: as absent, or as another number. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Commands that a table refuses, whose collection is not sharded any more. */
+/** Commands that the table refuses, on a collection that is no longer sharded. */
 class ReadsUnderAnOldTableTest {
   private final ScriptedCluster cluster =
       new ScriptedCluster(17).routedBy(cluster -> new MongosRouter(cluster, false));

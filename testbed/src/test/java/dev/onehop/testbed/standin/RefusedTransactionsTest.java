@@ -45,7 +45,7 @@ class RefusedTransactionsTest {
     cluster.close();
   }
 
-  /** A shard's first answers to a command, before it does as it should. */
+  /** A shard's first replies to a command, before its normal replies. */
   private void refuses(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -67,7 +67,7 @@ class RefusedTransactionsTest {
         .formatted(command, number, first ? ", startTransaction: true" : "");
   }
 
-  /** The documents of {@code s1} move to {@code s0}, and the router is not told. */
+  /** The documents of {@code s1} move to {@code s0} without the router's knowledge. */
   private void moves(String refusal) {
     cluster.script(
         "s1", got -> MOVED.contains(got.getFirstKey()) ? BsonDocument.parse(refusal) : null);
@@ -79,7 +79,7 @@ class RefusedTransactionsTest {
                 : null);
   }
 
-  /** The first statement of a transaction begins anew everywhere. */
+  /** The first statement of a transaction starts again on all shards. */
   @ParameterizedTest
   @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
   void aTransactionsFirstStatementIsRunAgainAsAWhole(String refusal) {
@@ -99,7 +99,7 @@ class RefusedTransactionsTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
-  /** In the middle of a transaction a shard does not begin it anew. */
+  /** A shard does not start a running transaction again. */
   @Test
   void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
     refuses("s1", "update", STALE_COMMAND, 1);
@@ -112,7 +112,7 @@ class RefusedTransactionsTest {
         .satisfies(sent -> assertThat(sent).containsKeys("lsid", "txnNumber", "autocommit"));
   }
 
-  /** What one shard has inserted is left behind as another refuses, and has to be done again. */
+  /** If one shard refuses, the inserts of another are undone and have to run again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aTransactionsFirstBatchLosesNothing(boolean ordered) {
@@ -133,7 +133,7 @@ class RefusedTransactionsTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
-  /** Such as for seconds, while a move commits. */
+  /** For example for seconds, while a migration commits. */
   @Test
   void aTransactionWhoseFirstStatementIsRefusedToTheEndMayBeTriedAgain() {
     refuses("s1", "find", STALE_COMMAND, 1_000);
@@ -177,7 +177,7 @@ class RefusedTransactionsTest {
     assertThat(cluster.seen("s1", "update")).hasSize(1);
   }
 
-  /** A client that tries again would meet the same refusal for ever under the same table. */
+  /** With the same table a client's retries would be refused for ever. */
   @ParameterizedTest
   @CsvSource(
       quoteCharacter = '`',
@@ -206,7 +206,9 @@ class RefusedTransactionsTest {
         .satisfies(sent -> assertThat(sent).containsEntry("txnNumber", new BsonInt64(2)));
   }
 
-  /** Statements after it would be told that there is no such transaction, which may be retried. */
+  /**
+   * Later statements would get the error that there is no such transaction, which may be retried.
+   */
   @Test
   void anErrorEndsAnUnorderedBatchOfATransaction() {
     refuses(

@@ -13,7 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writes of several shards that one of them refuses as stale: carried out once, or told. */
+/**
+ * Writes of several shards that one of them refuses as stale: executed once, or reported as failed.
+ */
 class RefusedWritesTest {
   private static final int WIRE_6_0 = 17;
   private static final String STALE_STATEMENT =
@@ -37,7 +39,7 @@ class RefusedWritesTest {
     cluster.close();
   }
 
-  /** A shard's first answers to a command, before it does as it should. */
+  /** A shard's first replies to a command, before its normal replies. */
   private void refuses(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -89,7 +91,7 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES);
   }
 
-  /** What comes after in an ordered batch is not carried out then. */
+  /** Later statements of an ordered batch are not executed. */
   @ParameterizedTest
   @CsvSource({"true,0", "false,1"})
   void aShardThatKeepsRefusingEndsAnOrderedBatch(boolean ordered, int later) {
@@ -109,7 +111,7 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES + later);
   }
 
-  /** The reply reports what another shard has carried out. */
+  /** The reply reports the statements that another shard has executed. */
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
   void aBatchThatOneShardKeepsRefusingFailsByTheStatementsItHasLeft(boolean ordered, int left) {
@@ -143,7 +145,7 @@ class RefusedWritesTest {
     assertThat(cluster.execute(UPDATE_MANY).getArray("writeErrors")).hasSize(1);
   }
 
-  /** It may have failed for the document that the statement is about. */
+  /** The error may concern the statement's document. */
   @Test
   void aWriteToOneDocumentIsNotTriedElsewhereAfterAnError() {
     cluster.script(

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A document that moves from s0 to s1 by an update, and what may go wrong on its way. */
+/** A document that moves from s0 to s1 by an update, and possible failures. */
 class ShardKeyChangeTest {
   private static final int WIRE_6_0 = 17;
   private static final String TOLD =
@@ -44,7 +44,7 @@ class ShardKeyChangeTest {
     return got.getFirstKey().equals("update");
   }
 
-  /** A server's first answers to a command. */
+  /** A server's first replies to a command. */
   private void answers(String shard, String name, String answer, int times) {
     cluster.script(
         shard,
@@ -79,7 +79,7 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "coordinateCommitTransaction")).hasSize(1);
   }
 
-  /** Nothing was done yet: all of it is left behind, and begun anew. */
+  /** Nothing is committed yet: all changes are undone, and the transaction starts again. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -125,7 +125,7 @@ class ShardKeyChangeTest {
         .doesNotContainKey("writeErrors");
   }
 
-  /** A commit may have been done: it is sent again, and never followed by an abort. */
+  /** A commit may have taken effect: it is sent again, and never followed by an abort. */
   @Test
   void aCommitThatWasInterruptedIsSentAgain() {
     answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 2);
@@ -136,7 +136,7 @@ class ShardKeyChangeTest {
     assertThat(cluster.seen("s0", "delete")).hasSize(1);
   }
 
-  /** The driver sends it again then, under the same number, which can't do it twice. */
+  /** The driver then sends it again with the same number, so it cannot take effect twice. */
   @Test
   void aCommitOfUnknownOutcomeIsRetryable() {
     answers("s0", "coordinateCommitTransaction", "{ok: 0, code: 11602, errmsg: 'x'}", 99);

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reads over several shards: what is sent to them, and how the replies are merged. */
+/** Reads over several shards: the commands to the shards, and the merge of their replies. */
 class ShardedReadsTest {
   private static final int WIRE_6_0 = 17;
   private static final int ON_EACH = 1_000;
@@ -40,7 +40,7 @@ class ShardedReadsTest {
     cluster.close();
   }
 
-  /** Documents of about a kilobyte with every other number, in cursors as a server has them. */
+  /** Documents of about a kilobyte with every other number, in cursors like a server's. */
   private static final class Shard implements ScriptedCluster.Script {
     private final int first;
     private final Map<Long, Integer> positions = new HashMap<>();
@@ -93,7 +93,7 @@ class ShardedReadsTest {
     }
   }
 
-  /** What is fetched beyond what was given is no more than a batch of each shard. */
+  /** The router fetches at most one batch of each shard more than it returns. */
   @ParameterizedTest
   @CsvSource({"'', 0", "'sort: {n: 1},', 0", "'sort: {n: 1}, skip: 300,', 300"})
   void batchesOfTheShardsAreAsLargeAsTheClients(String options, int skipped) {
@@ -120,7 +120,7 @@ class ShardedReadsTest {
         .allSatisfy(sent -> assertThat(sent.getInt32("batchSize").getValue()).isBetween(1, most));
   }
 
-  /** A sorted read returns the first ones. */
+  /** A sorted read returns the first documents. */
   @Test
   void noMoreIsFetchedThanALimitLeavesToGive() {
     cluster.script("s0", s0);
@@ -138,7 +138,10 @@ class ShardedReadsTest {
     assertThat(cluster.seen("s1", "killCursors")).hasSize(1);
   }
 
-  /** Nor is the client's getMore with 0 an empty batch for ever: a server takes it for any size. */
+  /**
+   * A getMore with batch size 0 means any size on a server, so it must not return an empty batch
+   * for ever.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"", "batchSize: 0", "batchSize: null"})
   void aClientThatDoesNotSayHowManyGetsMany(String batchSize) {
@@ -154,7 +157,7 @@ class ShardedReadsTest {
         .allSatisfy(sent -> assertThat(sent).doesNotContainKey("batchSize"));
   }
 
-  /** All commands that a shard is sent for a client's read carry its Stable API options. */
+  /** All commands to a shard for a client's read carry its Stable API options. */
   @Test
   void allCommandsOfAReadAgreeOnTheStableApi() {
     cluster.script("s0", s0);
@@ -182,7 +185,7 @@ class ShardedReadsTest {
     }
   }
 
-  /** A full batch would leave a cursor open at the shard; an empty one would be no count. */
+  /** A full batch would leave a cursor open at the shard; an empty batch would have no count. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
   void aCountIsNotCutByTheBatchSize(int batchSize) {
@@ -213,7 +216,7 @@ class ShardedReadsTest {
     }
   }
 
-  /** As a server: a batch that is full has a cursor for what may come after it. */
+  /** Like a server, leaves a cursor open after a full batch. */
   private static @Nullable BsonDocument counted(BsonDocument command) {
     if (!command.getFirstKey().equals("aggregate")) {
       return null;
@@ -227,7 +230,7 @@ class ShardedReadsTest {
     return aggregate.getDocument("cursor").getNumber("batchSize", new BsonInt32(101)).intValue();
   }
 
-  /** How many cursors it leaves open. */
+  /** The number of cursors left open. */
   private static int left(BsonDocument aggregate) {
     return size(aggregate) < 2 ? 1 : 0;
   }
@@ -322,7 +325,7 @@ class ShardedReadsTest {
     assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
   }
 
-  /** A refusal is no outage. */
+  /** A refusal does not count as an outage. */
   @Test
   void whatAShardRefusesFailsPartialResultsToo() {
     cluster.script("s0", s0);

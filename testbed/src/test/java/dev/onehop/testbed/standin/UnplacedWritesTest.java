@@ -16,9 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Statements of which it can't be told where they belong: an error of theirs, and no one else's.
- */
+/** Statements without a known shard: each gets an error, and the other statements do not. */
 class UnplacedWritesTest {
   private static final int WIRE_6_0 = 17;
 
@@ -59,7 +57,7 @@ class UnplacedWritesTest {
             });
   }
 
-  /** The server puts its time there, which may belong to another shard. */
+  /** The server inserts its time as the key, which may belong to another shard. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aDocumentWhoseKeyTheServerWillMakeIsNotInserted(boolean ordered) {
@@ -123,7 +121,7 @@ class UnplacedWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(n - 1);
   }
 
-  /** No shard is asked, so none can say that the table is stale. */
+  /** No shard gets a command, so none can refuse the table as stale. */
   @Test
   void aFaultByAnOldTableIsNone() {
     AtomicBoolean changed = new AtomicBoolean();

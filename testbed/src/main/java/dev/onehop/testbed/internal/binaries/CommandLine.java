@@ -17,20 +17,22 @@ final class CommandLine {
 
   private CommandLine() {}
 
-  /** What came of it; {@code output} is standard output and error together. */
+  /** The result of a program; {@code output} is standard output and error together. */
   record Outcome(int exitCode, String output) {
     boolean succeeded() {
       return exitCode == 0;
     }
 
-    /** The last line that says something. */
+    /** The last line of the output that is not blank. */
     String lastLine() {
       String[] lines = output.strip().split("\n", -1);
       return lines[lines.length - 1].strip();
     }
   }
 
-  /** Runs a program; one that cannot be started or takes too long is an outcome like others. */
+  /**
+   * Runs a program. A program that cannot be started or times out gives an outcome like any other.
+   */
   static Outcome run(List<String> command, Duration atMost) {
     Path output;
     try {
@@ -63,7 +65,7 @@ final class CommandLine {
       try {
         Files.deleteIfExists(output);
       } catch (IOException e) {
-        // A stray file among the temporary ones.
+        // One stray temporary file is harmless.
       }
     }
   }

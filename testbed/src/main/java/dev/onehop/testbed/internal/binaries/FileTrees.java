@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class FileTrees {
   private FileTrees() {}
 
-  /** Deletes a folder with all it holds, as far as possible; null is nothing to delete. */
+  /** Deletes a folder with its content as far as possible; null deletes nothing. */
   public static void delete(@Nullable Path tree) {
     if (tree == null) {
       return;
@@ -22,7 +22,7 @@ public final class FileTrees {
         Files.deleteIfExists(file);
       }
     } catch (IOException | UncheckedIOException e) {
-      // Stays in the cache folder, where it does no harm.
+      // The rest stays in the cache folder, where it is harmless.
     }
   }
 }

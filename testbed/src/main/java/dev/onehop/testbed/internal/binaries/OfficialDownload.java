@@ -27,14 +27,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fetches MongoDB's own archive, which holds mongod and mongos, by way of flapdoodle's embedded
- * MongoDB: that knows which archive fits this system. Gives up after seconds where there is no way
- * to the internet, and does not try again for hours.
+ * Downloads MongoDB's own archive, which contains mongod and mongos. Uses flapdoodle's embedded
+ * MongoDB, which selects the archive for this system. Gives up after seconds without an internet
+ * connection, and does not retry for hours.
  */
 final class OfficialDownload {
-  /**
-   * The version that all of OneHop is tested with; flapdoodle deprecates what is out of support.
-   */
+  /** The version that OneHop's tests use; flapdoodle deprecates versions out of support. */
   @SuppressWarnings("deprecation")
   private static final Version.Main VERSION = Version.Main.V6_0;
 
@@ -45,14 +43,14 @@ final class OfficialDownload {
   private final Path failed;
 
   /**
-   * @param cache the folder that downloaded servers are kept in
+   * @param cache the folder of downloaded servers
    */
   OfficialDownload(Path cache) {
     this.cache = cache;
     this.failed = cache.resolve("official-archive-unavailable");
   }
 
-  /** Where the binaries are after a download. */
+  /** The folder of the binaries after a download. */
   Path folder() {
     return cache.resolve("official");
   }
@@ -60,7 +58,7 @@ final class OfficialDownload {
   /**
    * Downloads both binaries into {@link #folder}.
    *
-   * @return null if it worked, else one line saying why not
+   * @return null if it worked, else one line with the reason
    */
   @Nullable String fetch(Consumer<String> progress) {
     @Nullable String earlier = earlierFailure();
@@ -117,7 +115,7 @@ final class OfficialDownload {
         CompletableFuture.supplyAsync(
             () -> {
               try (Socket socket = new Socket()) {
-                // Resolves the name, too, which may hang longer than connecting.
+                // Includes the name lookup, which may hang longer than the connection.
                 socket.connect(
                     new InetSocketAddress(uri.getHost(), port), (int) REACHABLE_WITHIN.toMillis());
                 return true;
@@ -148,7 +146,7 @@ final class OfficialDownload {
     try {
       Files.writeString(failed, reason + "\n");
     } catch (IOException e) {
-      // Then the next start tries again.
+      // Without the file the next start tries again.
     }
     return reason;
   }

@@ -26,7 +26,7 @@ public final class PipDownload {
   private final String sha256;
   private final String form;
 
-  /** Takes out of the file what is wanted. */
+  /** Extracts the wanted files from the archive. */
   @FunctionalInterface
   interface Unpacking {
     void unpack(Path file, Path into) throws IOException;
@@ -45,11 +45,11 @@ public final class PipDownload {
   }
 
   /**
-   * The package's source distribution. To download one, pip runs the package's build for its
-   * metadata, with build tools that pip fetches as wheels; it verifies the checksum before that.
+   * The package's source distribution. To download it, pip runs the package's build for the
+   * metadata, with build tools that pip downloads as wheels. Pip verifies the checksum before that.
    *
    * @param requirement {@code name==version}
-   * @param sha256 of the archive
+   * @param sha256 the checksum of the archive
    */
   public static PipDownload sources(String requirement, String sha256) {
     String name = requirement.substring(0, requirement.indexOf("=="));
@@ -57,11 +57,11 @@ public final class PipDownload {
   }
 
   /**
-   * Downloads the archive and extracts one of its folders; does nothing if that was done before.
+   * Downloads the archive and extracts one of its folders; does nothing if the folder exists.
    *
-   * @param folder created by this
-   * @param part a folder inside the archive's only one
-   * @return null if it worked, else one line saying why pip could not
+   * @param folder created by this method
+   * @param part a folder inside the archive's only top folder
+   * @return null if it worked, else one line with pip's reason
    * @throws TestbedException if the checksum is wrong, or the archive can't be unpacked
    */
   public @Nullable String extract(Path folder, String part) {
@@ -89,9 +89,9 @@ public final class PipDownload {
   }
 
   /**
-   * Downloads, verifies and unpacks, in one step as seen from outside.
+   * Downloads, verifies and unpacks. The folder appears in one step.
    *
-   * @return null if it worked, else one line saying why pip could not
+   * @return null if it worked, else one line with pip's reason
    * @throws TestbedException if the checksum is wrong
    */
   @Nullable String into(Path folder, Unpacking unpacking) {
@@ -164,7 +164,7 @@ public final class PipDownload {
     try {
       Files.move(extracted, folder, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      // Another process has been quicker; what it has put there passed the same check.
+      // Another process was faster; its files passed the same check.
       if (!Files.isDirectory(folder)) {
         throw e;
       }

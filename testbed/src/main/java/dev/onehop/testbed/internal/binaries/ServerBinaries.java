@@ -4,20 +4,20 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The programs a cluster is made of.
+ * The programs of a cluster.
  *
  * @param mongod the server
  * @param mongos the router, or null if there is none on this machine
  */
 public record ServerBinaries(Binary mongod, @Nullable Binary mongos) {
   /**
-   * A program that has been seen to run.
+   * A program that runs on this machine.
    *
-   * @param version as it says itself, for example {@code 6.0.5}
+   * @param version its own report, for example {@code 6.0.5}
    * @param origin where it was found, for messages
    */
   public record Binary(Path path, String version, String origin) {
-    /** Major and minor version, which is what a feature compatibility version looks like. */
+    /** The major and minor version, in the format of a feature compatibility version. */
     public String featureVersion() {
       String[] parts = version.split("\\.", -1);
       return parts[0] + "." + parts[1];
@@ -25,9 +25,9 @@ public record ServerBinaries(Binary mongod, @Nullable Binary mongos) {
   }
 
   /**
-   * The feature compatibility version that lets these work together: that of a mongos older than
-   * the mongod, which would otherwise refuse the cluster with IncompatibleWithUpgradedServer; null
-   * if there is nothing to be set.
+   * The feature compatibility version that the programs require to work together. If the mongos is
+   * older than the mongod, it is the mongos' version; otherwise the mongos would refuse the cluster
+   * with IncompatibleWithUpgradedServer. Null if none is required.
    */
   public @Nullable String requiredFeatureCompatibilityVersion() {
     return mongos != null && compare(mongos.featureVersion(), mongod.featureVersion()) < 0

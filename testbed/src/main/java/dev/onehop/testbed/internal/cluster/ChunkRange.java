@@ -2,5 +2,5 @@ package dev.onehop.testbed.internal.cluster;
 
 import org.bson.BsonDocument;
 
-/** A chunk as config.chunks has it: [min, max) lies on the shard. */
+/** A chunk from config.chunks: the shard owns [min, max). */
 record ChunkRange(BsonDocument min, BsonDocument max, String shard) {}

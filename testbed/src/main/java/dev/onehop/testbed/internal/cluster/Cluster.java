@@ -16,8 +16,8 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sharded cluster that config servers and shards form, with or without a mongos. Its metadata
- * is read from the config servers, and changed by {@link ClusterCommands}. Thread-safe.
+ * The sharded cluster of config servers and shards, with or without a mongos. It reads metadata
+ * from the config servers, and changes metadata by {@link ClusterCommands}. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
   private final @Nullable ReplicaSet config;
@@ -29,9 +29,9 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * @param config the config servers
-   * @param shards in the order in which data is to be spread over them
-   * @param mongos a real mongos, closed with the cluster; null where there is none, then everything
-   *     is asked of the servers with the commands that a mongos would send
+   * @param shards in the order in which data is spread over them
+   * @param mongos a real mongos, closed with the cluster; null if there is none, then the servers
+   *     get the commands that a mongos would send
    */
   public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
@@ -53,19 +53,19 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * A cluster that is there already, seen through its mongoses. Its collections can be made and
-   * moved; its config servers get no commands, and a shard only by {@link #shard}. Where the URL
+   * An existing cluster, reached through its mongoses. Collections can be created and moved. Its
+   * config servers get no commands, and a shard gets commands only by {@link #shard}. If the URL
    * leads to a testbed's stand-in router, the commands go to the servers behind it.
    *
-   * @param access what the URL does not say of how to be let in
-   * @throws TestbedException if there is no mongos, or it does not answer
+   * @param access credentials in addition to the URL's
+   * @throws TestbedException if the server is no mongos, or does not reply
    */
   public static Cluster through(ConnectionString url, Access access) {
     Admin mongos = Admin.of(url, access);
     try {
       BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
       if (!hello.containsKey("msg")) {
-        throw new TestbedException(String.join(",", url.getHosts()) + " is no mongos");
+        throw new TestbedException(String.join(",", url.getHosts()) + " is not a mongos");
       }
       Map<String, String> hosts = new TreeMap<>();
       mongos
@@ -107,7 +107,7 @@ public final class Cluster implements AutoCloseable {
             .find(Filters.eq("_id", "shardIdentity"))
             .first();
     if (identity == null) {
-      throw new TestbedException(shards.get(0).name() + " does not know its config servers");
+      throw new TestbedException(shards.get(0).name() + " does not report its config servers");
     }
     String config = identity.getString("configsvrConnectionString").getValue();
     return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config, Cluster::open), shards, null);
@@ -117,7 +117,7 @@ public final class Cluster implements AutoCloseable {
     return Admin.of(server, Access.OPEN);
   }
 
-  /** Makes one cluster of the initiated replica sets. */
+  /** Forms one cluster of the initiated replica sets. */
   public void form() {
     commands.stopBalancer();
     shards.values().forEach(commands::addShard);
@@ -127,7 +127,10 @@ public final class Cluster implements AutoCloseable {
     return commands;
   }
 
-  /** The same past the mongos, if there is one; of a cluster seen through it, for shards only. */
+  /**
+   * Commands that bypass the mongos, if there is one; with a cluster that is reached through its
+   * mongoses, only for shards.
+   */
   ClusterCommands commandsOfServers() {
     return new ServerCommands(this);
   }
@@ -135,21 +138,21 @@ public final class Cluster implements AutoCloseable {
   /**
    * The config servers.
    *
-   * @throws IllegalStateException if the cluster is seen through its mongoses only
+   * @throws IllegalStateException if the cluster is reached through its mongoses only
    */
   public ReplicaSet config() {
     if (config == null) {
-      throw new IllegalStateException("config servers can't be asked through a mongos");
+      throw new IllegalStateException("config servers cannot be reached through a mongos");
     }
     return config;
   }
 
-  /** Where the config database is read. */
+  /** The server from which the config database is read. */
   Admin catalog() {
     return config == null ? Objects.requireNonNull(mongos) : config.primary();
   }
 
-  /** The shards, in the order in which data is to be spread over them. */
+  /** The shards, in the order in which data is spread over them. */
   public List<String> shardNames() {
     return shardNames;
   }
@@ -161,8 +164,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * The shard of that name. Of a cluster that is seen through its mongoses, it is connected to when
-   * it is first asked for, as who the URL names.
+   * The shard with this name. In a cluster reached through its mongoses, connects to the shard on
+   * first use, with the URL's user.
    *
    * @throws TestbedException if there is none
    */
@@ -198,7 +201,7 @@ public final class Cluster implements AutoCloseable {
     return entry;
   }
 
-  /** From 5.0 on chunks are kept by the collection's UUID, before by its name. */
+  /** Since 5.0 chunks refer to the collection's UUID, before that to its name. */
   static Bson chunksOf(String namespace, BsonDocument entry) {
     return entry.containsKey("timestamp")
         ? Filters.eq("uuid", entry.get("uuid"))

@@ -7,22 +7,22 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a cluster's metadata is changed: by a mongos' documented commands, or, where there is no
- * mongos, by what a mongos would send to config servers and shards. Whatever a server refuses is a
- * {@link TestbedException}. MUST be thread-safe.
+ * Changes a cluster's metadata: by a mongos' documented commands, or, without a mongos, by the
+ * commands that a mongos would send to config servers and shards. A refusal is a {@link
+ * TestbedException}. MUST be thread-safe.
  */
 interface ClusterCommands {
-  /** Keeps the balancer from moving anything by itself. */
+  /** Stops the balancer, so that it moves no ranges. */
   void stopBalancer();
 
-  /** Makes an initiated replica set a shard of its name; does nothing if it is one. */
+  /** Adds an initiated replica set as a shard with its name; does nothing if it is one. */
   void addShard(ReplicaSet shard);
 
   /**
-   * Creates a database, unless there is one, and a sharded collection in it, unless there is one.
+   * Creates a database and a sharded collection in it, unless they exist.
    *
-   * @param primaryShard the database's, if it has to be created
-   * @param initialChunks for a hashed key: how many chunks to begin with; null for the server's
+   * @param primaryShard the database's primary shard, if it is created
+   * @param initialChunks for a hashed key: the initial number of chunks; null for the server's
    *     default
    */
   void create(
@@ -36,19 +36,24 @@ interface ClusterCommands {
    * Splits one chunk.
    *
    * @param entry the collection's document of config.collections
-   * @param points where, inside the chunk; at least one
+   * @param points the split points, inside the chunk; at least one
    */
   void split(String namespace, BsonDocument entry, ChunkRange chunk, BsonArray points);
 
   /**
-   * Moves a range to a shard and waits until it is there; does nothing if it is there already.
+   * Moves a range to a shard and waits until the migration is done; does nothing if the shard owns
+   * the range.
    *
    * @param min lower bound of a chunk, or of a part of one
-   * @param max upper bound, or null for the chunk's own
+   * @param max upper bound, or null for the chunk's upper bound
    */
   void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard);
 
-  /** The command that {@link #move} is from 6.0 on, by the name that the server takes it under. */
+  /**
+   * The command of {@link #move} since 6.0.
+   *
+   * @param command the command's name on the receiving server
+   */
   static BsonDocument moveRange(
       String command,
       String namespace,

@@ -20,7 +20,7 @@ final class MongosCommands implements ClusterCommands {
   private final Function<String, @Nullable BsonDocument> databaseEntry;
 
   /**
-   * @param databaseEntry finds a database's document of config.databases, null if there is none
+   * @param databaseEntry returns a database's document of config.databases, null if there is none
    */
   MongosCommands(Admin mongos, Function<String, @Nullable BsonDocument> databaseEntry) {
     this.mongos = mongos;

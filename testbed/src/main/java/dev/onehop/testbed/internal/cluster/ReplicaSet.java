@@ -25,8 +25,8 @@ public final class ReplicaSet implements AutoCloseable {
   private final List<Admin> admins;
 
   /**
-   * @param members at least one; all must be listening already
-   * @param access how to be let in
+   * @param members at least one; all must be listening
+   * @param access the credentials for the members
    */
   public ReplicaSet(String name, List<Server> members, Access access) {
     this(name, members, member -> Admin.of(member, access));
@@ -39,7 +39,7 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * A set that is there already.
+   * An existing replica set.
    *
    * @param nameAndHosts {@code name/host:port[,host:port...]}
    * @param connection connects to a member
@@ -72,12 +72,14 @@ public final class ReplicaSet implements AutoCloseable {
     return members;
   }
 
-  /** The connection string mongos and shards use: {@code name/host:port,host:port}. */
+  /** The connection string for mongos and shards: {@code name/host:port,host:port}. */
   public String connectionString() {
     return name + "/" + members.stream().map(Server::advertised).collect(Collectors.joining(","));
   }
 
-  /** Initiates the set, the first member preferred as primary, and waits until it has a primary. */
+  /**
+   * Initiates the set with the first member as preferred primary, and waits until it has a primary.
+   */
   public void initiate() {
     BsonArray memberDocuments = new BsonArray();
     for (int i = 0; i < members.size(); i++) {
@@ -101,7 +103,7 @@ public final class ReplicaSet implements AutoCloseable {
     awaitPrimary();
   }
 
-  /** Waits until it has a primary. The first member becomes it where there is none. */
+  /** Waits until the set has a primary. Elects the first member if there is none. */
   public void awaitPrimary() {
     Waiting.until(
         "a primary of " + name,
@@ -109,21 +111,23 @@ public final class ReplicaSet implements AutoCloseable {
         () -> admins.stream().anyMatch(ReplicaSet::isWritablePrimary) || electFirst());
   }
 
-  /** Where there are others, no member stands for election by itself in the first ten seconds. */
+  /**
+   * In a set of several members, no member starts an election by itself in the first ten seconds.
+   */
   private boolean electFirst() {
     if (admins.size() > 1 && hello(admins.get(0)).getBoolean("secondary").getValue()) {
       try {
         admins.get(0).run("admin", new BsonDocument("replSetStepUp", new BsonInt32(1)));
         return isWritablePrimary(admins.get(0));
       } catch (TestbedException e) {
-        // The others aren't there yet; the set elects one later in any case.
+        // The other members are not up yet; the set elects a primary later in any case.
       }
     }
     return false;
   }
 
   /**
-   * While it runs, the members' files are as at a checkpoint.
+   * Runs work while the members are locked, with their files as of a checkpoint.
    *
    * @throws TestbedException if a member refuses
    */
@@ -151,8 +155,8 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Sets the cluster's feature compatibility version, where this are its config servers. Before any
-   * shard is added: each takes it over when it joins.
+   * Sets the cluster's feature compatibility version; only for the set of the config servers. Call
+   * it before shards are added: each shard takes the version over when it joins.
    */
   public void setFeatureCompatibilityVersion(String version) {
     primary()
@@ -177,7 +181,7 @@ public final class ReplicaSet implements AutoCloseable {
                     }));
   }
 
-  /** The primary's connection; waits for one if there is none at the moment. */
+  /** The primary's connection; waits for a primary if there is none at present. */
   public Admin primary() {
     if (admins.size() == 1) {
       return admins.get(0);

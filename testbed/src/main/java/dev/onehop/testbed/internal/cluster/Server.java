@@ -8,13 +8,13 @@ import java.net.InetSocketAddress;
 /**
  * A server of the cluster.
  *
- * @param name what to call it in messages, for example {@code shard-or/or1}
- * @param role what it is
+ * @param name its name in messages, for example {@code shard-or/or1}
+ * @param role its role in the cluster
  * @param replicaSet its replica set; for a mongos the empty string
- * @param host where it runs
- * @param port the port it says it has
- * @param listenAddress where the process really listens, without any delay; the advertised address
- *     unless a link listens there
+ * @param host the host on which it runs
+ * @param port the advertised port
+ * @param listenAddress the address on which the process listens, without delay; equal to the
+ *     advertised address unless a link listens there
  */
 public record Server(
     String name,
@@ -24,14 +24,14 @@ public record Server(
     int port,
     InetSocketAddress listenAddress) {
 
-  /** What a server is. */
+  /** The role of a server. */
   public enum Role {
     CONFIG,
     SHARD,
     ROUTER
   }
 
-  /** What links call it. */
+  /** The server as an end of a link. */
   public Peer peer() {
     return new Peer(
         host.name(),
@@ -42,7 +42,7 @@ public record Server(
         });
   }
 
-  /** Where it says it is: {@code 127.x.y.z:port}. */
+  /** The advertised address: {@code 127.x.y.z:port}. */
   public String advertised() {
     return host.address() + ":" + port;
   }
@@ -51,12 +51,12 @@ public record Server(
     return new InetSocketAddress(host.address(), port);
   }
 
-  /** The same server, its process listening elsewhere. */
+  /** The same server with another address to listen on. */
   public Server listeningAt(InetSocketAddress address) {
     return new Server(name, role, replicaSet, host, port, address);
   }
 
-  /** Whether a link stands between the advertised address and the process. */
+  /** Whether a link connects the advertised address with the process. */
   public boolean isBehindLink() {
     return !listenAddress.equals(advertisedAddress());
   }

@@ -14,7 +14,7 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The config servers' and shards' own commands, as a mongos 6.0 sends them. With access control
+ * The own commands of config servers and shards, as a mongos 6.0 sends them. With access control
  * they need the privilege {@code internal} on the cluster. Thread-safe.
  */
 final class ServerCommands implements ClusterCommands {
@@ -49,7 +49,7 @@ final class ServerCommands implements ClusterCommands {
       @Nullable Integer initialChunks) {
     createDatabase(database, primaryShard, false);
     if (!databaseEntry(database).getBoolean("partitioned", BsonBoolean.TRUE).getValue()) {
-      // Below feature compatibility version 6.0 that is a step of its own.
+      // Below feature compatibility version 6.0 this is a separate step.
       createDatabase(database, primaryShard, true);
     }
     BsonDocument databaseEntry = databaseEntry(database);
@@ -101,7 +101,7 @@ final class ServerCommands implements ClusterCommands {
     }
   }
 
-  /** As servers before 6.0 want it: a whole chunk, named with its version. */
+  /** Servers before 6.0 move only whole chunks, and the command names the chunk's version. */
   private void moveChunk(String namespace, BsonDocument min, String toShard) {
     BsonDocument entry = cluster.collectionEntry(namespace);
     Bson ofCollection = Cluster.chunksOf(namespace, entry);

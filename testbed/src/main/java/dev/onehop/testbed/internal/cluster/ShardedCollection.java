@@ -19,18 +19,19 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One sharded collection of a cluster: creating, splitting, moving and dropping it. Reads chunks
- * from the config server each time, holds no state of its own. Thread-safe, though concurrent
- * changes of one collection make each other retry.
+ * One sharded collection of a cluster: creates, splits, moves and drops it. Reads the chunks from
+ * the config server each time and keeps no state. Thread-safe, but concurrent changes of one
+ * collection make each other retry.
  */
 public final class ShardedCollection {
-  // Another metadata change of the same collection is under way, or has just been; or the config
+  // Another metadata change of the same collection is running or has just ended. Or the config
   // servers have just started, and their balancer does not run yet (194).
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 
   private static final int STALE_CONFIG = 13388;
-  // A mongos whose table is old refuses once or twice; one that is older than the shards, always.
+  // A mongos with a stale table refuses once or twice. A mongos older than the shards always
+  // refuses.
   private static final int STALE_ANSWERS_OF_MONGOS = 3;
 
   private final Cluster cluster;
@@ -44,7 +45,8 @@ public final class ShardedCollection {
   public ShardedCollection(Cluster cluster, String namespace) {
     int dot = namespace.indexOf('.');
     if (dot <= 0 || dot == namespace.length() - 1) {
-      throw new IllegalArgumentException("'" + namespace + "' is no database.collection");
+      throw new IllegalArgumentException(
+          "'" + namespace + "' is not of the form database.collection");
     }
     this.cluster = cluster;
     this.namespace = namespace;
@@ -55,8 +57,8 @@ public final class ShardedCollection {
   /**
    * Creates the database (on the first shard) and the collection, unless they exist.
    *
-   * @param initialChunks for a hashed key: how many chunks to create, dealt to the shards by the
-   *     server; null for its default of two per shard
+   * @param initialChunks for a hashed key: the number of chunks, which the server distributes over
+   *     the shards; null for its default of two per shard
    */
   public void create(BsonDocument key, @Nullable Integer initialChunks) {
     cluster
@@ -65,11 +67,11 @@ public final class ShardedCollection {
   }
 
   /**
-   * Splits at the given points and moves ranges until the shards own equal shares of them, in
-   * contiguous order: with k ranges and n shards, range i lies on shard i * n / k.
+   * Splits at the given points and moves ranges until the shards own equal, contiguous shares of
+   * them: with k ranges and n shards, shard i * n / k owns range i.
    *
-   * @param splitPoints ascending, at least one less than there are shards
-   * @throws TestbedException also if config.chunks shows something else in the end
+   * @param splitPoints ascending; the number of shards minus one, or more
+   * @throws TestbedException also if config.chunks differs in the end
    */
   public void spread(List<BsonDocument> splitPoints) {
     List<String> shards = cluster.shardNames();
@@ -79,7 +81,8 @@ public final class ShardedCollection {
           "%d split points make %d ranges, too few for %d shards"
               .formatted(splitPoints.size(), ranges, shards.size()));
     }
-    // First whole shares, then their fine division on the spot: as few moves as possible.
+    // First splits and moves whole shares, then splits each share where it is. This needs the
+    // fewest moves.
     List<BsonDocument> shareStarts = new ArrayList<>();
     for (int share = 1; share < shards.size(); share++) {
       int firstRange = (share * ranges + shards.size() - 1) / shards.size();
@@ -98,9 +101,9 @@ public final class ShardedCollection {
   }
 
   /**
-   * Makes the given keys chunk boundaries; those that are already stay. Where a mongos keeps
-   * refusing that as stale, as one of 5.0 does before shards of 6.0 once a chunk was moved, the
-   * shard gets the split.
+   * Makes the given keys chunk boundaries; existing boundaries stay. If a mongos keeps refusing the
+   * split as stale, the command goes to the shard. A mongos of 5.0 does that with shards of 6.0
+   * after a migration.
    */
   public void splitAt(List<BsonDocument> points) {
     AtomicInteger refusals = new AtomicInteger();
@@ -126,7 +129,7 @@ public final class ShardedCollection {
           } catch (TestbedException e) {
             if (commands != cluster.commands()) {
               throw new TestbedException(
-                  "the mongos keeps refusing to split %s as stale, and its shard can't be had to: %s"
+                  "the mongos keeps refusing to split %s as stale, and so does the shard: %s"
                       .formatted(namespace, e.getMessage()),
                   e.getCause() == null ? e : e.getCause());
             }
@@ -139,10 +142,11 @@ public final class ShardedCollection {
   }
 
   /**
-   * Moves a range to a shard and waits until it is there. Does nothing if it is there already.
+   * Moves a range to a shard and waits until the migration is done. Does nothing if the shard owns
+   * the range.
    *
    * @param min lower bound of a chunk, or of a part of one
-   * @param max upper bound, or null for the chunk's own
+   * @param max upper bound, or null for the chunk's upper bound
    */
   public void moveRange(BsonDocument min, @Nullable BsonDocument max, String toShard) {
     retrying(
@@ -156,7 +160,7 @@ public final class ShardedCollection {
   }
 
   /**
-   * The collection's routing table, as config.collections and config.chunks have it now.
+   * The collection's routing table, from the present config.collections and config.chunks.
    *
    * @throws TestbedException if the collection is not sharded
    */
@@ -167,7 +171,7 @@ public final class ShardedCollection {
         return RoutingTable.of(
             entry, config().collection("config", "chunks").find(ofCollection(entry)), shardNames());
       } catch (InconsistentRoutingTableException e) {
-        if (attempt == 3) { // A migration while reading makes one such; not four.
+        if (attempt == 3) { // a migration during the read can make one attempt fail, but not four
           throw new TestbedException("config.chunks of " + namespace + ": " + e.getMessage(), e);
         }
       }
@@ -184,17 +188,17 @@ public final class ShardedCollection {
         seen++;
         if (!chunk.shard().equals(shards.get(share))) {
           throw new TestbedException(
-              "%s: the chunk at %s lies on %s and not on %s"
+              "%s: the chunk at %s is on %s and not on %s"
                   .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share)));
         }
       }
     }
     if (!bounds.containsAll(splitPoints) || seen < splitPoints.size() + 1) {
-      throw new TestbedException(namespace + " is not split at every point asked for");
+      throw new TestbedException(namespace + " is not split at every requested point");
     }
   }
 
-  /** The chunks of one share, in the servers' own order of keys. */
+  /** The chunks of one share, in the servers' order of keys. */
   private List<ChunkRange> share(List<BsonDocument> shareStarts, int share) {
     List<ChunkRange> in = new ArrayList<>();
     boolean inside = share == 0;

@@ -7,14 +7,14 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * A cluster's users, who are kept by its config servers. Creating one that is there changes its
+ * The users of a cluster, stored on its config servers. Creating an existing user changes its
  * password and roles. Thread-safe.
  */
 public final class Users {
   private static final int USER_EXISTS = 51003;
   private static final int ROLE_EXISTS = 51002;
 
-  /** What routing reads, in the words of its documentation. */
+  /** The collections of config that routing reads, as documented. */
   private static final List<String> ROUTING =
       List.of("shards", "mongos", "databases", "collections", "chunks");
 
@@ -27,14 +27,14 @@ public final class Users {
     this.config = config.primary();
   }
 
-  /** Creates an administrator, who may do anything. */
+  /** Creates an administrator with all rights. */
   public void administrator(String name, String password) {
     user(name, password, new BsonArray(List.of(role("root", "admin"))));
   }
 
   /**
-   * Creates a user who may read and write one database, and read what routing needs to know; the
-   * role for the latter has the user's name.
+   * Creates a user who may read and write one database, and read the metadata that routing needs.
+   * The role for the metadata has the user's name.
    */
   public void application(String name, String password, String database) {
     BsonArray privileges = new BsonArray();

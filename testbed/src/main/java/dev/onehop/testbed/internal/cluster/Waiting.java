@@ -4,7 +4,7 @@ import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/** Waiting for something a server does in its own time. */
+/** Waits for conditions that servers fulfil after some time. */
 public final class Waiting {
   private static final long POLL_MILLIS = 10;
 
@@ -13,8 +13,9 @@ public final class Waiting {
   /**
    * Waits until a condition holds.
    *
-   * @param what completes "waited N s for ..." if it does not come about in time
-   * @throws TestbedException if it does not, or if the thread is interrupted
+   * @param what completes the message "waited N s for ..." after a timeout
+   * @throws TestbedException if the condition does not hold in time, or if the thread is
+   *     interrupted
    */
   public static void until(String what, Duration atMost, BooleanSupplier condition) {
     long deadline = System.nanoTime() + atMost.toNanos();

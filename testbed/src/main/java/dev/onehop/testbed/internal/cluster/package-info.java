@@ -1,4 +1,4 @@
-/** Forming a sharded cluster with the servers' own commands, and placing data on it. */
+/** Forms a sharded cluster with the servers' own commands, and distributes data over it. */
 @NullMarked
 package dev.onehop.testbed.internal.cluster;
 

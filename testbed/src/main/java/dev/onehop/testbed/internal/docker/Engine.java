@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
 
-/** The Docker engine, or one line that says why there is none to be used. */
+/** The Docker engine, or one line with the reason why it cannot be used. */
 public final class Engine {
   private static final Path SOCKET = Path.of("/var/run/docker.sock");
 
@@ -21,10 +21,11 @@ public final class Engine {
   /**
    * The engine's client.
    *
-   * @throws TestbedException if there is no engine, or it must not be used by this user
+   * @throws TestbedException if there is no engine, or this user may not use it
    */
   public static DockerClient client() {
-    // Before Testcontainers does: its own message is long, and does not tell these apart.
+    // Checked before Testcontainers does, because its message is long and does not distinguish the
+    // cases.
     @Nullable String trouble = trouble(System.getenv(), SOCKET);
     if (trouble != null) {
       throw new TestbedException(trouble);
@@ -37,15 +38,16 @@ public final class Engine {
   }
 
   /**
-   * What is wrong with the engine's socket, as far as can be seen from outside; null if nothing is.
+   * The problem with the engine's socket, as far as it is visible from outside; null if there is
+   * none.
    *
    * @param environment the environment variables; DOCKER_HOST may name another socket
-   * @param usual where the socket usually is
+   * @param usual the default path of the socket
    */
   static @Nullable String trouble(Map<String, String> environment, Path usual) {
     String host = environment.getOrDefault("DOCKER_HOST", "");
     if (!host.isEmpty() && !host.startsWith("unix://")) {
-      return "DOCKER_HOST is %s, but the servers' addresses can be reached on the engine's own machine only; unset it or run the tests there"
+      return "DOCKER_HOST is %s, but only programs on the engine's machine can reach the servers; unset it or run the tests there"
           .formatted(host);
     }
     Path socket = host.isEmpty() ? usual : Path.of(host.substring("unix://".length()));
@@ -68,7 +70,7 @@ public final class Engine {
             .formatted(socket, reason);
   }
 
-  /** The first line of the innermost cause that says something. */
+  /** The first line of the innermost cause's message, without causes that have none. */
   static String reason(Throwable e) {
     String said = String.valueOf(e.getMessage());
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {

@@ -17,10 +17,10 @@ import org.testcontainers.utility.DockerImageName;
 /**
  * An image with MongoDB's servers.
  *
- * @param name as Docker knows it
+ * @param name its name in Docker
  * @param mongod version of its mongod
- * @param mongos version of its mongos; null if it holds none
- * @param java whether it holds a Java runtime
+ * @param mongos version of its mongos; null if it has none
+ * @param java whether it has a Java runtime
  */
 public record Image(String name, String mongod, @Nullable String mongos, boolean java) {
   private static final Pattern MONGOD = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
@@ -29,9 +29,9 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
       "mongod --version; mongos --version; command -v java >/dev/null && echo has java; true";
 
   /**
-   * Pulls an image if need be, and looks what it holds.
+   * Pulls an image if necessary, and inspects its content.
    *
-   * @throws TestbedException if it can't be had or holds no mongod
+   * @throws TestbedException if the image is not available or has no mongod
    */
   public static Image inspect(DockerClient docker, String name) {
     if (!isHere(docker, name)) {
@@ -60,13 +60,13 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
     }
   }
 
-  /** Not left to Testcontainers, which tries for two minutes what can't succeed. */
+  /** Testcontainers would retry for two minutes, even if the pull cannot succeed. */
   private static void pull(DockerClient docker, String name) {
     try {
       var unused = docker.pullImageCmd(name).start().awaitCompletion();
     } catch (DockerException | DockerClientException e) {
       throw new TestbedException(
-          "there is no image %s here and it can't be pulled (%s); pull or build it, or name another"
+          "image %s is not on this machine and cannot be pulled (%s); pull or build it, or name another"
               .formatted(name, Engine.reason(e)),
           e);
     } catch (InterruptedException e) {
@@ -80,7 +80,7 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
     Matcher mongos = MONGOS.matcher(answers);
     if (!mongod.find()) {
       throw new TestbedException(
-          "image %s holds no mongod; name one that does, such as mongo:8.0".formatted(name));
+          "image %s has no mongod; name an image that has, such as mongo:8.0".formatted(name));
     }
     return new Image(
         name,
@@ -90,19 +90,19 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
   }
 
   /**
-   * Makes sure that there is something to route with.
+   * Checks that the image has a router.
    *
-   * @param standIns whether stand-in routers would do
-   * @throws TestbedException if there is not
+   * @param standIns whether stand-in routers are allowed
+   * @throws TestbedException if it has none
    */
   public void requireRouters(boolean standIns) {
     if (mongos == null && !standIns) {
       throw new TestbedException(
-          "image %s holds no mongos; name one that does, such as mongo:8.0".formatted(name));
+          "image %s has no mongos; name an image that has, such as mongo:8.0".formatted(name));
     }
     if (mongos == null && !java) {
       throw new TestbedException(
-          "image %s holds neither a mongos nor Java for a stand-in router; name one that does, such as mongo:8.0, or build one with docker/local-image/build"
+          "image %s has neither a mongos nor Java for a stand-in router; name an image that has, such as mongo:8.0, or build one with docker/local-image/build"
               .formatted(name));
     }
   }

@@ -21,7 +21,7 @@ import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.AbstractWaitStrategy;
 import org.testcontainers.utility.DockerImageName;
 
-/** A server in a container of its own. Thread-safe. */
+/** A server in a container. Thread-safe. */
 public final class ServerContainer implements RunningServer {
   private static final int LOG_LINES = 12;
 
@@ -39,19 +39,19 @@ public final class ServerContainer implements RunningServer {
   }
 
   /**
-   * Where a container runs.
+   * The network and host name of a container.
    *
-   * @param hostName what it takes for its machine's name
-   * @param address its own in the network
-   * @param mounts folders and files of this machine that it may read
+   * @param hostName the machine's name inside the container
+   * @param address the container's address in the network
+   * @param mounts folders and files of this machine that the container may read
    */
   public record Place(Network network, String hostName, String address, List<Bind> mounts) {}
 
   /**
    * Starts a container; does not wait for the server in it.
    *
-   * @param name what to call the server in messages
-   * @param command program and arguments, in place of the image's own
+   * @param name the server's name in messages
+   * @param command program and arguments, in place of the image's command
    * @throws TestbedException if it can't be started
    */
   public static ServerContainer start(
@@ -72,7 +72,7 @@ public final class ServerContainer implements RunningServer {
             new AbstractWaitStrategy() {
               @Override
               protected void waitUntilReady() {
-                // The cluster's start waits until a server is ready.
+                // Does not wait here: the cluster's start waits until the servers are ready.
               }
             });
     ServerContainer started = new ServerContainer(name, docker, container);
@@ -119,7 +119,7 @@ public final class ServerContainer implements RunningServer {
     try {
       return container.getLogs();
     } catch (DockerException | IllegalStateException e) {
-      return ""; // It is gone.
+      return ""; // the container is gone
     }
   }
 
@@ -134,7 +134,7 @@ public final class ServerContainer implements RunningServer {
             });
   }
 
-  /** Ends and removes the container, its data with it. */
+  /** Ends and removes the container with its data. */
   @Override
   public void kill() {
     stopped = true;
@@ -151,7 +151,7 @@ public final class ServerContainer implements RunningServer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (java.util.concurrent.ExecutionException | TimeoutException e) {
-      // What can't be removed now is left to Testcontainers' reaper.
+      // Testcontainers' reaper removes the container later.
     }
   }
 }

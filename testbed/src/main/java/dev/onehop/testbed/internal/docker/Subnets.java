@@ -10,12 +10,12 @@ import java.util.Map;
 import org.testcontainers.containers.Network;
 
 /**
- * A network of its own for every host of a topology. Its gateway's address is the host's: an
- * address of this machine, where a link can listen, and one that every container of every network
- * can reach.
+ * A separate network for every host of a topology. The address of a network's gateway is the host's
+ * address. It belongs to this machine, so a link can listen on it, and every container of every
+ * network can reach it.
  */
 public final class Subnets implements AutoCloseable {
-  /** Leaves addresses of callers as they are: they tell servers which host a caller is on. */
+  /** Keeps the addresses of callers, by which servers identify a caller's host. */
   private static final Map<String, String> NO_MASQUERADE =
       Map.of("com.docker.network.bridge.enable_ip_masquerade", "false");
 
@@ -32,7 +32,7 @@ public final class Subnets implements AutoCloseable {
   }
 
   /**
-   * Creates them, in a range of addresses that the engine finds free.
+   * Creates the networks in a range of addresses that the engine reports as free.
    *
    * @throws TestbedException if there is no such range
    */
@@ -47,15 +47,15 @@ public final class Subnets implements AutoCloseable {
         return subnets;
       } catch (DockerException e) {
         subnets.close();
-        // Somebody else took the range between our asking for one and our using it.
+        // Another program has taken the range in between.
         if (attempt == ATTEMPTS || !String.valueOf(e.getMessage()).contains("overlap")) {
-          throw new TestbedException("Docker makes no network: " + Engine.reason(e), e);
+          throw new TestbedException("Docker cannot create a network: " + Engine.reason(e), e);
         }
       }
     }
   }
 
-  /** The range that the engine would give the next network. */
+  /** The range that the engine would give to the next network. */
   private static String freeRange(DockerClient docker) {
     try (Network network = Network.newNetwork()) {
       return docker
@@ -68,7 +68,10 @@ public final class Subnets implements AutoCloseable {
           .getSubnet();
     } catch (DockerException e) {
       throw new TestbedException(
-          "Docker makes no network: " + Engine.reason(e) + " (docker network prune may help)", e);
+          "Docker cannot create a network: "
+              + Engine.reason(e)
+              + " (docker network prune may help)",
+          e);
     }
   }
 
@@ -100,7 +103,7 @@ public final class Subnets implements AutoCloseable {
                                         .withGateway(gateway(index)))))
             .build();
     networks.add(network);
-    String unused = network.getId(); // Creates it.
+    String unused = network.getId(); // this call creates it
   }
 
   private String base(int index) {

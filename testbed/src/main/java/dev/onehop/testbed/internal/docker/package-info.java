@@ -1,4 +1,4 @@
-/** Servers in containers, by way of Testcontainers. */
+/** Servers in containers, using Testcontainers. */
 @NullMarked
 package dev.onehop.testbed.internal.docker;
 

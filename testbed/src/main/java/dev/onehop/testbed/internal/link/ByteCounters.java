@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 
-/** Counts what links carry, by sender and receiver. Thread-safe. */
+/** Counts the bytes that links carry, by sender and receiver. Thread-safe. */
 final class ByteCounters {
   private record Way(Peer from, Peer to) {}
 
@@ -19,7 +19,7 @@ final class ByteCounters {
   }
 
   /**
-   * What was counted so far.
+   * The bytes counted so far.
    *
    * @param regionOf from a host's name to its region
    */

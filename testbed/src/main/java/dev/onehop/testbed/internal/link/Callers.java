@@ -13,13 +13,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds who has opened a connection, and on which host. On the loopback interface every process may
- * use every address, so it is not the address that tells but the process that owns the other end:
- * the socket's inode from {@code /proc/net/tcp}, its owner from {@code /proc/<pid>/fd}. That works
- * for any binary.
+ * Identifies the process that opened a connection, and its host. On the loopback interface every
+ * process may use every address, so the address is no proof. Proof is the process that owns the
+ * other end: the socket's inode from {@code /proc/net/tcp}, its owner from {@code /proc/<pid>/fd}.
+ * This works for any binary.
  *
- * <p>One thread answers, all waiting questions at a time, so that a burst of connections costs one
- * reading of the tables. Thread-safe.
+ * <p>One thread answers all waiting requests together, so that a burst of connections causes only
+ * one read of the tables. Thread-safe.
  */
 public final class Callers implements AutoCloseable {
   private record Question(
@@ -34,9 +34,9 @@ public final class Callers implements AutoCloseable {
   private final Thread worker;
 
   /**
-   * @param byAddress a connection opened from one of these addresses comes from there, unless its
-   *     process is known: a server may open its connections from its host's address
-   * @param unknown any other process that connects
+   * @param byAddress the peers of connections from these addresses, unless their process is
+   *     registered: a server may open its connections from its host's address
+   * @param unknown the peer of connections from all other processes
    */
   public Callers(Map<InetAddress, Peer> byAddress, Peer unknown) {
     this.byAddress = Map.copyOf(byAddress);
@@ -46,13 +46,13 @@ public final class Callers implements AutoCloseable {
     worker.start();
   }
 
-  /** Says what a process is and on which host it runs. */
+  /** Registers a process with its kind and host. */
   public void register(long pid, Peer peer) {
     byPid.put(pid, peer);
   }
 
   /**
-   * Who has opened a connection.
+   * The peer that opened a connection.
    *
    * @param caller the connecting end
    * @param link the accepting end

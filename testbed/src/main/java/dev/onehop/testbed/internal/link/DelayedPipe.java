@@ -12,28 +12,28 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection: holds everything that arrives back until its own due time, in
- * order. How much is under way does not matter, as on a long cable, up to a bound that protects
- * memory; beyond it the source is not read. Belongs to its channels' event loop and is used on that
- * only.
+ * One direction of a connection: holds arriving bytes back until their due time, in order. As on a
+ * long cable, the delay does not depend on the number of bytes in flight. Above a limit that
+ * protects memory, the source is not read. Belongs to its channels' event loop and is used only
+ * there.
  */
 final class DelayedPipe {
-  /** At 100 ms one way this still lets 320 MB/s through, far beyond what the tests send. */
+  /** With a one-way delay of 100 ms this allows 320 MB/s, far more than the tests send. */
   private static final int HIGH_WATER_BYTES = 32 << 20;
 
   private static final int LOW_WATER_BYTES = 16 << 20;
 
   /**
-   * How much finer than the delay timers are: what is due within 1/128 of it of each other leaves
-   * together, on average when it is due. Saves waking up for each piece.
+   * The resolution of timers is 1/128 of the delay: pieces due within this time are delivered
+   * together, on average when they are due. This saves a wake-up for each piece.
    */
   private static final int GRAINS = 128;
 
-  /** What the sender did last. */
+  /** The sender's way of ending the stream. */
   enum End {
-    /** It will send no more: FIN. */
+    /** The sender has finished: FIN. */
     FINISHED,
-    /** It has broken the connection off: RST. */
+    /** The sender has closed the connection abruptly: RST. */
     RESET
   }
 
@@ -56,10 +56,10 @@ final class DelayedPipe {
   private boolean unflushed;
 
   /**
-   * @param delayNanos how long a byte takes from now on
-   * @param lateness of this machine's timers
-   * @param notBefore {@link System#nanoTime} before which nothing is delivered
-   * @param counter counts what is sent, in bytes
+   * @param delayNanos the current one-way delay of a byte
+   * @param lateness the lateness of this machine's timers
+   * @param notBefore the {@link System#nanoTime} before which nothing is delivered
+   * @param counter counts the bytes sent
    * @param onEnd called once the end of the stream has been delivered
    */
   DelayedPipe(
@@ -79,7 +79,7 @@ final class DelayedPipe {
     this.onEnd = onEnd;
   }
 
-  /** Takes over the buffer. */
+  /** Sends a buffer and takes its ownership. */
   void send(ByteBuf data) {
     counter.add(data.readableBytes());
     long now = System.nanoTime();
@@ -89,7 +89,7 @@ final class DelayedPipe {
       return;
     }
     held.add(new Held(due, data, null));
-    // Counted by capacity: many small reads hold more memory than they carry bytes.
+    // Counted by capacity, because many small reads hold more memory than bytes of data.
     heldBytes += data.capacity();
     if (heldBytes >= HIGH_WATER_BYTES) {
       source.config().setAutoRead(false);
@@ -97,7 +97,7 @@ final class DelayedPipe {
     setTimer(now);
   }
 
-  /** Everything read so far has been handed over. */
+  /** Flushes the target after the last buffer of a read. */
   void flush() {
     if (unflushed) {
       unflushed = false;
@@ -123,7 +123,7 @@ final class DelayedPipe {
     return delivered;
   }
 
-  /** Delivers what is due, as far as the target takes it. */
+  /** Delivers the data that is due, as long as the target is writable. */
   void drain() {
     long now = System.nanoTime();
     long early = lateness.nanos();
@@ -145,7 +145,7 @@ final class DelayedPipe {
     setTimer(now);
   }
 
-  /** Throws away what is still under way. */
+  /** Discards the data in flight. */
   void discard() {
     for (Held piece : held) {
       if (piece.data() != null) {
@@ -162,7 +162,7 @@ final class DelayedPipe {
     long delay = delayNanos.getAsLong();
     long due = now + delay;
     grainNanos = Math.max(1, delay / GRAINS);
-    // Never overtakes what was sent before, even if the delay has become shorter since.
+    // Later bytes never overtake earlier bytes, even if the delay has become shorter in between.
     notBefore = due - notBefore > 0 ? due : notBefore;
     return notBefore;
   }
@@ -179,7 +179,8 @@ final class DelayedPipe {
       return;
     }
     unflushed = false;
-    // Only when all before it is in the kernel's hands: shutting down throws away the rest.
+    // Shuts down only after the earlier bytes are in the kernel, because a shutdown discards the
+    // rest.
     var unused =
         target
             .writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -209,7 +210,7 @@ final class DelayedPipe {
 
   private void setTimer(long now) {
     @Nullable Held head = held.peek();
-    // An unwritable target calls drain() itself when it takes data again.
+    // An unwritable target calls drain() when it becomes writable again.
     if (head != null && !timerSet && target.isWritable()) {
       timerSet = true;
       long wanted = head.due() - lateness.nanos();

@@ -3,13 +3,15 @@ package dev.onehop.testbed.internal.link;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How late timers fire on this machine: its timer slack and the time a sleeping processor takes to
- * wake, some 50 to 300 µs. Links ask for their timers that much earlier, so that what they deliver
- * is late as often as early. An exponentially weighted mean of what has been seen; used from
- * several event loops, where a lost update does no harm.
+ * The lateness of timers on this machine: its timer slack and the wake-up time of a sleeping
+ * processor, some 50 to 300 µs. Links set their timers earlier by this time, so that their
+ * deliveries are late as often as early. The estimate is an exponentially weighted mean of the
+ * observed lateness. Several event loops use it; a lost update is harmless.
  */
 final class Lateness {
-  /** Beyond this a timer is late because the machine is busy, which no link should make up for. */
+  /**
+   * A timer later than this is late because the machine is busy. Links do not compensate for that.
+   */
   private static final long MOST_NANOS = 300_000;
 
   private static final int WEIGHT = 16;
@@ -22,9 +24,9 @@ final class Lateness {
   }
 
   /**
-   * Learns from a timer.
+   * Adds an observation.
    *
-   * @param lateNanos how long after the time asked for it fired
+   * @param lateNanos the time between the requested and the actual firing of a timer
    */
   void add(long lateNanos) {
     long late = Math.max(0, Math.min(MOST_NANOS, lateNanos));

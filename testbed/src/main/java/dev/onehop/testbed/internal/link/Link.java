@@ -17,9 +17,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * The way to one server: listens where the server says it is, and passes bytes on to where it
- * really is, later by the distance. The onward connection is opened from the caller's own address,
- * so the server sees which host a request comes from. Thread-safe.
+ * The path to one server: listens on the server's advertised address and forwards bytes to the
+ * server's real address, delayed by the distance. Opens the onward connection from the caller's own
+ * address, so that the server sees the host of each request. Thread-safe.
  */
 public final class Link {
   private final Links links;
@@ -56,22 +56,22 @@ public final class Link {
       this.listener = bootstrap.bind(advertised).syncUninterruptibly().channel();
     } catch (RuntimeException e) {
       throw e;
-    } catch (Exception e) { // Netty throws BindException unchecked.
+    } catch (Exception e) { // Netty throws BindException unchecked
       throw new TestbedException("cannot listen on " + advertised + ": " + e.getMessage(), e);
     }
   }
 
-  /** Where the server says it is. */
+  /** The server's advertised address. */
   public InetSocketAddress advertised() {
     return advertised;
   }
 
-  /** Name of the host the link leads to. */
+  /** Name of the host of the link's server. */
   public String host() {
     return at.host();
   }
 
-  /** Breaks off every connection: both ends see a reset. New ones are taken as before. */
+  /** Closes every connection with a reset on both ends. New connections work as before. */
   public void cut() {
     for (Channel caller : callers) {
       caller.eventLoop().execute(() -> DelayedPipe.reset(caller));
@@ -79,9 +79,9 @@ public final class Link {
   }
 
   /**
-   * While blocked, breaks off every connection, new ones included.
+   * Blocks or unblocks the link. A blocked link closes every connection, also new ones.
    *
-   * @param blocked whether from now on
+   * @param blocked whether to block
    */
   public void setBlocked(boolean blocked) {
     this.blocked = blocked;
@@ -91,15 +91,15 @@ public final class Link {
   }
 
   /**
-   * Makes the way longer than the topology has it.
+   * Adds a delay to the topology's round trip.
    *
-   * @param roundTrip by how much, both ways together
+   * @param roundTrip the addition to the round trip
    */
   public void setFurther(Duration roundTrip) {
     furtherNanos = roundTrip.toNanos() / 2;
   }
 
-  /** How many connections there are. */
+  /** The number of connections. */
   public int connectionCount() {
     return callers.size();
   }

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller's connection and the one onward to the server, with a delayed pipe each way. Belongs to
- * the caller's event loop and is used on that only.
+ * A caller's connection and the onward connection to the server, with a delayed pipe in each
+ * direction. Belongs to the caller's event loop and is used only there.
  */
 final class LinkConnection {
   private final long acceptedAt = System.nanoTime();
@@ -23,17 +23,17 @@ final class LinkConnection {
   private @Nullable DelayedPipe forth;
   private @Nullable DelayedPipe back;
 
-  /** Takes over a caller's connection, just accepted. */
+  /** Takes over a caller's connection that was just accepted. */
   LinkConnection(Channel caller) {
     this.caller = caller;
     caller.pipeline().addLast(callerEnd);
   }
 
   /**
-   * Begins to pass bytes on.
+   * Starts to forward bytes.
    *
-   * @param forthBytes counts those from the caller
-   * @param backBytes counts those from the server
+   * @param forthBytes counts the bytes from the caller
+   * @param backBytes counts the bytes from the server
    */
   void join(
       Channel server,
@@ -48,18 +48,17 @@ final class LinkConnection {
             var unusedServer = server.close();
           }
         };
-    // As TCP's handshake would: the first byte leaves one round trip after connecting.
+    // As with TCP's handshake, the first byte leaves one round trip after connecting.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
     forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, forthBytes, onEnd);
     back = new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, backBytes, onEnd);
     server.pipeline().addLast(serverEnd);
     callerEnd.begin(forth, back);
     serverEnd.begin(back, forth);
-    // Netty's native epoll (4.2.18) takes a channel out of its set at the end of the stream and
-    // then
-    // fails to change it there: so no reading past the end. Nor, for the same reason, does it get
-    // more
-    // than a socket buffer to a peer that has half-closed; nothing in MongoDB's protocol does that.
+    // Netty's native epoll (4.2.18) removes a channel from its set at the end of the stream and
+    // then fails to change it there. Therefore nothing is read after the end. For the same reason a
+    // peer that has half-closed gets no more than a socket buffer; MongoDB's protocol never
+    // half-closes.
     if (callerEnd.earlyEnd == null) {
       caller.config().setAutoRead(true);
     }
@@ -71,9 +70,9 @@ final class LinkConnection {
   }
 
   /**
-   * One of the two channels: what it reads goes into one pipe, the other pipe writes to it. Until
-   * there are pipes it keeps what it reads: native epoll reads a channel that has seen the end of
-   * its stream even if it has been told not to.
+   * One of the two channels: its input goes into one pipe, and the other pipe writes to it. Keeps
+   * its input until the pipes exist, because native epoll reads a channel after the end of its
+   * stream even with reading turned off.
    */
   private static final class End extends ChannelInboundHandlerAdapter {
     private final List<ByteBuf> early = new ArrayList<>();
@@ -132,7 +131,7 @@ final class LinkConnection {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-      // The connection is broken; the other side learns of it a one-way delay later.
+      // The connection is broken; the other side notices it after the one-way delay.
       end(DelayedPipe.End.RESET);
       var unused = ctx.close();
     }

@@ -24,8 +24,8 @@ public final class Links implements AutoCloseable {
   private volatile boolean delayed = true;
 
   /**
-   * @param addressByHost every host's own address
-   * @param callers who connects
+   * @param addressByHost the address of every host
+   * @param callers identifies the callers of connections
    */
   public Links(Map<String, InetAddress> addressByHost, Distances distances, Callers callers) {
     this(addressByHost, distances, callers, Transport.best());
@@ -46,9 +46,9 @@ public final class Links implements AutoCloseable {
   /**
    * Opens a link.
    *
-   * @param at the server it leads to
-   * @param advertised where to listen
-   * @param server where the server really listens
+   * @param at the server of the link
+   * @param advertised the address to listen on
+   * @param server the server's real address
    */
   public Link open(Peer at, InetSocketAddress advertised, InetSocketAddress server) {
     Link link = new Link(this, at, advertised, server);
@@ -61,12 +61,12 @@ public final class Links implements AutoCloseable {
     return List.copyOf(links);
   }
 
-  /** Switches all delays on (as at first) or off. Bytes under way keep their due times. */
+  /** Switches all delays on (the default) or off. Bytes in flight keep their due times. */
   public void setDelayed(boolean delayed) {
     this.delayed = delayed;
   }
 
-  /** How Netty talks to the kernel, {@code epoll} or {@code NIO}. */
+  /** Netty's transport, {@code epoll} or {@code NIO}. */
   public String transportName() {
     return transport.name();
   }
@@ -79,13 +79,13 @@ public final class Links implements AutoCloseable {
     return group;
   }
 
-  /** Who connects. */
+  /** The callers of connections. */
   public Callers callers() {
     return callers;
   }
 
   /**
-   * What was carried so far.
+   * The bytes carried so far.
    *
    * @param regionOf from a host's name to its region
    */

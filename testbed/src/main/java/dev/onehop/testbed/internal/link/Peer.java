@@ -6,7 +6,7 @@ import dev.onehop.testbed.evidence.Traffic;
  * One end of a connection.
  *
  * @param host name of its host
- * @param party what it is
+ * @param party its kind
  */
 public record Peer(String host, Traffic.Party party) {
   /** An application on a host. */

@@ -9,8 +9,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /**
- * How Netty talks to the kernel: native epoll where it can be loaded, since Java's own selector
- * rounds timers up to whole milliseconds and would make every delay longer.
+ * Netty's transport: native epoll if it can be loaded, because Java's selector rounds timers up to
+ * whole milliseconds and would make every delay longer.
  */
 record Transport(
     String name,
@@ -24,13 +24,13 @@ record Transport(
         EventLoops.serverChannelClass());
   }
 
-  /** Java's own. */
+  /** Java's own transport. */
   static Transport nio() {
     return new Transport("NIO", NioSocketChannel.class, NioServerSocketChannel.class);
   }
 
   EventLoopGroup newGroup() {
-    // One loop: it sleeps and wakes less often than several, and is far from being the limit.
+    // One loop sleeps and wakes less often than several, and is far from saturated.
     return channel == NioSocketChannel.class
         ? EventLoops.newCallerWritesGroup("onehop-link", 1)
         : EventLoops.newGroup("onehop-link", 1);

@@ -1,4 +1,4 @@
-/** Links: listeners that hold traffic back by the distance between two hosts. */
+/** Links: listeners that delay traffic by the distance between two hosts. */
 @NullMarked
 package dev.onehop.testbed.internal.link;
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A control group that holds a process to a share of a processor, as {@code docker run --cpus}
+ * A control group that limits a process to a share of a processor, as {@code docker run --cpus}
  * does. Thread-safe.
  *
  * <p>See the kernel's documentation of cgroup-v1 (sched-bwc) and of cgroup-v2 (cpu.max).
@@ -16,7 +16,7 @@ import java.util.List;
 final class CpuQuota {
   private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
-  /** The kernel takes no quota below a millisecond, and no period above a second. */
+  /** The kernel accepts no quota below a millisecond, and no period above a second. */
   private static final double LEAST_QUOTA_MICROS = 1_000;
 
   private static final double LEAST_PERIOD_MICROS = 10_000;
@@ -30,7 +30,7 @@ final class CpuQuota {
   /**
    * Limits a process and all its threads.
    *
-   * @param processors how many, 0.001 or more
+   * @param processors the share, 0.001 or more
    * @throws TestbedException if this user or this machine can't do that
    */
   static CpuQuota of(long pid, double processors) {
@@ -57,7 +57,7 @@ final class CpuQuota {
       return new CpuQuota(group);
     } catch (IOException e) {
       throw new TestbedException(
-          "a process can't be held to a share of a processor, which takes root and control groups: "
+          "cannot limit a process to a share of a processor; that requires root and control groups: "
               + e,
           e);
     }
@@ -67,7 +67,7 @@ final class CpuQuota {
     return Arrays.asList(Files.readString(file).trim().split(" "));
   }
 
-  /** Removes the group, whose process has ended. */
+  /** Removes the group after its process has ended. */
   void remove() {
     try {
       Files.deleteIfExists(group);

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets a program believe that its machine has another name. A mongos registers in config.mongos as
- * its machine's name and its port, and clients compare that with the shards' hosts; so each gets
- * its host's address for a name, in a UTS namespace of its own (see unshare(1)).
+ * Runs a program under another host name. A mongos registers in config.mongos with its machine's
+ * name and its port, and clients compare that name with the shards' hosts. Therefore each mongos
+ * gets its host's address as name, in a separate UTS namespace (see unshare(1)).
  */
 public final class HostName {
   private static final List<List<String>> WAYS =
@@ -16,14 +16,14 @@ public final class HostName {
 
   private HostName() {}
 
-  /** Whether this system lets us. */
+  /** Whether this system allows it. */
   public static boolean isPossible() {
     return WAYS.stream().anyMatch(HostName::works);
   }
 
   /**
-   * The command that runs another one under a host name; the other one itself where that is not
-   * possible. Clients then have to find out by round trips which mongos stands where.
+   * The command that runs a program under a host name, or the program itself if that is not
+   * possible. Without it, clients find the near mongoses by round trips.
    */
   public static List<String> command(String hostName, List<String> program) {
     return WAYS.stream()

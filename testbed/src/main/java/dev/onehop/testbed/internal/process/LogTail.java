@@ -13,8 +13,8 @@ import org.bson.BsonValue;
 import org.bson.json.JsonParseException;
 
 /**
- * The end of a log, with the servers' JSON lines made readable, and without those that the
- * profiler's sampling causes: there are many, and none says why a server ended.
+ * The last lines of a log, with the servers' JSON lines in readable form. Leaves out the many lines
+ * of the profiler's sampling, which never have the reason of a server's end.
  */
 public final class LogTail {
   private static final int BYTES = 1024 * 1024;
@@ -25,7 +25,7 @@ public final class LogTail {
 
   private LogTail() {}
 
-  /** The last lines of a log, oldest first; fewer, or none, if there are no more. */
+  /** The last lines of a log, oldest first; fewer or none if the log is shorter. */
   public static List<String> of(Path log, int lines) {
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
       long from = Math.max(0, file.length() - BYTES);
@@ -38,7 +38,7 @@ public final class LogTail {
     }
   }
 
-  /** The last lines of a log that has been read. */
+  /** The last lines of a log's text. */
   public static List<String> ofText(String log, int lines) {
     Deque<String> tail = new ArrayDeque<>();
     for (String line : log.split("\n", -1)) {
@@ -52,7 +52,7 @@ public final class LogTail {
     return tail.stream().map(LogTail::readable).toList();
   }
 
-  /** One line as a person would want it: severity, component, message, attributes. */
+  /** A line in readable form: severity, component, message, attributes. */
   static String readable(String line) {
     String text = line;
     if (line.startsWith("{\"t\":")) {

@@ -9,14 +9,15 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Whether addresses can be listened on, and if not, who has them. */
+/** Checks whether addresses are free, and finds the owners of those in use. */
 public final class Ports {
   private Ports() {}
 
   /**
-   * Makes sure that an address is free.
+   * Checks that an address is free.
    *
-   * @throws TestbedException if it is not; one line naming the address and, if known, its owner
+   * @throws TestbedException if it is in use, with one line that names the address and, if known,
+   *     its owner
    */
   public static void requireFree(InetSocketAddress address) {
     try (ServerSocket probe = new ServerSocket()) {
@@ -35,7 +36,7 @@ public final class Ports {
       boolean all =
           socket.local().getPort() == address.getPort()
               && socket.local().getAddress().isAnyLocalAddress();
-      // Connections of an earlier listener may still be there beside the present one.
+      // Connections of an earlier listener may still exist in addition to the present listener.
       if (socket.listening() && (same || all)) {
         return where + " is taken" + owner(socket.inode());
       }

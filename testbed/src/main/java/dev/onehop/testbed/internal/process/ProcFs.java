@@ -19,8 +19,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Linux tells about processes and TCP sockets under {@code /proc} (see proc(5)). Everything
- * here may vanish while it is being read; what has vanished is left out.
+ * Linux' information about processes and TCP sockets under {@code /proc} (see proc(5)). Entries may
+ * vanish during a read; vanished entries are left out.
  */
 public final class ProcFs {
   private static final Path PROC = Path.of("/proc");
@@ -37,7 +37,7 @@ public final class ProcFs {
   public static OptionalLong startTicks(long pid) {
     try {
       String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
-      // The second field is the command in parentheses and may itself hold blanks and parentheses.
+      // The second field is the command in parentheses and may contain blanks and parentheses.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       boolean zombie = fields[0].equals("Z") || fields[0].equals("X");
       return zombie
@@ -58,7 +58,7 @@ public final class ProcFs {
         }
       }
     } catch (IOException e) {
-      // It has ended.
+      // The process has ended.
     }
     return OptionalLong.empty();
   }
@@ -86,13 +86,13 @@ public final class ProcFs {
           }
         }
       } catch (IOException e) {
-        // No such table: the kernel has no IPv6.
+        // The table does not exist if the kernel has no IPv6.
       }
     }
     return sockets;
   }
 
-  /** One line of {@code /proc/net/tcp} or {@code tcp6}; null if it is about true IPv6. */
+  /** One line of {@code /proc/net/tcp} or {@code tcp6}; null for true IPv6 addresses. */
   static @Nullable TcpSocket parseSocket(String line) {
     String[] fields = line.trim().split("\\s+", -1);
     @Nullable InetSocketAddress local = parseEndpoint(fields[1]);
@@ -127,10 +127,10 @@ public final class ProcFs {
   }
 
   /**
-   * Which of some processes own which of some sockets.
+   * Finds the owners of sockets among some processes.
    *
-   * @param inodes socket inodes asked for
-   * @param pids where to look
+   * @param inodes the inodes of the sockets
+   * @param pids the processes to search
    * @return pid by inode, without the inodes that none of the processes owns
    */
   public static Map<Long, Long> socketOwners(Set<Long> inodes, Collection<Long> pids) {
@@ -147,7 +147,7 @@ public final class ProcFs {
           }
         }
       } catch (IOException | java.nio.file.DirectoryIteratorException e) {
-        // The process has ended, or is not ours to look into.
+        // The process has ended, or belongs to another user.
       }
     }
     return owners;
@@ -164,7 +164,7 @@ public final class ProcFs {
     }
   }
 
-  /** The processes there are, as far as {@code /proc} shows them. */
+  /** All processes that {@code /proc} shows. */
   static List<Long> pids() {
     List<Long> pids = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[0-9]*")) {
@@ -172,7 +172,7 @@ public final class ProcFs {
         pids.add(Long.valueOf(entry.getFileName().toString()));
       }
     } catch (IOException e) {
-      // Without /proc there is nothing to tell.
+      // Without /proc there is no information.
     }
     return pids;
   }

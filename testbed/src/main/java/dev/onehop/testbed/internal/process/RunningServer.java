@@ -9,64 +9,64 @@ import java.util.function.Consumer;
 
 /** A server that was started: a process of this machine, or a container. MUST be thread-safe. */
 public interface RunningServer {
-  /** Whether it has not ended yet. */
+  /** Whether it is still running. */
   boolean isAlive();
 
-  /** The processor time that it has used so far; empty if that can't be told from here. */
+  /** The processor time that it has used so far; empty if unknown. */
   default Optional<Duration> cpuTime() {
     return Optional.empty();
   }
 
-  /** The memory of its process that is in use, in bytes; empty if that can't be told from here. */
+  /** The memory of its process that is in use, in bytes; empty if unknown. */
   default OptionalLong residentBytes() {
     return OptionalLong.empty();
   }
 
-  /** How it ended, or, if it hasn't, what it last logged. */
+  /** Its exit and last log lines; if it is still running, only the log lines. */
   ProcessFailure failure();
 
-  /** The end of its log. */
+  /** The last lines of its log. */
   List<String> lastLogLines();
 
-  /** What it has printed so far. */
+  /** Its output so far. */
   String output();
 
-  /** Calls back once if it ends without {@link #kill} having been called. */
+  /** Adds a listener that is called once if the server ends without {@link #kill}. */
   void onDeath(Consumer<ProcessFailure> listener);
 
   /**
-   * Stops it where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay.
+   * Freezes it (SIGSTOP), or resumes it (SIGCONT). Its connections stay open.
    *
-   * @throws UnsupportedOperationException if that can't be done from here
+   * @throws UnsupportedOperationException if this kind of server does not support it
    */
   default void setFrozen(boolean frozen) {
     throw new UnsupportedOperationException("only servers that run as processes can be frozen");
   }
 
   /**
-   * Keeps it to some processors.
+   * Binds it to processors.
    *
-   * @param processors a list as of taskset(1), such as {@code 2-5}
-   * @return whether that could be done
+   * @param processors a list in the format of taskset(1), such as {@code 2-5}
+   * @return whether it is bound
    */
   default boolean pin(String processors) {
     return false;
   }
 
   /**
-   * Holds it to so many processors until it ends.
+   * Limits it to a number of processors until it ends.
    *
    * @param processors 0.001 or more
    * @throws dev.onehop.testbed.TestbedException if this user or this machine can't do that
-   * @throws UnsupportedOperationException if that can't be done from here
+   * @throws UnsupportedOperationException if this kind of server does not support it
    */
   default void limit(double processors) {
     throw new UnsupportedOperationException("only servers that run as processes can be limited");
   }
 
-  /** Ends it at once. */
+  /** Kills it. */
   void kill();
 
-  /** Waits, some seconds at most, until it is gone. */
+  /** Waits, some seconds at most, until it has ended. */
   void awaitEnd();
 }

@@ -39,10 +39,10 @@ public final class ServerProcess implements RunningServer {
   /**
    * Starts a server.
    *
-   * @param name what to call it in messages
+   * @param name its name in messages
    * @param command program and arguments
-   * @param log the log it writes itself; may be the same as {@code output}
-   * @param output where its standard output and error go
+   * @param log the log that the server writes; may be the same as {@code output}
+   * @param output the file for its standard output and error
    * @throws TestbedException if the program cannot be started
    */
   public static ServerProcess start(String name, List<String> command, Path log, Path output) {
@@ -68,7 +68,7 @@ public final class ServerProcess implements RunningServer {
     return process.pid();
   }
 
-  /** When it started, in clock ticks since boot; -1 if it had ended before that could be read. */
+  /** Its start time in clock ticks since boot; -1 if it ended before the time was read. */
   public long startTicks() {
     return startTicks;
   }
@@ -92,7 +92,7 @@ public final class ServerProcess implements RunningServer {
     return ProcFs.residentBytes(pid());
   }
 
-  /** Calls back once if the process ends without {@link #kill} having been called. */
+  /** Adds a listener that is called once if the process ends without {@link #kill}. */
   @Override
   public void onDeath(Consumer<ProcessFailure> listener) {
     var unused =
@@ -106,20 +106,18 @@ public final class ServerProcess implements RunningServer {
                 });
   }
 
-  /** How it ended. */
   @Override
   public ProcessFailure failure() {
     return new ProcessFailure(name, process.isAlive() ? -1 : process.exitValue(), lastLogLines());
   }
 
-  /** The end of its log and of what it printed. */
+  /** The last lines of its log, or of its output if there is no log. */
   @Override
   public List<String> lastLogLines() {
     List<String> lines = LogTail.of(log, LOG_LINES);
     return lines.isEmpty() || !Files.exists(log) ? LogTail.of(output, LOG_LINES) : lines;
   }
 
-  /** What it has printed so far. */
   @Override
   public String output() {
     try {
@@ -135,7 +133,7 @@ public final class ServerProcess implements RunningServer {
   }
 
   /**
-   * Stops a server's process where it is, or lets it go on.
+   * Freezes a server's process, or resumes it.
    *
    * @throws TestbedException if that fails
    */
@@ -165,7 +163,7 @@ public final class ServerProcess implements RunningServer {
               .start();
       return taskset.waitFor() == 0;
     } catch (IOException e) {
-      return false; // There is no taskset.
+      return false; // taskset is not installed
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new TestbedException("interrupted", e);
@@ -178,8 +176,8 @@ public final class ServerProcess implements RunningServer {
   }
 
   /**
-   * Ends the process at once. Its data is thrown away with the run, so there is nothing to be
-   * gained from an orderly shutdown, which for a primary takes up to 15 seconds.
+   * Kills the process. Its data is deleted with the run, so an orderly shutdown, which takes a
+   * primary up to 15 seconds, has no benefit.
    */
   @Override
   public void kill() {
@@ -187,7 +185,7 @@ public final class ServerProcess implements RunningServer {
     process.destroyForcibly();
   }
 
-  /** Waits for the process to be gone; returns after ten seconds in any case. */
+  /** Waits for the process to end; returns after ten seconds in any case. */
   @Override
   public void awaitEnd() {
     try {

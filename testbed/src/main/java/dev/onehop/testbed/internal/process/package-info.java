@@ -1,4 +1,4 @@
-/** Server processes: starting, watching and ending them, and what {@code /proc} says about them. */
+/** Server processes: starting, watching and ending them, and their information in {@code /proc}. */
 @NullMarked
 package dev.onehop.testbed.internal.process;
 

@@ -18,12 +18,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers' data as it was when a cluster had just been formed, kept in the cache folder: the
- * next start of the same cluster copies it. It comes into being by a rename, so it is whole. Where
- * it can't be kept or used, the cluster is formed.
+ * The servers' data right after a cluster was formed, kept in the cache folder. The next start of
+ * the same cluster copies it. A rename creates the folder, so its content is complete. If the data
+ * can't be kept or used, the cluster is formed as usual.
  */
 public final class FormedData {
-  /** Part of the name: another one for data that is formed in another way. */
+  /** Part of the folder's name. It changes when clusters are formed in another way. */
   private static final String FORMAT = "1";
 
   private static final String PARTIAL = "partial";
@@ -34,7 +34,7 @@ public final class FormedData {
 
   /**
    * @param cacheFolder OneHop's cache folder
-   * @param cluster all that the data depends on
+   * @param cluster all inputs that the data depends on
    */
   public FormedData(Path cacheFolder, List<String> cluster) {
     String text = FORMAT + "\n" + String.join("\n", cluster);
@@ -43,14 +43,14 @@ public final class FormedData {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       this.folder = cacheFolder.resolve("formed").resolve(HexFormat.of().formatHex(hash, 0, 12));
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // Every JVM has it.
+      throw new IllegalStateException(e); // every JVM has it
     }
   }
 
   /**
    * Copies the data, if there is any.
    *
-   * @param data a folder, empty
+   * @param data an empty folder
    * @return whether it was copied
    */
   public boolean copyTo(Path data) {
@@ -62,16 +62,17 @@ public final class FormedData {
       Files.setLastModifiedTime(folder, FileTime.from(Instant.now()));
       return true;
     } catch (IOException | UncheckedIOException e) {
-      // Another process may have removed it.
+      // Another process may have removed the data.
       FileTrees.delete(data);
       return false;
     }
   }
 
   /**
-   * Keeps data for later starts, in place of that of clusters that were not used for long.
+   * Keeps data for later starts, and removes the data of clusters that were not used for a long
+   * time.
    *
-   * @param data every server's folder, while none of them writes
+   * @param data the folder of every server; no server may write during the call
    */
   public void keep(Path data) {
     @Nullable Path partial = null;
@@ -82,17 +83,17 @@ public final class FormedData {
       Files.move(partial, folder, StandardCopyOption.ATOMIC_MOVE);
       removeOldest();
     } catch (IOException | UncheckedIOException e) {
-      // No room for it, or another process was faster.
+      // The disk is full, or another process was faster.
       FileTrees.delete(partial);
     }
   }
 
-  /** Removes it: servers did not start with it. */
+  /** Removes the data, because servers did not start with it. */
   public void remove() {
     remove(folder);
   }
 
-  /** Renames it first: nobody copies a part. */
+  /** Renames the folder first, so that no process copies a part of it. */
   private static void remove(Path folder) {
     @Nullable Path removed = null;
     try {
@@ -121,7 +122,7 @@ public final class FormedData {
     }
   }
 
-  /** Without the journal: the data is that of a checkpoint, and a journal takes 300 MB. */
+  /** Copies without the journal: the data is as of a checkpoint, and a journal takes 300 MB. */
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> files = Files.walk(from)) {
       for (Path file : files.toList()) {

@@ -18,9 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory of one run of one topology: data, logs and state. Claimed by a file lock, which the
- * kernel gives up for a process however that ends; so the holder of the lock may remove what lies
- * there.
+ * The directory of one run of one topology: data, logs and state. A file lock claims it. The kernel
+ * releases the lock at any end of the process, so the holder of the lock may remove the content.
  */
 public final class RunDirectory implements AutoCloseable {
   private final Path path;
@@ -33,17 +32,17 @@ public final class RunDirectory implements AutoCloseable {
     this.lock = lock;
   }
 
-  /** Where runs are kept, in a cache folder. */
+  /** The folder of runs in a cache folder. */
   public static Path root(Path cacheFolder) {
     return cacheFolder.resolve("run");
   }
 
   /**
-   * Claims a topology's directory and removes what a killed run left there: its processes, then its
+   * Claims a topology's directory and removes the remains of a killed run: its processes, then its
    * files.
    *
    * @param root see {@link #root}
-   * @param found told of every leftover process that was ended
+   * @param found receives the name of every leftover process that was ended
    * @throws TestbedException if another process runs this topology
    */
   public static RunDirectory claim(
@@ -60,9 +59,9 @@ public final class RunDirectory implements AutoCloseable {
       if (lock == null) {
         lockFile.close();
         @Nullable RunState state = RunState.read(path);
-        String owner = state == null ? "" : " by process " + state.owner().pid();
+        String owner = state == null ? "" : " in process " + state.owner().pid();
         throw new TestbedException(
-            "topology %1$s is being run%2$s; end that first (bin/onehop topology down %1$s)"
+            "topology %1$s is already running%2$s; stop it first (bin/onehop topology down %1$s)"
                 .formatted(topology, owner));
       }
       endLeftovers(path).forEach(found);
@@ -79,11 +78,11 @@ public final class RunDirectory implements AutoCloseable {
     try {
       return file.tryLock();
     } catch (OverlappingFileLockException e) {
-      return null; // Held by this very process.
+      return null; // this process holds it
     }
   }
 
-  /** Ends the servers of a run whose owner is gone. Returns their names. */
+  /** Ends the servers of a run without owner. Returns their names. */
   static List<String> endLeftovers(Path path) {
     @Nullable RunState state = RunState.read(path);
     if (state == null) {
@@ -104,7 +103,7 @@ public final class RunDirectory implements AutoCloseable {
     return ended;
   }
 
-  /** Pid, start time and command line must all be those of the run. */
+  /** Pid, start time and command line must all match the run. */
   private static boolean isOurs(RunState.Entry server, Path path) {
     return server.isAlive()
         && ProcFs.commandLine(server.pid()).stream()
@@ -115,12 +114,12 @@ public final class RunDirectory implements AutoCloseable {
     return path;
   }
 
-  /** Where all servers keep their data. */
+  /** The folder of all servers' data. */
   public Path data() {
     return path.resolve("data");
   }
 
-  /** Where a server keeps its data. */
+  /** The folder of a server's data. */
   public Path data(String server) {
     try {
       return Files.createDirectories(data().resolve(fileName(server)));
@@ -129,12 +128,12 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  /** The file a server logs to. */
+  /** The file of a server's log. */
   public Path log(String server) {
     return path.resolve("logs").resolve(fileName(server) + ".log");
   }
 
-  /** The file that takes what a server prints. */
+  /** The file of a server's output. */
   public Path output(String server) {
     return path.resolve("logs").resolve(fileName(server) + ".out");
   }
@@ -143,7 +142,7 @@ public final class RunDirectory implements AutoCloseable {
     return server.replace('/', '-');
   }
 
-  /** Deletes the directory and gives up the claim. */
+  /** Deletes the directory and releases the lock. */
   @Override
   public void close() {
     try {
@@ -156,7 +155,7 @@ public final class RunDirectory implements AutoCloseable {
   }
 
   private static void deleteTree(Path path) throws IOException {
-    // A server that is just ending may still create a file: a second look finds it.
+    // A server may still create a file while it ends; the next attempt finds it.
     for (int attempt = 0; Files.exists(path); attempt++) {
       try (Stream<Path> files = Files.walk(path)) {
         for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

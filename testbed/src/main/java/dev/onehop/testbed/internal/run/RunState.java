@@ -20,14 +20,14 @@ import org.bson.json.JsonWriterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run writes down about itself, so that another process can show it, stop it, or clear it
- * away after it was killed.
+ * The recorded state of a run. Another process uses it to show the run, to stop it, or to clean up
+ * after it was killed.
  *
  * @param topology the topology's name
  * @param phase {@link #STARTING} or {@link #RUNNING}
  * @param url the running cluster's URL; empty while starting
  * @param standInRouters whether its routers are stand-ins
- * @param owner the process that holds the links and started the servers
+ * @param owner the process that runs the links and started the servers
  * @param servers the servers started so far
  */
 public record RunState(
@@ -37,10 +37,10 @@ public record RunState(
     boolean standInRouters,
     Entry owner,
     List<Entry> servers) {
-  /** The phase until all is ready. */
+  /** The phase until the cluster is ready. */
   public static final String STARTING = "starting";
 
-  /** The phase from then on. */
+  /** The phase after it. */
   public static final String RUNNING = "running";
 
   private static final String FILE = "state.json";
@@ -50,14 +50,14 @@ public record RunState(
   }
 
   /**
-   * A process of the run. A pid alone says little, since pids are used again; together with the
-   * time the process started it says who was meant.
+   * A process of the run. A pid is not unique, because pids are reused; the pid and the start time
+   * together are.
    *
    * @param address where it can be reached; empty for the owner
    * @param startTicks clock ticks since boot
    */
   public record Entry(String name, String address, long pid, long startTicks) {
-    /** Whether that very process still runs. */
+    /** Whether this process still runs. */
     public boolean isAlive() {
       OptionalLong started = ProcFs.startTicks(pid);
       return started.isPresent() && started.getAsLong() == startTicks;
@@ -79,7 +79,7 @@ public record RunState(
     }
   }
 
-  /** Writes the state into a run's directory, in one step. */
+  /** Writes the state into a run's directory atomically. */
   public void write(Path directory) {
     BsonArray entries = new BsonArray();
     servers.forEach(server -> entries.add(server.toDocument()));
@@ -104,7 +104,7 @@ public record RunState(
     }
   }
 
-  /** The state in a run's directory; null if there is none that can be read. */
+  /** The state in a run's directory; null if there is no readable state. */
   public static @Nullable RunState read(Path directory) {
     try {
       BsonDocument document = BsonDocument.parse(Files.readString(directory.resolve(FILE)));

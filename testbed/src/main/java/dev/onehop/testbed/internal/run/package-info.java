@@ -1,4 +1,4 @@
-/** What a run leaves on disk: its directory, its state file, and how leftovers are recognised. */
+/** The files of a run: its directory, its state, and the detection of leftovers. */
 @NullMarked
 package dev.onehop.testbed.internal.run;
 

@@ -5,14 +5,14 @@ import java.util.List;
 import org.bson.BsonDocument;
 
 /**
- * A batch while it is filled, up to as many documents as were asked for and as many bytes as a
- * server gives at once. The first document fits, whatever its size.
+ * A batch of documents under construction, limited by the requested number of documents and by the
+ * server's maximum of bytes. The first document fits at any size.
  */
 public final class Batch {
-  /** As {@code FindCommon::kMaxBytesToReturnToClientAtOnce}. */
+  /** The value of {@code FindCommon::kMaxBytesToReturnToClientAtOnce}. */
   static final int MOST_BYTES = 16 * 1024 * 1024;
 
-  // A document's place in an array: its type and its index in decimal digits.
+  // A document's overhead in an array: its type and its index in decimal digits.
   private static final int OVERHEAD = 12;
 
   private final int wanted;
@@ -25,27 +25,29 @@ public final class Batch {
     this.exact = exact;
   }
 
-  /** A batch for a client that has said how many documents it wants. */
+  /** A batch for a client that has requested a number of documents. */
   public static Batch of(int wanted) {
     return new Batch(wanted, true);
   }
 
-  /** A batch for a client that takes what it gets. */
+  /** A batch for a client that has not requested a number. */
   static Batch ofAtMost(int documents) {
     return new Batch(documents, false);
   }
 
-  /** How many documents are missing that the client wants; 0 if it has not said how many. */
+  /**
+   * The number of requested documents that are missing; 0 if the client has not requested a number.
+   */
   int missing() {
     return exact ? wanted - documents.size() : 0;
   }
 
-  /** Whether there are as many documents as were asked for. */
+  /** Whether the batch has the requested number of documents. */
   public boolean isComplete() {
     return documents.size() >= wanted;
   }
 
-  /** Whether a document of that size fits in beside the others. */
+  /** Whether a document of this size still fits in. */
   public boolean hasRoomFor(int size) {
     return documents.isEmpty() || bytes + size + OVERHEAD <= MOST_BYTES;
   }

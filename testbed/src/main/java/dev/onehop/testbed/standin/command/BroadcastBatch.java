@@ -21,14 +21,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A write command with statements that concern several shards, or that no shard can be told of.
+ * A write command with statements for several shards, or with statements whose shard is unknown.
  *
- * <p>A statement with {@code multi} that concerns several shards goes to all that are known,
- * without a version check, as with a mongos. A shard that commits a move refuses it all the same,
- * also part-way, and is sent it again. So a document of a range that moves meanwhile may be missed
- * or changed twice, and one beside it on the same shard changed twice. A shard that joined the
- * cluster since its list was last read, and is not in the table, is not sent it. The counts are the
- * sum of what the shards report.
+ * <p>A statement with {@code multi} for several shards goes to all known shards without a version
+ * check, as with mongos. A shard that commits a migration still refuses it, also half-way, and gets
+ * it again. Documents of a migrating range may therefore be missed or changed twice, and other
+ * documents on the same shard may be changed twice. A shard that joined the cluster after the last
+ * refresh of the list of shards, and is not in the table, does not get the statement. The counts
+ * are the sum of the shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
@@ -39,7 +39,7 @@ final class BroadcastBatch extends WriteBatch {
     this.transactions = transactions;
   }
 
-  /** Runs the command; the reply is as from one server that has all the data. */
+  /** Runs the command; the reply is that of one server with all the data. */
   static Mono<BsonDocument> run(
       ShardClient client, Transactions transactions, OpMsg command, String namespace) {
     return Mono.defer(() -> new BroadcastBatch(client, transactions, command).run(namespace));
@@ -50,7 +50,7 @@ final class BroadcastBatch extends WriteBatch {
     if (!isOfTransaction()) {
       return super.attempts(namespace);
     }
-    // What a try has done is left behind by the next.
+    // The changes of one attempt are undone before the next.
     return client()
         .retryWhileStale(
             namespace,
@@ -64,7 +64,7 @@ final class BroadcastBatch extends WriteBatch {
   @Override
   protected Mono<Void> withOthers(BatchTargets placement) {
     if (!placement.faults().isEmpty() && !refreshed) {
-      // No shard will say so if the shard key is another one by now.
+      // If the shard key has changed, no shard reports it.
       refreshed = true;
       return client().newest(placement.table()).flatMap(this::attempt).then();
     }
@@ -81,7 +81,7 @@ final class BroadcastBatch extends WriteBatch {
         : Mono.fromRunnable(() -> fail(List.of(index), fault));
   }
 
-  /** That statement is found by sending them again in smaller parts. */
+  /** Sends the statements again in smaller parts to find the one that moves its document. */
   @Override
   protected Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {
@@ -100,7 +100,7 @@ final class BroadcastBatch extends WriteBatch {
       return Mono.empty();
     }
     int half = indexes.size() / 2;
-    // The shard answers from its history where it has done them.
+    // The shard replies from its history if it has executed them before.
     return toShard(table, shard, indexes.subList(0, half))
         .then(
             Mono.defer(
@@ -110,7 +110,7 @@ final class BroadcastBatch extends WriteBatch {
                         : toShard(table, shard, indexes.subList(half, indexes.size()))));
   }
 
-  /** A statement that the shard key does not lead to one shard: an update or a delete. */
+  /** An update or a delete without a full shard key. */
   private Mono<Void> broadcast(Target target, int index) {
     Mono<Void> sent =
         WriteTargets.isMulti(command().commandName(), statements().get(index))
@@ -120,7 +120,10 @@ final class BroadcastBatch extends WriteBatch {
         .onErrorResume(failure -> notAnswered(failure, List.of(index)));
   }
 
-  /** In a transaction the snapshot sees to what is on the move, so that versions are checked. */
+  /**
+   * In a transaction, sends with shard versions: the snapshot already covers ranges that are
+   * migrating.
+   */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!isOfTransaction()) {
       return toEveryShard(target, index);
@@ -138,8 +141,8 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * Every shard that is known under "ignored", so that no chunk on the move is missed. None is sent
-   * it again that has answered that it carried it out.
+   * Sends to every known shard with the version "ignored", so that no migrating chunk is missed. A
+   * shard that has executed the statement does not get it again.
    */
   private Mono<Void> toEveryShard(Target target, int index) {
     OpMsg sub = part(List.of(index));
@@ -155,7 +158,7 @@ final class BroadcastBatch extends WriteBatch {
         .onErrorResume(
             failure -> {
               if (failure instanceof StaleRoute refusal) {
-                // It may have changed some documents.
+                // The shard may have changed some documents.
                 answered();
                 fail(List.of(index), refusal.asFailureOf(shard));
                 return Mono.empty();
@@ -165,11 +168,11 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * The shard refuses it all the same while it does not know its part of the collection, as after a
-   * restart, or is committing a move. It is sent again then, to this shard alone, for others may
-   * have carried it out.
+   * A shard refuses the statement if it does not know its part of the collection, as after a
+   * restart, or if it commits a migration. The statement then goes to this shard again, and to no
+   * other, because others may have executed it.
    *
-   * @return {@link StaleRoute} when all tries are used up
+   * @return {@link StaleRoute} after the last attempt
    */
   private Mono<Answer> sendIgnoringVersion(String shard, OpMsg sub, int tries) {
     return client()
@@ -185,8 +188,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * A write to one document that may lie anywhere: shard after shard until one has it. Each is
-   * asked under its version, so that a document on the move is found or the search starts again.
+   * A write to one document on an unknown shard: tries shard after shard until one has it. Each
+   * command carries the shard version, so that a migrating document is found or the search starts
+   * again.
    */
   private Mono<Void> toFirstMatch(RoutingTable table, int index) {
     OpMsg sub = part(List.of(index));

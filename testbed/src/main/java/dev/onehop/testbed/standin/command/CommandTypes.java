@@ -16,8 +16,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses commands with fields of wrong types or values, as far as they are read here: as servers
- * do, with their codes and in their words. All else is left to the servers.
+ * Refuses commands with fields of wrong types or values, with the servers' error codes and
+ * messages. Checks only the fields that the stand-in reads; the servers check the others.
  */
 public final class CommandTypes {
   private static final Set<String> ON_COLLECTIONS =
@@ -117,7 +117,7 @@ public final class CommandTypes {
   private static final Map<String, Type> OF_DELETES =
       Map.of("q", Type.REQUIRED_OBJECT, "limit", Type.REQUIRED, "collation", Type.OBJECT);
 
-  /** What a field may be. */
+  /** The allowed type of a field. */
   private enum Type {
     OBJECT(false, BsonType.DOCUMENT),
     REQUIRED_OBJECT(true, BsonType.DOCUMENT),
@@ -128,9 +128,9 @@ public final class CommandTypes {
     TIMESTAMP(false, BsonType.TIMESTAMP),
     REQUIRED_STRING(true, BsonType.STRING),
     NUMBER(false, null),
-    /** A number that is not negative. */
+    /** A non-negative number. */
     COUNT(false, null),
-    /** They may stand in a sequence of the message, too. */
+    /** Documents that may also be in a sequence of the message. */
     DOCUMENTS(false, BsonType.ARRAY),
     REQUIRED_DOCUMENTS(true, BsonType.ARRAY),
     REQUIRED_LONGS(true, BsonType.ARRAY),
@@ -140,7 +140,7 @@ public final class CommandTypes {
     private final @Nullable BsonType only;
 
     /**
-     * @param only the type, null if there are several
+     * @param only the type, null if several are allowed
      */
     Type(boolean required, @Nullable BsonType only) {
       this.required = required;
@@ -173,9 +173,9 @@ public final class CommandTypes {
   private CommandTypes() {}
 
   /**
-   * Looks at a command.
+   * Checks a command.
    *
-   * @throws CommandFailure if a server would refuse it for the type or the value of a field
+   * @throws CommandFailure if a server would refuse the type or the value of a field
    */
   public static void check(OpMsg command) {
     BsonDocument body = command.body();
@@ -201,7 +201,7 @@ public final class CommandTypes {
   }
 
   /**
-   * Looks at the session of a transaction that is run here.
+   * Checks the session of a transaction that runs on this router.
    *
    * @throws CommandFailure if it has no identifier
    */
@@ -308,7 +308,7 @@ public final class CommandTypes {
   }
 
   private static void checkElements(String path, BsonType expected, BsonArray array) {
-    // By its iterator: an array that stands in a message is read from its start for each index.
+    // Uses the iterator, because access by index reads a raw array from its start each time.
     int index = 0;
     for (BsonValue value : array) {
       if (value.getBsonType() != expected) {
@@ -338,7 +338,7 @@ public final class CommandTypes {
     return value == null ? BsonType.NULL : value.getBsonType();
   }
 
-  /** As servers name types. */
+  /** The servers' name for a type. */
   private static String nameOf(BsonType type) {
     return switch (type) {
       case DOCUMENT -> "object";

@@ -25,7 +25,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
           new BsonDocument("_id", new BsonInt32(1))
               .append("n", new BsonDocument("$sum", new BsonInt32(1))));
 
-  /** Reads a pipeline; null if it is another one. */
+  /** Parses a pipeline; null if it has other stages. */
   static @Nullable CountPipeline of(List<BsonDocument> pipeline) {
     int end = pipeline.size() - 1;
     if (end < 0 || !pipeline.get(end).equals(SUM)) {
@@ -50,7 +50,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return at == end ? new CountPipeline(matches, skip, limit) : null;
   }
 
-  /** The stage's number, which servers take if it is whole and not negative. */
+  /** The stage's number. Servers accept whole, non-negative numbers. */
   private static long whole(BsonDocument stage, String name, int fault) {
     long number = CommandFields.number(stage, name);
     boolean isWhole = stage.getNumber(name).doubleValue() == number;
@@ -68,7 +68,10 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
                 isWhole ? number : stage.getNumber(name).doubleValue()));
   }
 
-  /** What each of several shards counts: none of them can know what the others skip. */
+  /**
+   * The pipeline for each of several shards. It has no skip, because a shard does not know how many
+   * documents the others skip.
+   */
   BsonArray perShard() {
     BsonArray stages = new BsonArray(matches);
     if (limit > 0) {
@@ -78,7 +81,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return stages;
   }
 
-  /** The one document of the answer, none if nothing is counted. */
+  /** The single document of the reply; none if the count is 0. */
   List<BsonDocument> sum(List<BsonDocument> counts) {
     long sum = 0;
     for (BsonDocument each : counts) {

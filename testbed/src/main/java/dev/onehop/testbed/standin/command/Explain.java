@@ -24,8 +24,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Explains a command as mongos does, and says what the hop was: which shards it went to, at which
- * servers, and why.
+ * Explains a command as mongos does, and adds the shards and servers that it went to, and the
+ * reason.
  */
 final class Explain {
   private final ShardClient client;
@@ -41,7 +41,7 @@ final class Explain {
       return refused("explain of " + name);
     }
     if (name.equals("aggregate") && !SingleCollectionStages.areAll(ReadTargets.pipeline(inner))) {
-      return refused("explain of a pipeline that looks elsewhere");
+      return refused("explain of a pipeline with other collections");
     }
     String namespace = command.database() + "." + inner.getString(name).getValue();
     return client

@@ -36,7 +36,7 @@ final class Listings {
     this.cursors = cursors;
   }
 
-  /** Indexes are the same on all shards that own a part. */
+  /** Indexes are the same on all shards that own a part of the collection. */
   Mono<BsonDocument> indexes(OpMsg command, String namespace) {
     return client
         .retryWhileStale(
@@ -75,8 +75,8 @@ final class Listings {
   }
 
   /**
-   * Databases of all shards with their sizes added up. As with mongos, {@code admin} is that of the
-   * config servers, {@code config} is everywhere, and {@code local} is left out.
+   * Databases of all shards with the sums of their sizes. As with mongos, {@code admin} comes from
+   * the config servers, {@code config} exists everywhere, and {@code local} is left out.
    */
   Mono<BsonDocument> databases(OpMsg command) {
     return client

@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One cursor out of several shards' cursors, all opened under one routing table: in the order of
- * the sort if there is one, else shard after shard.
+ * One cursor over several shards' cursors, all opened with one routing table: in sort order, or
+ * shard after shard without a sort.
  *
  * <p>Used by one request at a time.
  */
@@ -35,7 +35,7 @@ final class MergedCursor implements OpenCursor {
   private long toSkip;
   private long left;
 
-  /** A shard's part: what has arrived of it, and the cursor for the rest. */
+  /** A shard's part: the documents that have arrived, and the cursor for the rest. */
   static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
@@ -77,8 +77,8 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * @param order of the documents, which then carry {@code $sortKey}; null for any order
-   * @param limit documents to give in all, 0 for no limit
+   * @param order the order of the documents, which then have {@code $sortKey}; null for any order
+   * @param limit the number of documents to return in all, 0 for no limit
    */
   MergedCursor(
       String namespace, List<Source> sources, @Nullable SortKeys order, long skip, long limit) {
@@ -158,7 +158,8 @@ final class MergedCursor implements OpenCursor {
     while (!batch.isComplete() && left > 0) {
       List<Source> dry = sources.stream().filter(Source::mustFetch).toList();
       boolean anyReady = sources.stream().anyMatch(source -> !source.buffer.isEmpty());
-      // In order, every shard must show its next document before the least can be told.
+      // In sort order, the smallest document is known only if every shard has returned its next
+      // document.
       if (!dry.isEmpty() && (order != null || !anyReady)) {
         int documents = mostOfOneShard(batch);
         return Flux.fromIterable(dry)
@@ -184,7 +185,10 @@ final class MergedCursor implements OpenCursor {
     return Mono.just(batch.documents());
   }
 
-  /** All that is missing may be at one shard; 0 for as many as it gives at once. */
+  /**
+   * The number of documents to request from a shard, because one shard may have all that are
+   * missing; 0 for the shard's default.
+   */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();
     return missing == 0
@@ -219,7 +223,7 @@ final class MergedCursor implements OpenCursor {
     return least;
   }
 
-  /** The document as the client may see it. */
+  /** The document for the client, without the sort key. */
   private BsonDocument visible(BsonDocument document) {
     return order == null ? document : BsonCopies.without(document, SORT_KEY);
   }

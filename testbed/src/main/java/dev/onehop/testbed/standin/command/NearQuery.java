@@ -5,15 +5,18 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Filters that sort by themselves: documents near a point come in the order of their distance,
- * which a mongos keeps when it merges several shards' documents.
+ * Filters with an implicit sort: documents near a point come in the order of their distance, and a
+ * mongos keeps this order when it merges several shards' documents.
  */
 final class NearQuery {
   private static final Set<String> OPERATORS = Set.of("$near", "$nearSphere", "$geoNear");
 
   private NearQuery() {}
 
-  /** Whether there is such an operator anywhere; never false where there is one. */
+  /**
+   * Whether there is such an operator anywhere. May return true without one, but never false with
+   * one.
+   */
   static boolean isIn(BsonDocument filter) {
     return filter.entrySet().stream()
         .anyMatch(field -> OPERATORS.contains(field.getKey()) || isInValue(field.getValue()));

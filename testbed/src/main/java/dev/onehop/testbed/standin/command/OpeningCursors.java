@@ -7,7 +7,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The cursors of several shards while they are opened, all of them or none. Thread-safe. */
+/** The cursors of several shards while they are opened, all or none. Thread-safe. */
 final class OpeningCursors {
   private final List<ShardCursor> opened = new ArrayList<>();
   private boolean givenUp;
@@ -22,14 +22,14 @@ final class OpeningCursors {
     cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
   }
 
-  /** All of them are open, and somebody else's from now on. */
+  /** All cursors are open and have another owner from now on. */
   void complete() {
     synchronized (opened) {
       opened.clear();
     }
   }
 
-  /** Ends them, and those that are added later; never fails. */
+  /** Closes the cursors, and those that are added later; never fails. */
   Mono<Void> giveUp() {
     synchronized (opened) {
       givenUp = true;

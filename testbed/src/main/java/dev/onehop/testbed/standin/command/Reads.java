@@ -42,8 +42,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads: to the one shard that has what is asked for, else to all that may have some of it, whose
- * cursors are opened under one routing table and merged.
+ * Reads: sends a command to the one shard that has the result, or to all shards that may have a
+ * part of it. Their cursors are opened with one routing table and merged.
  */
 final class Reads {
   private static final Set<String> PER_DOCUMENT_STAGES =
@@ -86,7 +86,10 @@ final class Reads {
         new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
   }
 
-  /** The command for one of several shards, which can't know what the others skip. */
+  /**
+   * The command for one of several shards. It has no skip, because a shard does not know how many
+   * documents the others skip.
+   */
   private static OpMsg unskipped(OpMsg command) {
     long skip = CommandFields.number(command.body(), "skip");
     if (skip == 0) {
@@ -100,7 +103,7 @@ final class Reads {
     return command.withBody(perShard);
   }
 
-  /** What is beyond the largest number is as good as that. */
+  /** The sum, limited to the largest number. */
   static long sum(long limit, long skip) {
     return limit > Long.MAX_VALUE - skip ? Long.MAX_VALUE : limit + skip;
   }
@@ -117,7 +120,7 @@ final class Reads {
     return new BsonDocument("n", n).append("ok", new BsonDouble(1));
   }
 
-  /** The distinct values; those of several shards in BSON order, as mongos gives them. */
+  /** The distinct values; those of several shards are in BSON order, as with mongos. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
     return read(namespace, command, this::scatterDistinct, union(List.of()));
   }
@@ -179,7 +182,7 @@ final class Reads {
   /**
    * Reads from one shard or from several.
    *
-   * @param nothing the answer if there is no such collection
+   * @param nothing the reply if there is no such collection
    */
   private Mono<BsonDocument> read(
       String namespace, OpMsg command, Scatter scatter, BsonDocument nothing) {
@@ -195,8 +198,8 @@ final class Reads {
   }
 
   /**
-   * Runs {@code attempt} under the current table, and under the newest one if the command is
-   * refused here: no shard has seen it that could refuse the table.
+   * Runs {@code attempt} with the current table, and again with the newest table if this router
+   * refuses the command. In that case no shard had the chance to refuse the table as stale.
    */
   private Mono<BsonDocument> underNewestIfRefused(
       String namespace, Function<RoutingTable, Mono<BsonDocument>> attempt) {
@@ -247,7 +250,7 @@ final class Reads {
     if (sorted && order == null) {
       return refused("a find over several shards sorted by " + sort.toJson());
     }
-    // A single batch from each shard would be cut before the merge.
+    // Without singleBatch, which would end each shard's part before the merge.
     BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
     if (limit > 0) {
       perShard.put("limit", new BsonInt64(sum(limit, skip)));
@@ -279,7 +282,7 @@ final class Reads {
       BsonDocument perShard = new BsonDocument();
       command.body().forEach(perShard::append);
       perShard.put("pipeline", count.perShard());
-      // A batch that is full with the one document leaves a cursor open.
+      // The one document would fill a batch and leave a cursor open.
       perShard.put("cursor", new BsonDocument());
       return scatter(command.withBody(perShard), table, target)
           .flatMap(
@@ -291,7 +294,7 @@ final class Reads {
         "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
   }
 
-  /** The cursor of documents that are all here already. */
+  /** A cursor over documents that have all arrived. */
   private static MergedCursor merged(String namespace, List<BsonDocument> documents) {
     return new MergedCursor(
         namespace,
@@ -340,9 +343,7 @@ final class Reads {
             });
   }
 
-  /**
-   * Opens a cursor on every shard, or on none: a refusal by one, or a cancel, closes the others.
-   */
+  /** Opens a cursor on every shard or on none: a refusal by one, or a cancel, closes the others. */
   private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
     OpeningCursors opening = new OpeningCursors();
     return Flux.fromIterable(target.shards())

@@ -32,14 +32,15 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * An update that moves its document to another shard, because it changes the shard key. The shard
- * refuses it with what it would have changed, and it is done as a mongos of 6.0 does it: in a
- * transaction, which deletes the document on the one shard and inserts it on the other.
+ * An update that changes the shard key and thereby moves its document to another shard. The shard
+ * refuses it and returns the document that it would have written. The router then executes the
+ * update as a mongos of 6.0 does: in a transaction that deletes the document on one shard and
+ * inserts it on the other.
  *
- * <p>A retryable write becomes a transaction under its own session and number. So a command that a
- * driver sends again, since the reply was lost, is not carried out a second time: the shards refuse
- * it, with IncompleteTransactionHistory. For the same reason it has to be alone in its command: the
- * other statements would lose their history.
+ * <p>A retryable write becomes a transaction with its session and number. If the reply is lost and
+ * the driver sends the command again, the shards refuse it with IncompleteTransactionHistory, so it
+ * does not run twice. For the same reason the statement must be the only one of its command: other
+ * statements would lose their history.
  */
 final class ShardKeyChange {
   private static final Set<String> NOT_IN_TRANSACTIONS =
@@ -55,7 +56,7 @@ final class ShardKeyChange {
     this.transactions = transactions;
   }
 
-  /** Why it fails as one of several statements of a command: mongos's words. */
+  /** The error for one of several statements of a command, with mongos' message. */
   static CommandFailure notAlone() {
     return new CommandFailure(
         ErrorCodes.INVALID_OPTIONS,
@@ -65,8 +66,8 @@ final class ShardKeyChange {
   }
 
   /**
-   * Runs an update of one statement, or a findAndModify; if it moves its document and is a
-   * retryable write, once more as a transaction.
+   * Runs an update of one statement, or a findAndModify. If it moves its document and is a
+   * retryable write, runs it again as a transaction.
    *
    * @param run executes a command
    */
@@ -95,7 +96,7 @@ final class ShardKeyChange {
                     .then()
                     .onErrorComplete()
                     .then(Mono.error(failure)))
-        // All of it was left behind, and can be begun anew under the same number.
+        // All changes were undone, and the transaction can start again with the same number.
         .retryWhen(
             Retry.backoff(ShardClient.MAX_TRIES, FIRST_PAUSE)
                 .filter(ShardKeyChange::isTransient)
@@ -122,7 +123,10 @@ final class ShardKeyChange {
             && known.labels().contains(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
   }
 
-  /** Sent again where its outcome is not known: it can be done once only. Never aborted then. */
+  /**
+   * Repeats the commit if its outcome is unknown, because a commit takes effect only once. Never
+   * aborts in this case.
+   */
   private Mono<BsonDocument> commit(OpMsg command, OpMsg statement) {
     OpMsg commit = Transactions.end("commitTransaction", statement);
     if (command.body().containsKey("writeConcern")) {
@@ -151,10 +155,10 @@ final class ShardKeyChange {
     return whole;
   }
 
-  /** A failure of an update is one of its statement, as with mongos. */
+  /** As with mongos, the failure of an update is an error of its statement. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
     if (failure.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)) {
-      // The driver backs off, and sends the command again.
+      // The driver backs off and sends the command again.
       return Mono.error(failure);
     }
     String why =
@@ -185,12 +189,11 @@ final class ShardKeyChange {
   }
 
   /**
-   * Moves the document, as a part of the transaction in which a shard has refused it since it
-   * belongs to another one.
+   * Moves the document as part of the transaction in which a shard has refused the update.
    *
    * @param command the update or findAndModify
-   * @param refusal the shard's answer to it
-   * @return the answer to the command
+   * @param refusal the shard's reply to it
+   * @return the reply to the command
    */
   static Mono<BsonDocument> move(
       ShardClient client,
@@ -268,11 +271,11 @@ final class ShardKeyChange {
                       new CommandFailure(
                           ErrorCodes.WRITE_CONFLICT,
                           "WriteConflict",
-                          "the document has been changed meanwhile",
+                          "the document has been changed in between",
                           List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR))));
     }
 
-    /** The document that a findAndModify answers with; a shard alone can project it. */
+    /** The document that a findAndModify returns. Only a shard can apply its projection. */
     private Mono<BsonValue> value(String at) {
       BsonDocument wanted = isNewWanted() ? after() : before();
       BsonDocument fields = command.body().getDocument("fields", new BsonDocument());
@@ -309,7 +312,9 @@ final class ShardKeyChange {
       return command.body().getString(command.commandName()).getValue();
     }
 
-    /** The one document: no other of the shard has its _id, and the shard key has an index. */
+    /**
+     * A filter for this document: its _id is unique on the shard, and the shard key has an index.
+     */
     private BsonDocument filter(BsonDocument document) {
       BsonDocument filter = new BsonDocument();
       table

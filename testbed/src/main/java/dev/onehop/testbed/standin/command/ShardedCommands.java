@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Commands on data and on metadata, at one shard or at several, as a mongos executes them.
+ * Executes commands on data and on metadata at one or several shards, as a mongos does.
  *
  * <p>Thread-safe.
  */
@@ -41,7 +41,7 @@ public final class ShardedCommands {
     this.listings = new Listings(cluster.config(), shards, cluster.cursors());
   }
 
-  /** Executes a command; null if it is another one. */
+  /** Executes a command; null if it is none of these. */
   public @Nullable Mono<BsonDocument> run(OpMsg command) {
     String name = command.commandName();
     return switch (name) {
@@ -81,7 +81,7 @@ public final class ShardedCommands {
     return BroadcastBatch.run(shards, transactions, command, namespace);
   }
 
-  /** Runs a command on a collection that shards know under the name that clients do. */
+  /** Runs a command on a collection with the same name for clients and shards. */
   private static Mono<BsonDocument> onCollection(
       OpMsg command, BiFunction<OpMsg, String, Mono<BsonDocument>> run) {
     return run.apply(command, ClusterRouter.namespace(command))
@@ -105,12 +105,12 @@ public final class ShardedCommands {
                 .append("writeConcern", new BsonDocument("w", new BsonString("majority"))));
   }
 
-  /** Sends versioned commands to the shards, also those of transactions. */
+  /** The client for versioned commands to the shards, also in transactions. */
   public ShardClient shards() {
     return shards;
   }
 
-  /** Ends sessions, whosever they are, at all shards and the config servers. */
+  /** Ends sessions of all users at all shards and the config servers. */
   public Mono<BsonDocument> killSessions(OpMsg command) {
     return shards
         .shards()

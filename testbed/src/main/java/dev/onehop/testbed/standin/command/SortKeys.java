@@ -9,9 +9,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order of documents from several shards: each shard adds the values that it sorted by, as an
- * array {@code $sortKey}, when its projection asks for that metadata. Under a collation these are
- * the collation's keys: bytes, which are strings by their type only. Thread-safe.
+ * The order of documents from several shards. Each shard adds its sort values as an array {@code
+ * $sortKey} if the projection requests this metadata. With a collation these are the collation's
+ * keys, which are bytes with the type string. Thread-safe.
  */
 final class SortKeys {
   static final String FIELD = "$sortKey";
@@ -26,7 +26,7 @@ final class SortKeys {
     this.descending = descending;
   }
 
-  /** The order that a sort stands for; null if only a mongos knows it. */
+  /** The order of a sort; null if only a mongos knows it. */
   static @Nullable SortKeys of(BsonDocument sort) {
     boolean[] descending = new boolean[sort.size()];
     int field = 0;
@@ -35,10 +35,10 @@ final class SortKeys {
         if (!TEXT_SCORE.equals(direction.asDocument().get("$meta"))) {
           return null;
         }
-        // The best first.
+        // the best score first
         descending[field] = true;
       } else {
-        // What is no number either is for the shards to refuse.
+        // The shards refuse other values that are no numbers.
         descending[field] = direction.isNumber() && direction.asNumber().doubleValue() < 0;
       }
       field++;
@@ -50,18 +50,18 @@ final class SortKeys {
     return direction.isDocument() && direction.asDocument().containsKey("$meta");
   }
 
-  /** A projection that gives what {@code projection} gives, and the sort key. */
+  /** The projection with the sort key added. */
   static BsonDocument projection(BsonDocument projection) {
     BsonDocument extended = new BsonDocument();
     extended.putAll(projection);
     return extended.append(FIELD, new BsonDocument("$meta", new BsonString("sortKey")));
   }
 
-  /** A document's place: keys compare, byte by unsigned byte, as the documents are sorted. */
+  /** A document's key: the keys' order as unsigned bytes is the sort order of the documents. */
   byte[] key(RawBsonDocument document) {
     BsonPath.Located found = PATH.find(document);
     if (found == null) {
-      throw new IllegalStateException("a shard has given a document without " + FIELD);
+      throw new IllegalStateException("a shard has returned a document without " + FIELD);
     }
     return new SortableKeyBuilder(USUAL_LENGTH).addElements(found, descending).build();
   }

@@ -29,9 +29,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Transactions at the shards, and which shards take part in each: a shard's first statement starts
- * the transaction there. One shard commits by itself; with several, the first coordinates the
- * two-phase commit. As mongos does, see {@code src/mongo/s/transaction_router.cpp}.
+ * Transactions at the shards, with the participating shards of each. A shard's first statement
+ * starts the transaction on that shard. One shard commits by itself; with several, the first
+ * coordinates the two-phase commit. As in mongos, see {@code src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
  */
@@ -40,7 +40,7 @@ public final class Transactions implements ShardClient.Participation {
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
-  // A transaction's commands have to agree on them.
+  // All commands of a transaction must have the same values of these fields.
   private static final List<String> OF_ALL_COMMANDS =
       List.of(
           "lsid",
@@ -62,7 +62,7 @@ public final class Transactions implements ShardClient.Participation {
     private final long number;
     private final @Nullable BsonDocument readConcern;
     private final Set<String> participants = new LinkedHashSet<>();
-    // Had started it before the first statement was sent anew under a newer table.
+    // Shards on which it was started before the first statement was sent again with a newer table.
     private final Set<String> abandoned = new LinkedHashSet<>();
     private int statements;
     private volatile long usedNanos = System.nanoTime();
@@ -72,17 +72,17 @@ public final class Transactions implements ShardClient.Participation {
       this.readConcern = readConcern;
     }
 
-    /** The time at which all shards read; null if each reads as of now. */
+    /** The time at which all shards read; null if each shard reads its latest data. */
     public @Nullable BsonTimestamp snapshotTime() {
       return readConcern == null ? null : readConcern.getTimestamp("atClusterTime", null);
     }
 
-    /** Another statement of it begins: what the ones before have done can't be run again. */
+    /** Counts another statement. Earlier statements cannot run again. */
     public synchronized void nextStatement() {
       statements++;
     }
 
-    /** The shard that knows the outcome; null if none takes part yet. */
+    /** The shard that knows the outcome; null if no shard takes part yet. */
     public synchronized @Nullable String coordinator() {
       return participants.isEmpty() ? null : participants.iterator().next();
     }
@@ -94,10 +94,10 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * A transaction begins; it takes the place of its session's last one.
+   * Starts a transaction, which replaces the last one of its session.
    *
-   * @param statement its first one
-   * @param readConcern that of all shards; null for theirs
+   * @param statement its first statement
+   * @param readConcern the read concern for all shards; null for the shards' default
    */
   public Transaction begin(OpMsg statement, @Nullable BsonDocument readConcern) {
     purge();
@@ -108,7 +108,7 @@ public final class Transactions implements ShardClient.Participation {
     return started;
   }
 
-  /** The transaction that a command belongs to; null if it was not begun here. */
+  /** The transaction of a command; null if it was not started here. */
   public @Nullable Transaction find(OpMsg command) {
     BsonDocument body = command.body();
     Transaction last = bySession.get(session(body));
@@ -119,7 +119,7 @@ public final class Transactions implements ShardClient.Participation {
     return last;
   }
 
-  /** Makes a command one of the transaction that a statement belongs to. */
+  /** Makes a command part of the transaction of a statement. */
   static BsonDocument another(BsonDocument command, OpMsg statement) {
     BsonDocument body = statement.body();
     OF_ALL_COMMANDS.stream()
@@ -128,7 +128,7 @@ public final class Transactions implements ShardClient.Participation {
     return command;
   }
 
-  /** The end of the transaction that a statement belongs to. */
+  /** The command that ends the transaction of a statement. */
   static OpMsg end(String name, OpMsg statement) {
     return OpMsg.command(
         another(new BsonDocument(name, new BsonInt32(1)), statement)
@@ -136,8 +136,8 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Ends at a shard what was begun there under an older table: a shard that is in the middle of a
-   * transaction does not begin it anew.
+   * Ends at a shard the transaction that was started with an older table, because a shard does not
+   * start a running transaction again.
    */
   private Mono<Void> tidied(OpMsg command, String shard) {
     Transaction transaction = find(command);
@@ -182,8 +182,9 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * A shard refused a statement as stale. The first statement of a transaction can be sent anew, as
-   * nothing was done before; a later one fails, and the refusal is the cause.
+   * Handles a shard's refusal of a statement as stale. The first statement of a transaction can be
+   * sent again, because there are no earlier changes. A later statement fails, with the refusal as
+   * cause.
    */
   @Override
   public void refused(OpMsg command, StaleRoute refusal) {
@@ -199,7 +200,7 @@ public final class Transactions implements ShardClient.Participation {
                 "NoSuchTransaction",
                 "Transaction "
                     + transaction.number
-                    + " was aborted as its data has moved to another shard",
+                    + " was aborted because its data has moved to another shard",
                 List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
         aborted.initCause(refusal);
         throw aborted;
@@ -210,9 +211,9 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * A statement of a transaction that goes to several shards: if one refuses it, what others have
-   * done is left behind, so that the whole statement can be run again. If statements went before,
-   * the transaction fails.
+   * Runs a statement of a transaction on several shards. If one refuses it, the changes of the
+   * others are undone, so that the whole statement can run again. After earlier statements the
+   * transaction fails.
    */
   <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
     return run.onErrorResume(
@@ -223,7 +224,7 @@ public final class Transactions implements ShardClient.Participation {
         });
   }
 
-  /** Commits at all shards that take part; an error if the transaction was not begun here. */
+  /** Commits at all participating shards; an error if the transaction was not started here. */
   public Mono<BsonDocument> commit(OpMsg command) {
     return Mono.defer(
         () -> {
@@ -244,7 +245,7 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Has a shard coordinate the commit of a transaction, or say how it has ended.
+   * Lets a shard coordinate the commit of a transaction, or report its outcome.
    *
    * @param participants empty if only the shard knows them
    */
@@ -255,7 +256,7 @@ public final class Transactions implements ShardClient.Participation {
             .append("participants", participantList(participants)));
   }
 
-  /** Aborts at all shards that take part; an error if the transaction was not begun here. */
+  /** Aborts at all participating shards; an error if the transaction was not started here. */
   public Mono<BsonDocument> abort(OpMsg command) {
     return Mono.defer(
         () -> {
@@ -338,7 +339,7 @@ public final class Transactions implements ShardClient.Participation {
     return new BsonDocument("ok", new BsonDouble(1));
   }
 
-  /** What a command fails with whose transaction was not begun here. */
+  /** The error for a command of a transaction that was not started here. */
   public static CommandFailure unknown(OpMsg command) {
     return new CommandFailure(
         ErrorCodes.NO_SUCH_TRANSACTION,

@@ -1,4 +1,4 @@
-/** The stand-in's commands on data, at several shards: reads, writes, transactions, listings. */
+/** The stand-in's commands on data of several shards: reads, writes, transactions, listings. */
 @NullMarked
 package dev.onehop.testbed.standin.command;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With shell scripts in place of the servers and of Python. */
+/** Uses shell scripts in place of the servers and of Python. */
 class BinaryFinderTest {
   @TempDir Path folder;
   private Path cache;
@@ -89,7 +89,7 @@ class BinaryFinderTest {
         .isInstanceOf(TestbedException.class)
         .hasMessage("--mongod: there is no file /no/such/mongod");
     assertThatThrownBy(() -> finder(Map.of()).find(Path.of("/bin/true"), null))
-        .hasMessageStartingWith("--mongod: /bin/true --version does not answer");
+        .hasMessageStartingWith("--mongod: /bin/true --version does not print a MongoDB version");
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a mongos is sent, in the shapes that its documentation gives. */
+/** The commands for a mongos, in the format of its documentation. */
 class MongosCommandsTest {
   private static final BsonDocument HELLO =
       BsonDocument.parse(
@@ -144,7 +144,7 @@ class MongosCommandsTest {
     return BsonDocument.parse(text);
   }
 
-  /** Greets as a mongos, and takes everything else, or refuses what it was told to. */
+  /** Replies to hello as a mongos. Accepts other commands, except those that the test refuses. */
   private final class Answer extends SimpleChannelInboundHandler<ByteBuf> {
     private int replies;
 
@@ -166,7 +166,7 @@ class MongosCommandsTest {
         return HELLO;
       }
       if (!name.equals("endSessions")) {
-        BsonDocument command = new BsonDocument(); // A raw one can't be changed.
+        BsonDocument command = new BsonDocument(); // a raw document can't be changed
         command.putAll(request.body());
         List.of("lsid", "$clusterTime", "$readPreference").forEach(command::remove);
         received.add(command);

@@ -22,7 +22,7 @@ class ImageTest {
   void noMongod() {
     assertThatThrownBy(() -> Image.of("debian:12", "sh: mongod: not found\n"))
         .isInstanceOf(TestbedException.class)
-        .hasMessage("image debian:12 holds no mongod; name one that does, such as mongo:8.0");
+        .hasMessage("image debian:12 has no mongod; name an image that has, such as mongo:8.0");
   }
 
   @Test
@@ -30,9 +30,9 @@ class ImageTest {
     Image without = new Image("m", "8.0.17", null, false);
 
     assertThatThrownBy(() -> without.requireRouters(false))
-        .hasMessage("image m holds no mongos; name one that does, such as mongo:8.0");
+        .hasMessage("image m has no mongos; name an image that has, such as mongo:8.0");
     assertThatThrownBy(() -> without.requireRouters(true))
-        .hasMessageStartingWith("image m holds neither a mongos nor Java for a stand-in router");
+        .hasMessageStartingWith("image m has neither a mongos nor Java for a stand-in router");
     assertThatCode(() -> new Image("m", "8.0.17", null, true).requireRouters(true))
         .doesNotThrowAnyException();
     assertThatCode(() -> new Image("m", "8.0.17", "8.0.17", false).requireRouters(false))

@@ -35,14 +35,14 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Links to an echo server; times are checked from below only. */
+/** Links to an echo server. Tests check only lower bounds of times. */
 @ParameterizedClass
 @ValueSource(strings = {"best", "NIO"})
 class LinkTest {
   private static final Duration NEAR = Duration.ofMillis(20);
   private static final Duration FAR = Duration.ofMillis(120);
 
-  /** Links may ask for their timers a little early; see {@link Lateness}. */
+  /** Links may set their timers a little early; see {@link Lateness}. */
   private static final Duration EARLY = Duration.ofMillis(1);
 
   private static final InetAddress NEAR_HOST = Loopback.ip(42, 1, 1);
@@ -174,8 +174,8 @@ class LinkTest {
   @Test
   void aReaderThatDoesNotReadIsWaitedFor() throws Exception {
     Socket socket = connect(NEAR_HOST);
-    // More than the link holds back at most, both ways, with all sockets' buffers: Linux lets each
-    // of the four that receive grow to 32 MiB.
+    // More than the link's limit in both directions plus all socket buffers: Linux lets each of the
+    // four receive buffers grow to 32 MiB.
     byte[] megabyte = new byte[1 << 20];
     int times = 400;
     CompletableFuture<Void> writing = writeAside(socket, megabyte, times);

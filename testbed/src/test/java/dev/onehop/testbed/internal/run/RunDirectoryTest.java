@@ -64,7 +64,7 @@ class RunDirectoryTest {
       leaveState(4711, 1);
       assertThatThrownBy(() -> RunDirectory.claim(root, "t", found::add))
           .isInstanceOf(TestbedException.class)
-          .hasMessageStartingWith("topology t is being run by process ")
+          .hasMessageStartingWith("topology t is already running in process ")
           .hasMessageContaining("topology down t)");
       assertThat(directory.path()).exists();
       RunDirectory.claim(root, "another", found::add).close();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class CommandTypesTest {
   private static final int MANY = 100_000;
 
-  /** Reading an array of a message by index takes minutes for as many. */
+  /** Reading so many documents of a message's array by index takes minutes. */
   @Test
   @Timeout(30)
   void manyDocumentsInTheBody() {

@@ -6,7 +6,7 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 
-/** How the shards' lists of databases become the cluster's. */
+/** Merges the shards' lists of databases into the cluster's list. */
 class ListingsTest {
   @Test
   void databasesAreThoseOfTheShardsAndAdminThatOfTheConfigServers() {

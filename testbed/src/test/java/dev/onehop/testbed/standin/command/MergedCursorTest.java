@@ -50,7 +50,7 @@ class MergedCursorTest {
     assertThat(SortKeys.of(BsonDocument.parse("{a: 1, r: {$meta: 'randVal'}}"))).isNull();
   }
 
-  /** A collation's keys are any bytes, which only look like strings. */
+  /** Collation keys are arbitrary bytes with the type string. */
   @Test
   void sortKeysThatAreNoTextCompareByTheirBytes() {
     MergedCursor cursor =
@@ -107,7 +107,7 @@ class MergedCursorTest {
     assertThat(CursorReplies.documents(last)).hasSize(1);
   }
 
-  /** More would be no message that a client takes. */
+  /** Clients refuse larger messages. */
   @Test
   void batchesEndBeforeTheyAreTooLarge() {
     for (SortKeys order : new SortKeys[] {null, SortKeys.of(ASCENDING)}) {
@@ -120,7 +120,7 @@ class MergedCursorTest {
         assertThat(CursorReplies.documents(more)).hasSize(1);
         all.addAll(values(CursorReplies.documents(more)));
       }
-      // The first of all is skipped: that is the first shard's, or the least.
+      // The skip removes one document: the first shard's first document, or the smallest.
       assertThat(all).containsExactlyInAnyOrder(2, 3, 4, 5, 6);
     }
   }
