@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** What the build wrote down. */
+/** Facts that the build recorded. */
 public final class Build {
   private Build() {}
 
@@ -14,7 +14,7 @@ public final class Build {
     return property("version");
   }
 
-  /** What the build wrote down: {@code version}, {@code mongodb}, {@code ycsb}. */
+  /** A fact of the build: {@code version}, {@code mongodb} or {@code ycsb}. */
   public static String property(String name) {
     Properties properties = new Properties();
     try (InputStream in = Build.class.getResourceAsStream("build.properties")) {

@@ -1,4 +1,4 @@
-/** What all benches have in common. */
+/** The common parts of all benches. */
 @NullMarked
 package dev.onehop.measure;
 

@@ -35,7 +35,7 @@ final class Programs {
   /**
    * @param longRun whether routers on a JVM run long enough for the optimizing compiler to pay off
    * @param failPoints whether servers and stand-in routers accept {@code configureFailPoint}
-   * @param waitingStreams whether change streams of stand-in routers wait as those of a mongos do
+   * @param waitingStreams whether change streams of stand-in routers wait as a mongos' streams do
    * @param noopSeconds interval of the no-op writes of idle servers; null for the servers' default
    */
   Programs(

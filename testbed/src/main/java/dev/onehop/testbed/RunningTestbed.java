@@ -39,7 +39,7 @@ public final class RunningTestbed {
     this.state = state;
   }
 
-  /** All testbeds of this user, including those of killed processes. */
+  /** All testbeds of this user, including testbeds of killed processes. */
   public static List<RunningTestbed> all() {
     return all(BinaryFinder.cacheFolder(System.getenv()));
   }

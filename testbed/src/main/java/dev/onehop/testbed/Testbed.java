@@ -72,8 +72,8 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * The URL for an application on the client's host: the mongos on that host, or else every mongos
-   * within the drivers' latency window, which is 15 ms more than the nearest one.
+   * The URL for an application on the client's host. It names the mongos on that host, or else
+   * every mongos within the drivers' latency window: 15 ms more than the nearest one.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers
@@ -451,7 +451,7 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Lets change streams of stand-in routers wait as those of a mongos do, until every shard and
+     * Lets change streams of stand-in routers wait as a mongos' streams do, until every shard and
      * the config servers report a later time by themselves. Otherwise the stand-in routers make
      * idle shards report it. For servers that run as processes.
      */

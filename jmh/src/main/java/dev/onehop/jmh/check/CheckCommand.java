@@ -132,7 +132,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
   }
 
-  /** The innermost cause: JMH adds a benchmark's exceptions as suppressed exceptions of its own. */
+  /** The innermost cause. JMH adds a benchmark's exceptions as suppressed exceptions to its own. */
   private static String reason(Throwable failure) {
     Throwable at = failure;
     while (true) {

@@ -18,7 +18,7 @@ import org.bson.BsonString;
 
 /**
  * A transport under the official driver that replies to each request at once on the driver's
- * thread, as a mongos of {@link StubServers} or as the only member of a shard. Replies to
+ * thread. It acts as a mongos of {@link StubServers} or as the only member of a shard. Replies to
  * operations on documents are pre-encoded.
  */
 public final class StubChannel extends InProcessChannel {

@@ -5,11 +5,11 @@ import dev.onehop.resync.Failure;
 import java.util.Arrays;
 import java.util.List;
 
-/** From what to what it is copied. */
+/** The kinds of source and destination of a copy. */
 public enum ClusterPair {
-  /** From a sharded cluster to another one. */
+  /** From a sharded cluster to another sharded cluster. */
   SHARDED(true, true),
-  /** From a replica set to another one. */
+  /** From a replica set to another replica set. */
   REPLICA_SET(false, false),
   /** From a replica set to a sharded cluster. */
   REPLICA_SET_TO_SHARDED(false, true),
@@ -25,7 +25,7 @@ public enum ClusterPair {
   }
 
   /**
-   * The one of an option's value.
+   * Returns the pair of an option's value.
    *
    * @throws Failure if there is none
    */
@@ -36,7 +36,7 @@ public enum ClusterPair {
         .orElseThrow(
             () ->
                 Failure.usage(
-                    "--between takes %s, and not '%s'"
+                    "--between takes %s, not '%s'"
                         .formatted(String.join(", ", options()), option)));
   }
 
@@ -49,17 +49,17 @@ public enum ClusterPair {
     return option().replace('-', ' ');
   }
 
-  /** Its name on command lines, and that of a folder. */
+  /** Its name on command lines and as a folder. */
   String option() {
     return fromSharded == toSharded ? source() : source() + "-to-" + destination();
   }
 
-  /** What the source is, in results. */
+  /** The kind of the source in results. */
   String source() {
     return kind(fromSharded);
   }
 
-  /** What the destination is, in results. */
+  /** The kind of the destination in results. */
   String destination() {
     return kind(toSharded);
   }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.bson.BsonTimestamp;
 
-/** Percona ClusterSync for MongoDB, by its HTTP interface. */
+/** Percona ClusterSync for MongoDB, controlled by its HTTP interface. */
 final class ClusterSync extends RivalTool {
   private static final String START =
       "{\"includeNamespaces\": [\"%s.*\", \"%s.*\"]}"

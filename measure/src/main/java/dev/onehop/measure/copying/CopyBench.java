@@ -19,12 +19,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies between clusters and replica sets of its own: OneHop and another tool in turns. Without a
- * rival's program, the other tool is the plain driver through one mongos.
+ * Measures copies between clusters and replica sets that it starts. OneHop and another tool take
+ * turns. Without another tool's program, the other tool is the plain driver through one mongos.
  */
 public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchResults> {
   private static final String WORKLOAD =
-      "documents as of YCSB, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian";
+      "documents in YCSB's format, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian";
 
   private final CopyBenchPlan plan;
   private final CopyEnds ends;
@@ -34,7 +34,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
   private @Nullable CopyScene scene;
   private @Nullable ServerFacts server;
 
-  /** Has started nothing yet. */
+  /** Creates a bench that has started nothing yet. */
   public CopyBench(CopyBenchPlan plan) {
     this.plan = plan;
     this.ends = new CopyEnds(plan);
@@ -123,7 +123,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
             List.of(),
             plan.rounds(),
             1,
-            share == null ? null : "each router held to " + share + " of a processor",
+            share == null ? null : "each router limited to " + share + " of a processor",
             null);
     return new CopyBenchResults(
         session.envelope(
@@ -146,7 +146,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
     tools.clear();
   }
 
-  /** Ends the tools and the servers; what the scene has written goes with them. */
+  /** Ends the tools and the servers, and with them the data of the scene. */
   @Override
   public void close() {
     closeTools();

@@ -11,19 +11,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is measured.
+ * The settings of the copy bench.
  *
- * @param pairs from what to what
- * @param kinds of {@link CopyBenchRun}, in their order
- * @param records documents of all collections together
- * @param collections into how many collections they are split, one after the other
- * @param operations how many inserts and updates a backlog has
- * @param rate operations per second that are written while lags are measured
- * @param duration how long they are
- * @param rounds how often each tool is measured
- * @param quick whether all of it is small, so that the optimizing compiler would not pay
- * @param routerCpus how many processors each router may use; null for all
- * @param rivals the programs that OneHop is measured beside; empty for the plain driver
+ * @param pairs the kinds of sources and destinations
+ * @param kinds the kinds of {@link CopyBenchRun}, in their order
+ * @param records the number of documents of all collections together
+ * @param collections the numbers of collections that share the documents, measured one after the
+ *     other
+ * @param operations the number of inserts and updates of a backlog
+ * @param rate the writes per second while lags are measured
+ * @param duration how long lags are measured
+ * @param rounds the number of measurements of each tool
+ * @param quick whether all copies are so small that the optimizing compiler does not pay off
+ * @param routerCpus the number of processors that each router may use; null for all
+ * @param rivals the programs to compare OneHop with; empty for the plain driver
  * @param mongod the servers' program; null to find it
  * @param mongos the routers' program; null to find it, or to use the stand-in
  */
@@ -42,7 +43,6 @@ public record CopyBenchPlan(
     @Nullable Path mongod,
     @Nullable Path mongos) {
 
-  /** Copies the lists and the map. */
   public CopyBenchPlan {
     pairs = List.copyOf(pairs);
     kinds = List.copyOf(kinds);
@@ -50,7 +50,7 @@ public record CopyBenchPlan(
     rivals = Map.copyOf(rivals);
   }
 
-  /** All copies in their order: of a pair the changes, then the full copies. */
+  /** All copies in their order: for each pair first the copies of changes, then the full copies. */
   List<CopyCell> cells() {
     List<CopyCell> cells = new ArrayList<>();
     for (ClusterPair pair : pairs) {
@@ -72,7 +72,7 @@ public record CopyBenchPlan(
     return kind.equals(CopyBenchRun.INCREMENTAL) || kind.equals(CopyBenchRun.LAG);
   }
 
-  /** The tools that take turns: OneHop with each of the others. */
+  /** The groups of tools that take turns: OneHop with each of the other tools. */
   private List<List<CopyTool>> groups(ClusterPair pair) {
     List<List<CopyTool>> groups =
         rivals.keySet().stream()
@@ -89,11 +89,11 @@ public record CopyBenchPlan(
             : List.of(CopyTool.DRIVER, CopyTool.ONEHOP));
   }
 
-  /** Adds all rounds of a kind, numbered after those of earlier tools. */
+  /** Adds all rounds of a kind, numbered after the rounds of earlier tools. */
   private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
     List<CopyTool> turned = new ArrayList<>(scene.tools());
     Collections.reverse(turned);
-    // Round 0 is not measured: compilers fill the processors of a small machine.
+    // Round 0 does not count: on a small machine the JVMs' compilers use the processors.
     for (int round = quick ? 1 : 0; round <= rounds; round++) {
       for (CopyTool tool : round % 2 == 0 ? scene.tools() : turned) {
         cells.add(new CopyCell(scene, kind, round == 0 ? 0 : earlier + round, tool));

@@ -5,21 +5,21 @@ import dev.onehop.measure.results.CopyBenchRun;
 import java.util.List;
 
 /**
- * A copy that is measured.
+ * A copy to measure.
  *
- * @param scene what it needs
- * @param kind of {@link CopyBenchRun}
- * @param round the round, from 1 on; 0 is not kept
+ * @param scene the clusters and data of the copy
+ * @param kind the kind of {@link CopyBenchRun}
+ * @param round the round, from 1 on; 0 does not count
  * @param tool the tool that copies
  */
 record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements Bench.Cell {
 
   /**
-   * What copies one after the other share: the clusters, the data and the tools that take turns.
+   * Clusters, data and tools for several copies one after the other.
    *
-   * @param changes whether changes are copied, for which each tool copies everything first
-   * @param collections how many collections share the documents
-   * @param tools OneHop as the last, and another one before it, if there is one
+   * @param changes whether changes are copied, for which each tool makes a full copy first
+   * @param collections the number of collections that share the documents
+   * @param tools OneHop as the last, and another tool before it, if there is one
    */
   record Scene(ClusterPair pair, boolean changes, int collections, List<CopyTool> tools) {}
 

@@ -22,7 +22,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A source or a destination: its servers, and a client for each, by which they are asked. */
+/** A source or a destination: its servers, with a client for each. */
 final class CopyEnd implements AutoCloseable {
   private static final Document STATUS =
       new Document("serverStatus", 1).append("wiredTiger", 0).append("tcmalloc", 0);
@@ -39,15 +39,15 @@ final class CopyEnd implements AutoCloseable {
   private final Map<String, MongoClient> routers = new LinkedHashMap<>();
   private final MongoClient client;
 
-  /** Processor time so far, of all routers and of all other servers. */
+  /** Processor time so far: of all routers, and of all other servers. */
   record Cpu(Duration routers, Duration mongods) {}
 
   /**
-   * What its servers have counted.
+   * Counters of the servers.
    *
-   * @param returned documents that queries gave, by shard
-   * @param written statements that insert, update or delete, by shard
-   * @param routed statements that insert, update or delete, by router
+   * @param returned documents that queries returned, by shard
+   * @param written inserts, updates and deletes, by shard
+   * @param routed inserts, updates and deletes, by router
    */
   record Counts(
       Map<String, Long> returned, Map<String, Long> written, Map<String, Long> routed, Cpu cpu) {
@@ -68,11 +68,11 @@ final class CopyEnd implements AutoCloseable {
   }
 
   /**
-   * Connects to its servers.
+   * Connects to the servers.
    *
    * @param urlOfOne the URL of one router, or of the replica set
    * @param testbed null for a replica set
-   * @param servers what ends with this
+   * @param servers the servers, closed with this object
    * @param shards the address of each shard's primary
    * @param routers the addresses of all routers
    */
@@ -104,12 +104,12 @@ final class CopyEnd implements AutoCloseable {
     return client.getDatabase("admin").runCommand(command);
   }
 
-  /** All routers, or the replica set. */
+  /** The URL of all routers, or of the replica set. */
   String url() {
     return url;
   }
 
-  /** One router, or the replica set. */
+  /** The URL of one router, or of the replica set. */
   String urlOfOne() {
     return urlOfOne;
   }
@@ -118,7 +118,7 @@ final class CopyEnd implements AutoCloseable {
     return client;
   }
 
-  /** The primary of each shard. */
+  /** Clients of each shard's primary. */
   Map<String, MongoClient> shards() {
     return shards;
   }
@@ -128,14 +128,14 @@ final class CopyEnd implements AutoCloseable {
     return testbed;
   }
 
-  /** Holds each router to so many processors. */
+  /** Limits each router to a number of processors. */
   void limitRouters(double processors) {
     if (testbed != null) {
       testbed.limitRouters(processors);
     }
   }
 
-  /** What runs where. */
+  /** The hosts with their servers. */
   List<HostFacts> hosts(String end) {
     if (testbed == null) {
       return List.of(new HostFacts(end, REGION, List.of("replica set")));
@@ -154,7 +154,7 @@ final class CopyEnd implements AutoCloseable {
     return hosts;
   }
 
-  /** Which servers run. */
+  /** The versions of the servers. */
   ServerFacts facts() {
     if (testbed != null) {
       ServerInfo server = testbed.server();
@@ -182,7 +182,7 @@ final class CopyEnd implements AutoCloseable {
     }
   }
 
-  /** A cluster time that has been reached. */
+  /** A cluster time that the cluster has reached. */
   BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
@@ -191,7 +191,7 @@ final class CopyEnd implements AutoCloseable {
     }
   }
 
-  /** What the servers have counted so far. */
+  /** The servers' counters so far. */
   Counts counts() {
     Map<String, Long> returned = new LinkedHashMap<>();
     Map<String, Long> written = new LinkedHashMap<>();
@@ -214,15 +214,15 @@ final class CopyEnd implements AutoCloseable {
         .sum();
   }
 
-  /** Statements that write which all shards together were given. */
+  /** The inserts, updates and deletes of all shards together. */
   long written() {
     return shards.values().stream().mapToLong(primary -> writes(run(primary, STATUS))).sum();
   }
 
   /**
-   * Writes a document that no other signal has.
+   * Writes a document that marks a moment.
    *
-   * @return what it is known by
+   * @return the signal's number, unique for each signal
    */
   long signal() {
     long signal = System.nanoTime();
@@ -230,7 +230,7 @@ final class CopyEnd implements AutoCloseable {
     return signal;
   }
 
-  /** Whether the document of a signal is here. */
+  /** Whether the document of a signal has arrived. */
   boolean hasSignal(long signal) {
     return signals().find(Filters.eq("_id", signal)).first() != null;
   }
@@ -239,7 +239,7 @@ final class CopyEnd implements AutoCloseable {
     return client.getDatabase(Workload.SIGNALS).getCollection("signals");
   }
 
-  /** About how many documents a database has. */
+  /** The estimated number of documents of a database. */
   long documents(String database) {
     long documents = 0;
     for (String collection : client.getDatabase(database).listCollectionNames()) {

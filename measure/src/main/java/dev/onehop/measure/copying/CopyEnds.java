@@ -30,7 +30,7 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Sources and destinations, each started when it is first needed, and kept until the end. */
+/** Sources and destinations. Each is started on first use and kept until the end. */
 final class CopyEnds implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
@@ -45,7 +45,7 @@ final class CopyEnds implements AutoCloseable {
     this.plan = plan;
   }
 
-  /** Starts what is not there yet, source and destination at the same time. */
+  /** Starts the missing clusters, source and destination in parallel. */
   void start(ClusterPair pair, Progress progress) throws IOException, InterruptedException {
     List<Callable<Void>> missing = new ArrayList<>();
     if (!started.containsKey(source(pair))) {
@@ -60,7 +60,7 @@ final class CopyEnds implements AutoCloseable {
     }
     progress.phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
-    // Two threads that log first, at the same time, make the log complain.
+    // The log prints a warning if two threads use it first at the same time.
     Object unusedLog = LoggerFactory.getILoggerFactory();
     ExecutorService threads = Executors.newFixedThreadPool(missing.size());
     try {
@@ -90,7 +90,7 @@ final class CopyEnds implements AutoCloseable {
     return Objects.requireNonNull(started.get(source(pair)));
   }
 
-  /** The destination: a sharded cluster with a router beside each shard, or a replica set. */
+  /** The destination: a sharded cluster with a router near each shard, or a replica set. */
   CopyEnd to(ClusterPair pair) {
     return Objects.requireNonNull(started.get(destination(pair)));
   }
@@ -108,8 +108,8 @@ final class CopyEnds implements AutoCloseable {
         Testbed.builder(topology("copy-" + name, network, routers))
             .mongod(plan.mongod())
             .mongos(plan.mongos())
-            // Long enough for the optimizing compiler to help stand-in routers, too. Where they are
-            // held to a share, it would take that from what is measured.
+            // Stand-in routers get the optimizing compiler, too. With limited processors its
+            // compilation would slow down the measured operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     List<String> addresses = testbed.mongosAddresses();
@@ -142,7 +142,7 @@ final class CopyEnds implements AutoCloseable {
                       new Document("replSetResizeOplog", 1)
                           .append("size", (double) OPLOG_MEBIBYTES)));
       if (plan.routerCpus() != null) {
-        // All there are: whether it can be done is found out before anything is measured.
+        // Limits to all processors, to find out before the measurement whether limits work.
         end.limitRouters(Runtime.getRuntime().availableProcessors());
       }
       return end;
@@ -156,13 +156,13 @@ final class CopyEnds implements AutoCloseable {
     return Objects.requireNonNullElse(time, Duration.ZERO);
   }
 
-  /** Three shards, each with a router beside it if there are to be three. */
+  /** Three shards, each with a near router if there are three routers. */
   private static Topology topology(String name, int network, int routers) {
     return Topology.parse(
         name + ".yaml",
         """
         name: %1$s
-        description: three shards, one beside the other, without any delay
+        description: three shards without delays
         regions: [here]
         hosts:
           one: {region: here, address: 127.%2$d.0.1}

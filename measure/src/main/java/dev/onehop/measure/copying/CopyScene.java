@@ -29,7 +29,7 @@ final class CopyScene {
   private static final double PER_SECOND = 1e9;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
-  /** How long writes go on before lags are measured. */
+  /** The time of writes before lags are measured. */
   private static final Duration WARM_UP = Duration.ofSeconds(3);
 
   private static final Duration QUICK_WARM_UP = Duration.ofSeconds(1);
@@ -45,7 +45,7 @@ final class CopyScene {
   private @Nullable RangeMover mover;
   private int written = -1;
 
-  /** The changes that a tool has not applied: from when on, and how many. */
+  /** The changes that a tool has not applied yet: their start and their number. */
   private record Backlog(BsonTimestamp since, long changes) {}
 
   CopyScene(
@@ -76,7 +76,10 @@ final class CopyScene {
     return (Copier) process(tool);
   }
 
-  /** Writes the source anew; for changes, has each tool copy it, to be compared, OneHop. */
+  /**
+   * Loads the source again. For changes, each tool makes a full copy first; for comparisons, OneHop
+   * does.
+   */
   void open() throws InterruptedException {
     load();
     boolean verify = plan.kinds().contains(CopyBenchRun.VERIFY);
@@ -138,7 +141,7 @@ final class CopyScene {
     return run;
   }
 
-  /** The first tool of a round finds the changes unwritten. */
+  /** The first tool of a round writes the changes. */
   private CopyBenchRun backlog(CopyCell cell) throws InterruptedException {
     if (cell.round() != written) {
       progress.state("writing " + plan.operations() + " inserts and updates");
@@ -163,7 +166,7 @@ final class CopyScene {
     return run;
   }
 
-  /** Comparing writes nothing, so its time is that of the command. */
+  /** A comparison writes nothing, so its time is the time of the command. */
   private CopyBenchRun verify(CopyCell cell) throws InterruptedException {
     return measure(
         cell,
@@ -183,7 +186,7 @@ final class CopyScene {
     return run;
   }
 
-  /** A round of lags of one tool. */
+  /** One round of lags of one tool. */
   private final class Lags {
     private final CopyTool tool;
     private final Backlog missed;
@@ -194,7 +197,7 @@ final class CopyScene {
       this.missed = missed;
     }
 
-    /** Follows, catches up, and watches what is written meanwhile. */
+    /** Follows the source, catches up, and measures the lags of new writes. */
     Done run() throws InterruptedException {
       double rate;
       Copier process = copier(tool);
@@ -217,19 +220,19 @@ final class CopyScene {
     }
   }
 
-  /** What is measured. */
+  /** The measured part of a copy. */
   @FunctionalInterface
   private interface Task {
     Done run() throws InterruptedException;
   }
 
   /**
-   * What was done.
+   * The result of a measured part.
    *
-   * @param documents how many documents or changes it was
-   * @param rate how many were written per second; null for as many as the destination was given
-   * @param lag null unless that is what was measured
-   * @param seconds the time of it all; null for that in which the destination was written
+   * @param documents the number of documents or changes
+   * @param rate the writes per second; null to compute it from the destination's counters
+   * @param lag the lags; null if not measured
+   * @param seconds the total time; null for the time in which the destination was written
    */
   private record Done(
       long documents,
@@ -241,7 +244,7 @@ final class CopyScene {
     }
   }
 
-  /** Measures a copy, and verifies it if it is kept. */
+  /** Measures a copy, and verifies it if its result counts. */
   private CopyBenchRun measure(CopyCell cell, Task task) throws InterruptedException {
     limitRouters(cell.isMeasured());
     ToolProcess tool = process(cell.tool());
@@ -295,7 +298,7 @@ final class CopyScene {
   private void limitRouters(boolean measured) {
     Double share = plan.routerCpus();
     if (share != null) {
-      // Where routers are stand-ins, the compiler needs processors first.
+      // The compiler of stand-in routers needs processors during the unmeasured round.
       double now = measured ? share : Runtime.getRuntime().availableProcessors();
       source.limitRouters(now);
       destination.limitRouters(now);

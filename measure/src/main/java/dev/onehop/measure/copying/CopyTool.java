@@ -18,10 +18,10 @@ public enum CopyTool {
   /** MongoDB's migration-verifier, which compares only. */
   MIGRATION_VERIFIER("migration-verifier");
 
-  /** The tools that users bring to copy. */
+  /** The tools for copies that users can provide. */
   public static final List<CopyTool> COPIERS = List.of(PCSM, MONGOSHAKE, MONGOSYNC);
 
-  /** The tools that users bring to compare. */
+  /** The tools for comparisons that users can provide. */
   public static final List<CopyTool> VERIFIERS = List.of(MIGRATION_VERIFIER);
 
   private final String label;
@@ -36,14 +36,14 @@ public enum CopyTool {
   }
 
   /**
-   * The database at the destination. Tools that users bring keep the source's name: not all can
-   * change it.
+   * The database at the destination. Tools that users provide keep the source's name, because some
+   * of them cannot change it.
    */
   String database() {
     return COPIERS.contains(this) ? Workload.DATABASE : label;
   }
 
-  /** Whether the tool copies between such clusters, by its documentation. */
+  /** Whether the tool supports this pair, by its documentation. */
   boolean supports(ClusterPair pair) {
     return switch (this) {
       case DRIVER, ONEHOP, MIGRATION_VERIFIER -> true;

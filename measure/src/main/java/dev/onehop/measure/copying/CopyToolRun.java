@@ -4,22 +4,22 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 
-/** OneHop or the plain driver within its {@link ToolMain}. */
+/** OneHop or the plain driver inside its {@link ToolMain}. */
 interface CopyToolRun extends AutoCloseable {
-  /** Copies the documents of collections that the destination has already. */
+  /** Copies the documents of collections that exist at the destination. */
   void full(List<String> collections) throws InterruptedException, ExecutionException;
 
   /**
-   * Begins to apply the changes of the first collection.
+   * Starts to apply the changes of the first collection.
    *
-   * @param since the time of the first; OneHop has a place of its own
+   * @param since the time of the first change; OneHop uses its own checkpoint instead
    */
   void follow(BsonTimestamp since);
 
-  /** How many changes were applied since then. */
+  /** The number of changes applied since then. */
   long applied();
 
-  /** Ends that. */
+  /** Stops applying changes. */
   void unfollow();
 
   @Override

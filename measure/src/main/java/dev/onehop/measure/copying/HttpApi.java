@@ -22,10 +22,10 @@ final class HttpApi {
   private final String error;
 
   /**
-   * Connects to nothing yet.
+   * Creates the client without connecting.
    *
-   * @param success the field of answers that is true unless a command failed
-   * @param error the field that says why
+   * @param success the field of replies that is true unless a command failed
+   * @param error the field of replies with the reason of a failure
    */
   HttpApi(Program program, String success, String error) {
     this.program = program;
@@ -33,7 +33,7 @@ final class HttpApi {
     this.error = error;
   }
 
-  /** Whether a GET is answered. */
+  /** Whether the program replies to a GET. */
   boolean answers(String path) {
     try {
       JsonNode unused = send(path, HttpRequest.newBuilder().GET());
@@ -44,9 +44,9 @@ final class HttpApi {
   }
 
   /**
-   * The answer to a GET.
+   * The reply to a GET.
    *
-   * @throws Failure if there is none, or the program reports that it has failed
+   * @throws Failure if there is none, or the program reports a failure
    */
   JsonNode status(String path) {
     return checked(path, HttpRequest.newBuilder().GET());
@@ -62,7 +62,7 @@ final class HttpApi {
     JsonNode unused = checked(path, post(body));
   }
 
-  /** Sends a POST, which the program may refuse: whether it did not. */
+  /** Sends a POST that the program may refuse. Returns whether it was accepted. */
   boolean tryCommand(String path, String body) {
     try {
       return send(path, post(body)).path(success).asBoolean();
@@ -71,7 +71,7 @@ final class HttpApi {
     }
   }
 
-  /** A failure for a reason that the program has given. */
+  /** A failure with the program's reason. */
   Failure failed(String path, String reason) {
     return Failure.run("%s answered %s: %s".formatted(program.name(), path, reason), null);
   }

@@ -13,13 +13,13 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * OneHop or the plain driver: a {@link ToolMain} as its parent has it. It lives for all copies
- * between two clusters, so that it is warm.
+ * OneHop or the plain driver: the parent process' side of a {@link ToolMain}. One process makes all
+ * copies between two clusters, so that it is warm.
  */
 final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
 
-  /** Where the optimizing compiler would take the processors from a few small copies. */
+  /** For a few small copies, where the optimizing compiler would compete for the processors. */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
   private final CopyTool tool;
@@ -35,9 +35,9 @@ final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
   }
 
   /**
-   * Starts it.
+   * Starts the process.
    *
-   * @param quick whether there are a few small copies only
+   * @param quick whether there are only a few small copies
    * @param logs the folder of its errors
    */
   static JvmTool start(CopyTool tool, CopyEnd source, CopyEnd destination, boolean quick, Path logs)
@@ -61,7 +61,7 @@ final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
             line -> false));
   }
 
-  /** The same for both: the collections are as OneHop makes them. */
+  /** The same for both tools: OneHop creates the collections. */
   @Override
   public void prepare() throws InterruptedException {
     try (ClusterCopy copy =

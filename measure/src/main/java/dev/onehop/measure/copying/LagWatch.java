@@ -17,14 +17,14 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the destination's shards themselves for what is written, and compares when that was
- * issued at the source with when it is seen here: for good, as change streams tell what a majority
- * has.
+ * Watches the destination's shards for written documents, and compares the issue time at the source
+ * with the arrival time. Change streams return only majority-committed writes, so an arrival is
+ * final.
  */
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;
 
-  /** Leaves of an event when its write was issued. */
+  /** Reduces an event to the issue time of its write. */
   private static final Bson ISSUED =
       Aggregates.project(
           new Document(
@@ -35,7 +35,7 @@ final class LagWatch implements AutoCloseable {
                       "$fullDocument." + Workload.ISSUED,
                       "$updateDescription.updatedFields." + Workload.ISSUED))));
 
-  /** How long a server waits for an event before it says that there is none. */
+  /** The time that a server waits for an event before it returns an empty batch. */
   private static final long AWAIT_MILLIS = 300;
 
   private final List<Thread> threads = new ArrayList<>();
@@ -47,7 +47,7 @@ final class LagWatch implements AutoCloseable {
   private volatile @Nullable RuntimeException failure;
 
   /**
-   * Begins to watch.
+   * Starts to watch.
    *
    * @param start a cluster time of the destination
    */
@@ -71,7 +71,7 @@ final class LagWatch implements AutoCloseable {
   private void watch(MongoCursor<BsonDocument> cursor) {
     try {
       while (true) {
-        // What was written before it is closed is still seen.
+        // Writes from before the close are still counted.
         boolean last = closed;
         BsonDocument event = cursor.tryNext();
         if (event == null && last) {
@@ -90,17 +90,17 @@ final class LagWatch implements AutoCloseable {
     }
   }
 
-  /** What is issued from now on is measured. */
+  /** Starts the measurement of writes that are issued from now on. */
   void begin() {
     from.set(Workload.micros());
   }
 
-  /** What is issued from now on is not. */
+  /** Ends the measurement for writes that are issued from now on. */
   void end() {
     to.set(Workload.micros());
   }
 
-  /** The lags, in microseconds; once it is closed. */
+  /** The lags in microseconds; call it after the close. */
   Histogram lags() {
     RuntimeException failed = failure;
     if (failed != null) {
@@ -109,7 +109,7 @@ final class LagWatch implements AutoCloseable {
     return micros;
   }
 
-  /** Ends once everything that was written until now is seen. */
+  /** Ends after all earlier writes have been seen. */
   @Override
   public void close() {
     closed = true;

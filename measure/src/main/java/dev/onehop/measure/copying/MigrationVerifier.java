@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * MongoDB's migration-verifier. It keeps its state at the destination, in a database of its own,
- * which a start drops.
+ * MongoDB's migration-verifier. It keeps its state in a separate database at the destination, which
+ * a start drops.
  */
 final class MigrationVerifier implements ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * MongoShake. It takes no commands: it copies as soon as it is started. A pause is its end; started
- * again, it goes on from its checkpoint.
+ * MongoShake. It takes no commands and copies as soon as it is started. A pause ends the process;
+ * after a restart it continues from its checkpoint.
  */
 final class MongoShake extends RivalTool {
   MongoShake(Path path, CopyEnd source, CopyEnd destination, Path folder) {

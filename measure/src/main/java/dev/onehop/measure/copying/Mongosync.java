@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.bson.BsonTimestamp;
 
-/** MongoDB's mongosync, by its HTTP interface. */
+/** MongoDB's mongosync, controlled by its HTTP interface. */
 final class Mongosync extends RivalTool {
   private static final String PROGRESS = "/api/v1/progress";
   private static final String START =

@@ -63,7 +63,7 @@ final class OneHopCopy implements CopyToolRun {
               try {
                 copy.run();
               } catch (InterruptedException e) {
-                // Ended.
+                // the copy was closed
               } catch (RuntimeException e) {
                 failure = e;
               }

@@ -14,8 +14,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that users bring, with a port of its own for commands. Its command line and its log go
- * into a folder of the results. Started again and again, one process at a time.
+ * A program that users provide, with a port for commands. Its command line and its log go into a
+ * folder of the results. It can be started several times, one process at a time.
  */
 final class Program implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(60);
@@ -29,9 +29,9 @@ final class Program implements AutoCloseable {
   private ToolUse ended = ToolUse.NONE;
 
   /**
-   * Has started nothing yet.
+   * Creates a program that is not running yet.
    *
-   * @param name in messages, and of the log
+   * @param name its name in messages and as a log file
    * @param folder for its files
    */
   Program(String name, Path path, Path folder) {
@@ -63,7 +63,7 @@ final class Program implements AutoCloseable {
   }
 
   /**
-   * Writes a file that the program reads, or gets as a request.
+   * Writes a file for the program's configuration or requests.
    *
    * @throws Failure if it can't be written
    */
@@ -76,7 +76,7 @@ final class Program implements AutoCloseable {
   }
 
   /**
-   * Starts a process, and waits until it takes commands.
+   * Starts a process, and waits until it accepts commands.
    *
    * @throws Failure if it can't be started, or ends
    */
@@ -99,9 +99,9 @@ final class Program implements AutoCloseable {
   }
 
   /**
-   * Waits for something that the process does.
+   * Waits for a condition that the process fulfils.
    *
-   * @throws Failure if it ends before, or takes longer
+   * @throws Failure if the process ends before, or takes longer
    */
   void await(String what, Duration atMost, BooleanSupplier done) throws InterruptedException {
     long begun = System.nanoTime();
@@ -118,7 +118,7 @@ final class Program implements AutoCloseable {
     }
   }
 
-  /** What all its processes have used. */
+  /** The resource use of all its processes. */
   ToolUse use() {
     Process running = process;
     return running == null ? ended : ended.and(ToolUse.of(running.toHandle()));

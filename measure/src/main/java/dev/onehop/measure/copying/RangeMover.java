@@ -22,7 +22,7 @@ final class RangeMover {
   private int next;
   private int moved;
 
-  /** A range, and the number of the shard that has it. */
+  /** A range, and the number of the shard that owns it. */
   private static final class Range {
     private final String namespace;
     private final BsonDocument min;
@@ -36,10 +36,10 @@ final class RangeMover {
   }
 
   /**
-   * Moves nothing yet.
+   * Creates a mover that is not running yet.
    *
-   * @param namespaces collections whose shards have equal shares of the ranges, in their order
-   * @param bounds where these were split
+   * @param namespaces collections whose shards own equal shares of the ranges, in their order
+   * @param bounds their split points
    */
   RangeMover(Testbed testbed, List<String> namespaces, List<BsonDocument> bounds) {
     this.testbed = testbed;
@@ -53,7 +53,7 @@ final class RangeMover {
     Collections.shuffle(ranges, new Random(1));
   }
 
-  /** Begins to move ranges. */
+  /** Starts to move ranges. */
   void start() {
     active = true;
     moved = 0;
@@ -62,7 +62,7 @@ final class RangeMover {
     thread.start();
   }
 
-  /** Ends after the move that is under way, and returns how many there were since the start. */
+  /** Stops after the running migration. Returns the number of migrations since the start. */
   int stop() throws InterruptedException {
     active = false;
     if (thread != null) {
@@ -82,7 +82,7 @@ final class RangeMover {
           range.shard = to;
           moved++;
         } catch (TestbedException | MongoException e) {
-          // The shard has not removed its old documents of the range yet: another one.
+          // The shard has not yet removed its old documents of this range, so the next range moves.
         }
         Thread.sleep(PAUSE_MILLIS);
       }

@@ -6,18 +6,18 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A copying program that users bring, with the defaults of its documentation. Whether it has
- * applied all changes is asked of the destination, the same for every program: a signal document
- * that was written last is there, and the servers are given no more writes.
+ * A copying program that users provide, with the defaults of its documentation. For every program,
+ * all changes count as applied when the destination has the last written signal document and
+ * receives no more writes.
  */
 abstract class RivalTool implements ToolProcess.Copier {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final Duration PAUSING = Duration.ofSeconds(60);
 
-  /** A destination that is given no writes for so long has everything. */
+  /** A destination without writes for this time has all changes. */
   private static final Duration QUIET = Duration.ofMillis(1_500);
 
-  /** More than the heartbeats and checkpoints of a program that rests. */
+  /** More than the heartbeats and checkpoints of an idle program. */
   private static final long OWN_WRITES = 5;
 
   private final Program program;
@@ -25,7 +25,7 @@ abstract class RivalTool implements ToolProcess.Copier {
   private final CopyEnd destination;
   private final String database;
 
-  /** Has started nothing yet. */
+  /** Creates a tool that is not running yet. */
   RivalTool(CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
     this.program = new Program(tool.label(), path, folder);
     this.source = source;
@@ -34,10 +34,10 @@ abstract class RivalTool implements ToolProcess.Copier {
   }
 
   /**
-   * A tool that is not started yet.
+   * Creates a tool that is not running yet.
    *
-   * @param tool one that users bring
-   * @param path of its program
+   * @param tool a tool that users provide
+   * @param path the path of its program
    * @param folder for its configuration and log
    */
   static ToolProcess of(
@@ -54,20 +54,20 @@ abstract class RivalTool implements ToolProcess.Copier {
   /** Starts the process, unless it copies as soon as it runs. */
   abstract void launch() throws InterruptedException;
 
-  /** Has the process copy everything and follow. */
+  /** Lets the process make a full copy and then follow. */
   abstract void begin() throws InterruptedException;
 
   /**
    * Whether all documents are copied.
    *
-   * @throws Failure if the program reports that it has failed
+   * @throws Failure if the program reports a failure
    */
   abstract boolean hasCopied();
 
-  /** Has it apply no changes until {@link #follow}; false if it can't yet. */
+  /** Stops the application of changes until {@link #follow}; false if that is not possible yet. */
   abstract boolean pause() throws InterruptedException;
 
-  /** The database in which it keeps its state, on either side. */
+  /** The database of its state, on either side. */
   abstract String stateDatabase();
 
   Program program() {
@@ -103,7 +103,7 @@ abstract class RivalTool implements ToolProcess.Copier {
     program.await("apply the last change", PATIENCE, () -> destination.hasSignal(signal));
     long[] last = {destination.written(), System.nanoTime()};
     program.await(
-        "come to rest",
+        "become idle",
         PATIENCE,
         () -> {
           long now = destination.written();
@@ -120,7 +120,7 @@ abstract class RivalTool implements ToolProcess.Copier {
     long begun = System.nanoTime();
     while (!pause()) {
       if (System.nanoTime() - begun > PAUSING.toNanos()) {
-        throw Failure.run(program.name() + " can't be paused", null);
+        throw Failure.run(program.name() + " cannot be paused", null);
       }
       Thread.sleep(100);
     }

@@ -30,7 +30,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the changes of a collection with the plain driver: a change stream through one mongos,
+ * Applies the changes of a collection with the plain driver. A change stream through one mongos is
  * split by document into lanes, which write unordered batches through one mongos. Keeps no
  * checkpoint.
  */
@@ -63,9 +63,9 @@ final class SingleMongosApplier implements AutoCloseable {
   }
 
   /**
-   * Begins to apply.
+   * Starts to apply changes.
    *
-   * @param start the cluster time from which on
+   * @param start the cluster time of the first change
    */
   static SingleMongosApplier open(
       MongoClient source,
@@ -89,7 +89,7 @@ final class SingleMongosApplier implements AutoCloseable {
             .iterator());
   }
 
-  /** How many events are applied. */
+  /** The number of applied events. */
   long applied() {
     RuntimeException failed = failure;
     if (failed != null) {
@@ -109,7 +109,7 @@ final class SingleMongosApplier implements AutoCloseable {
         step.run();
       }
     } catch (InterruptedException e) {
-      // Closed.
+      // the applier was closed
     } catch (RuntimeException e) {
       if (!closed) {
         failure = e;
@@ -118,7 +118,7 @@ final class SingleMongosApplier implements AutoCloseable {
   }
 
   private void read() throws InterruptedException {
-    RawBsonDocument event = cursor.tryNext(); // Waits as long as the server does.
+    RawBsonDocument event = cursor.tryNext(); // waits as long as the server does
     if (event != null) {
       lanes.get(Math.floorMod(id(event).hashCode(), LANES)).put(event);
     }
@@ -132,8 +132,8 @@ final class SingleMongosApplier implements AutoCloseable {
     List<RawBsonDocument> batch = new ArrayList<>();
     batch.add(lane.take());
     lane.drainTo(batch, BATCH - 1);
-    // The driver sends a batch's inserts, then its updates, then its deletes, and those of one
-    // document on one shard are carried out in their order. What goes against that waits.
+    // The driver sends a batch's inserts, then its updates, then its deletes. A shard executes the
+    // writes of one document in their order. An event against this order waits for the next batch.
     List<WriteModel<RawBsonDocument>> writes = new ArrayList<>();
     Map<BsonValue, Integer> kinds = new HashMap<>();
     for (RawBsonDocument event : batch) {
@@ -160,7 +160,7 @@ final class SingleMongosApplier implements AutoCloseable {
       case "replace" -> put(key, (RawBsonDocument) event.getDocument("fullDocument"));
       case "delete" -> new DeleteOneModel<>(key);
       case "update" -> update(key, event.getDocument("updateDescription"));
-      default -> throw new IllegalStateException("an event that is not applied: " + type);
+      default -> throw new IllegalStateException("an unsupported event: " + type);
     };
   }
 
@@ -191,7 +191,7 @@ final class SingleMongosApplier implements AutoCloseable {
           .anyMatch(error -> error.getCategory() != ErrorCategory.DUPLICATE_KEY)) {
         throw e;
       }
-      // Some were copied already: all events of the batch once more, whatever is there.
+      // Some documents were copied before: applies all events of the batch again as replacements.
       List<WriteModel<RawBsonDocument>> again = new ArrayList<>();
       for (WriteModel<RawBsonDocument> write : writes) {
         again.add(

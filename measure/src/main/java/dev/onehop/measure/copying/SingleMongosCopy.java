@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link CopyTool#DRIVER}: what an application can write with the plain driver. */
+/** {@link CopyTool#DRIVER}: a copy that an application can program with the plain driver. */
 final class SingleMongosCopy implements CopyToolRun {
   private final MongoClient source;
   private final MongoClient destination;

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.bson.RawBsonDocument;
 
 /**
- * Copies documents with the plain driver: one cursor for each collection and several writers with
- * unordered batches, all through one mongos of each side. Documents stay bytes on their way.
+ * Copies documents with the plain driver: one cursor for each collection, and several writers with
+ * unordered batches, all through one mongos on each side. The documents stay encoded.
  */
 final class SingleMongosReader {
   static final int WRITERS = 8;
@@ -53,7 +53,7 @@ final class SingleMongosReader {
     this.destination = destination;
   }
 
-  /** Copies collections of a database to those of the same names. */
+  /** Copies collections of a database to collections with the same names. */
   void run(String from, String to, List<String> collections)
       throws InterruptedException, ExecutionException {
     ExecutorService readers = Executors.newFixedThreadPool(collections.size());

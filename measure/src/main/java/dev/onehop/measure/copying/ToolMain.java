@@ -11,9 +11,9 @@ import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 
 /**
- * The main class of a {@link JvmTool}. Its standard input has a {@link Task} in the first line, as
- * JSON, and then one command a line: {@code full COLLECTION...}, {@code follow TIME}, {@code await
- * EVENTS}, {@code unfollow}, {@code verify}. Each is answered with {@code ok} when it is done.
+ * The main class of a {@link JvmTool}. The first line of its standard input is a {@link Task} as
+ * JSON. Each further line is a command: {@code full COLLECTION...}, {@code follow TIME}, {@code
+ * await EVENTS}, {@code unfollow}, {@code verify}. It replies {@code ok} after each.
  */
 public final class ToolMain {
   static final String OK = "ok";
@@ -24,15 +24,15 @@ public final class ToolMain {
   private ToolMain() {}
 
   /**
-   * What the process is for.
+   * The task of the process.
    *
-   * @param tool that copies
+   * @param tool the tool that copies
    * @param from URL of the source
    * @param to URL of the destination
    */
   record Task(CopyTool tool, String from, String to) {}
 
-  /** Does what its standard input says. */
+  /** Executes the commands of its standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, ToolMain::run);
   }
@@ -75,7 +75,7 @@ public final class ToolMain {
         since = System.nanoTime();
       } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
         throw new IllegalStateException(
-            "%d of %d changes were applied, and no more for %d s"
+            "%d of %d changes were applied, and none within the last %d s"
                 .formatted(applied, wanted, PATIENCE.toSeconds()));
       }
     }

@@ -3,9 +3,9 @@ package dev.onehop.measure.copying;
 import java.util.List;
 import org.bson.BsonTimestamp;
 
-/** A tool in a process of its own, so that its processor time and memory are its own. */
+/** A tool in a separate process, so that its processor time and memory can be measured. */
 interface ToolProcess extends AutoCloseable {
-  /** What the process has used so far. */
+  /** The resource use of the process so far. */
   ToolUse use();
 
   @Override
@@ -13,41 +13,41 @@ interface ToolProcess extends AutoCloseable {
 
   /** A tool that copies. */
   interface Copier extends ToolProcess {
-    /** Readies the tool and the destination for a full copy. */
+    /** Prepares the tool and the destination for a full copy. */
     void prepare() throws InterruptedException;
 
     /**
-     * Copies the documents of all collections. After that, the tool can follow.
+     * Copies the documents of all collections. After it the tool can follow.
      *
-     * @param collections all there are
+     * @param collections all collections
      */
     void full(List<String> collections) throws InterruptedException;
 
     /**
-     * Begins to apply changes.
+     * Starts to apply changes.
      *
-     * @param since the cluster time up to which the destination has everything; for tools that keep
-     *     no place themselves
+     * @param since the cluster time up to which the destination is complete; for tools without
+     *     their own checkpoint
      */
     void follow(BsonTimestamp since) throws InterruptedException;
 
     /**
      * Waits until the changes of the source are applied.
      *
-     * @param changes how many there are since {@link #follow}
+     * @param changes the number of changes since {@link #follow}
      */
     void await(long changes) throws InterruptedException;
 
-    /** Ends following. */
+    /** Stops applying changes. */
     void unfollow() throws InterruptedException;
   }
 
   /** A tool that compares. */
   interface Verifier extends ToolProcess {
     /**
-     * Compares the source with what OneHop has copied.
+     * Compares the source with OneHop's copy.
      *
-     * @param collections all there are
+     * @param collections all collections
      * @throws dev.onehop.resync.Failure if they differ
      */
     void verify(List<String> collections) throws InterruptedException;

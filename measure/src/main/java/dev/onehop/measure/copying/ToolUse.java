@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What a tool's process has used.
+ * The resource use of a tool's process.
  *
  * @param cpu processor time so far
- * @param memoryBytes the most memory (RSS) so far; 0 where that is not known
+ * @param memoryBytes the most memory (RSS) so far; 0 if unknown
  */
 record ToolUse(Duration cpu, long memoryBytes) {
   static final ToolUse NONE = new ToolUse(Duration.ZERO, 0);
@@ -19,7 +19,7 @@ record ToolUse(Duration cpu, long memoryBytes) {
         process.info().totalCpuDuration().orElse(Duration.ZERO), mostMemory(process.pid()));
   }
 
-  /** The use of this process and of one after it. */
+  /** The combined use of this process and a later one. */
   ToolUse and(ToolUse next) {
     return new ToolUse(cpu.plus(next.cpu), Math.max(memoryBytes, next.memoryBytes));
   }
@@ -32,7 +32,7 @@ record ToolUse(Duration cpu, long memoryBytes) {
           .findFirst()
           .orElse(0);
     } catch (IOException e) {
-      return 0; // Not Linux, or the process has ended.
+      return 0; // not Linux, or the process has ended
     }
   }
 }

@@ -35,10 +35,10 @@ import site.ycsb.generator.ScrambledZipfianGenerator;
 final class Workload {
   static final String DATABASE = "ycsb";
 
-  /** The database of the documents that rivals are watched by. */
+  /** The database of the signal documents. */
   static final String SIGNALS = "signals";
 
-  /** When an operation was issued, in microseconds since 1970. */
+  /** The field with the issue time of an operation, in microseconds since 1970. */
   static final String ISSUED = "issued";
 
   private static final int THREADS = 4;
@@ -65,7 +65,7 @@ final class Workload {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** Writes new documents, split over some collections. */
+  /** Writes new documents, distributed over some collections. */
   void load(int count, int collections) throws InterruptedException {
     records.set(count / collections);
     List<Callable<Void>> batches = new ArrayList<>();
@@ -103,8 +103,7 @@ final class Workload {
   }
 
   private void batch(int count) {
-    // What updates may choose: what was there before the batch, so that none is written for
-    // nothing.
+    // Updates choose among records from before the batch, so that none fails to find its record.
     ScrambledZipfianGenerator zipfian = new ScrambledZipfianGenerator(known());
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -117,7 +116,9 @@ final class Workload {
     var unused = target(0).bulkWrite(writes, new BulkWriteOptions().ordered(false));
   }
 
-  /** Records that are there for certain; other threads may be about to write the last ones. */
+  /**
+   * The number of records that exist for certain; other threads may still be writing the last ones.
+   */
   private long known() {
     return Math.max(1, records.get() - (long) THREADS * 2 * BATCH);
   }
@@ -136,16 +137,16 @@ final class Workload {
             Updates.set(ISSUED, new BsonInt64(micros()))));
   }
 
-  /** Now, by the clock of all processes on this machine. */
+  /** The present time by the clock of all processes on this machine. */
   static long micros() {
     Instant now = Instant.now();
     return TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1_000;
   }
 
   /**
-   * Writes the same at a rate, as long as that can be kept.
+   * Writes inserts and updates at a rate, or more slowly if the servers are slower.
    *
-   * @return how many operations were written
+   * @return the number of operations written
    */
   long write(int perSecond, Duration time) throws InterruptedException {
     ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);

@@ -7,28 +7,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The rate at which a destination was written, from samples of how many statements that write its
- * shards were given. What a tool writes for itself is among them; it is little.
+ * The rate of writes to a destination, from samples of its shards' counters of inserts, updates and
+ * deletes. A tool's own writes are included; they are few.
  */
 final class WriteRate {
-  /** A copy is timed without this part of what is written at its beginning, and at its end. */
+  /** The part of the writes at the start and at the end that does not count for the time. */
   static final double MARGIN = 0.01;
 
-  /** Shorter times are not told apart. */
+  /** The shortest time that can be measured. */
   private static final double LEAST_SECONDS = 0.001;
 
   private WriteRate() {}
 
   /**
-   * What was seen.
+   * The measured writes.
    *
-   * @param startSeconds from the beginning until the first hundredth was written
-   * @param seconds from then until all but the last hundredth was
+   * @param startSeconds from the start until the first hundredth was written
+   * @param seconds from then until all but the last hundredth was written
    * @param series documents per second, in each whole second of that time
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}
 
-  /** The rate of samples, of which there is at least one. */
+  /** The rate from samples, of which there is at least one. */
   static Written of(List<Sample<Long>> samples) {
     Sample<Long> first = samples.get(0);
     Sample<Long> last = samples.get(samples.size() - 1);
@@ -54,7 +54,7 @@ final class WriteRate {
     return between(samples, WriteRate::seconds, second, Sample::value);
   }
 
-  /** A figure where another one, which does not fall, reaches a value: linear between samples. */
+  /** The value of a figure when a non-decreasing figure reaches a value: linear between samples. */
   private static double between(
       List<Sample<Long>> samples,
       ToDoubleFunction<Sample<Long>> rising,

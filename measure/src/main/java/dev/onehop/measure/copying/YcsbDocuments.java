@@ -9,12 +9,12 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import site.ycsb.Utils;
 
-/** Documents as YCSB's binding for MongoDB writes them: ten fields of 100 bytes. */
+/** Documents in the format of YCSB's binding for MongoDB: ten fields of 100 bytes. */
 final class YcsbDocuments {
   static final int FIELDS = 10;
   private static final int LENGTH = 100;
 
-  /** So that keys sort as their hashes do. */
+  /** The order of these keys is the order of their hashes. */
   private static final String KEY = "user%019d";
 
   private YcsbDocuments() {}
@@ -43,7 +43,7 @@ final class YcsbDocuments {
     return document;
   }
 
-  /** Printable and hard to compress, as YCSB's. */
+  /** Printable and hard to compress, like YCSB's. */
   static BsonString value() {
     byte[] bytes = new byte[LENGTH];
     ThreadLocalRandom random = ThreadLocalRandom.current();

@@ -1,4 +1,4 @@
-/** What {@code onehop copy --bench} measures. */
+/** The measurements of {@code onehop copy --bench}. */
 @NullMarked
 package dev.onehop.measure.copying;
 

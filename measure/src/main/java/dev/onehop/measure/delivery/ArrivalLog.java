@@ -12,8 +12,8 @@ import java.util.function.IntPredicate;
 import org.bson.RawBsonDocument;
 
 /**
- * What has come by one stream of a run's rows: each row is checked, counted and timed. Thread-safe;
- * each channel's events are taken by one thread at a time.
+ * The events of a run's rows that one stream has delivered. Checks, counts and times each row.
+ * Thread-safe; one thread at a time takes each channel's events.
  */
 final class ArrivalLog implements EventStream.Sink {
 
@@ -31,23 +31,23 @@ final class ArrivalLog implements EventStream.Sink {
   private final ReadWriteLock taking = new ReentrantReadWriteLock();
   private boolean closed; // guarded by taking
 
-  /** Times rows that came for the first time. */
+  /** Times rows at their first arrival. */
   @FunctionalInterface
   interface Timing {
     /**
      * Times a row.
      *
-     * @param seenMicros when the row came, by {@link SteadyClock}
+     * @param seenMicros the arrival time of the row, by {@link SteadyClock}
      */
     void time(int channel, Row row, RawBsonDocument event, long seenMicros);
   }
 
   /**
-   * A log that has nothing yet.
+   * Creates an empty log.
    *
-   * @param run which rows are looked at
+   * @param run the run whose rows count
    * @param total whether all events of a channel have one order
-   * @param channels which channels are looked at
+   * @param channels the channels that count
    */
   ArrivalLog(int run, boolean total, IntPredicate channels, Timing timing) {
     this.run = run;
@@ -100,7 +100,7 @@ final class ArrivalLog implements EventStream.Sink {
     return checker;
   }
 
-  /** Events of the run's rows so far, without signals. */
+  /** The number of events of the run's rows so far, without signals. */
   long rows() {
     return rows.sum();
   }
@@ -110,23 +110,23 @@ final class ArrivalLog implements EventStream.Sink {
     return bytes.sum();
   }
 
-  /** When the last of them was taken, by {@link SteadyClock}; 0 if none was. */
+  /** The time of the last event, by {@link SteadyClock}; 0 without events. */
   long lastMicros() {
     return lastMicros.get();
   }
 
-  /** Rows of a group that have come, each version once. */
+  /** The number of rows of a group that have arrived, each version once. */
   long rows(int group) {
     LongAdder its = groups.get(group);
     return its == null ? 0 : its.sum();
   }
 
-  /** Signals that have come, each once. */
+  /** The number of signals that have arrived, each once. */
   long signals() {
     return signals.size();
   }
 
-  /** When the last of some signals came; empty if one has not come. */
+  /** The arrival time of the last of some signals; empty if one has not arrived. */
   OptionalLong signalled(Collection<Long> numbers) {
     long last = 0;
     for (Long number : numbers) {
@@ -139,7 +139,7 @@ final class ArrivalLog implements EventStream.Sink {
     return OptionalLong.of(last);
   }
 
-  /** Waits for events that are being taken; none is taken afterwards. */
+  /** Waits for running calls of {@link #take}; later calls have no effect. */
   void close() {
     taking.writeLock().lock();
     try {

@@ -11,17 +11,17 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * Times how long it takes from subscribing until one is live, while others write: to a half of the
- * collection, or to all of it. The first test is not timed. Used once.
+ * Measures the time from subscribing to being live, while others write: to a half of the
+ * collection, or to the whole collection. The first test does not count. Used once.
  */
 final class Bootstrap {
 
   private static final int OTHERS = 1;
 
-  /** Of each writer. */
+  /** The rate of each writer. */
   private static final double WRITES_PER_SECOND = 200;
 
-  /** How long writers go on before and after. */
+  /** The time of writes before and after a test. */
   private static final long WRITING_MILLIS = 300;
 
   private final PropagatePlan plan;
@@ -41,7 +41,7 @@ final class Bootstrap {
     }
   }
 
-  /** Measures. */
+  /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
     try (MongoClient writes = Clients.oneHop(session.cluster().url());
         RowWriter rows = writer(writes, query.group());

@@ -11,16 +11,16 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits a mongos' stream into the same channels as OneHop's own stream has, and hands each
- * channel's events on in order, on a few threads. Each channel has one thread, which it may share.
- * Used by one thread.
+ * Splits a mongos' stream into the same channels as OneHop's own stream, and delivers each
+ * channel's events in order on a few threads. Each channel has one thread, which other channels may
+ * share. Used by one thread.
  */
 final class ChannelSplit implements AutoCloseable {
 
-  /** How many events may be handed on at once; fewer than may wait. */
+  /** The most events per call of {@link #take}; less than {@link #MOST_WAITING}. */
   static final int MOST_AT_ONCE = 4_096;
 
-  /** How many events wait to be taken at most; then the reader waits. */
+  /** The most events that wait for delivery; beyond that the reader waits. */
   private static final int MOST_WAITING = 16_384;
 
   private final int count;
@@ -30,9 +30,9 @@ final class ChannelSplit implements AutoCloseable {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
   /**
-   * A split that has nothing yet.
+   * Creates a split without events.
    *
-   * @param count how many channels
+   * @param count the number of channels
    */
   ChannelSplit(int count, EventStream.Sink sink) {
     this.count = count;
@@ -44,9 +44,9 @@ final class ChannelSplit implements AutoCloseable {
   }
 
   /**
-   * Hands on events, in order; waits while too many wait to be taken.
+   * Delivers events in order; waits while too many wait for delivery.
    *
-   * @param events at most {@link #MOST_AT_ONCE}; those without a document key are left out
+   * @param events at most {@link #MOST_AT_ONCE}; events without a document key are left out
    */
   void take(List<RawBsonDocument> events) throws InterruptedException {
     List<List<RawBsonDocument>> parts = new ArrayList<>();
@@ -79,12 +79,12 @@ final class ChannelSplit implements AutoCloseable {
     }
   }
 
-  /** Why the sink has failed; null if it has not. */
+  /** The failure of the sink; null if there is none. */
   @Nullable Throwable failure() {
     return failure.get();
   }
 
-  /** Waits until all that was handed on is taken. */
+  /** Waits until all events are delivered. */
   @Override
   public void close() {
     room.acquireUninterruptibly(MOST_WAITING);

@@ -39,7 +39,7 @@ final class Clients {
     return MongoClients.create(settings(url));
   }
 
-  /** An application's client with OneHop, whose writes go to the mongos beside the owning shard. */
+  /** A client of an application with OneHop, whose writes go to a mongos near the owner. */
   static MongoClient oneHop(ClusterUrl url) {
     return OneHop.builder(url.secret())
         .applyToClientSettings(settings -> trust(settings, url.authority()))
@@ -47,7 +47,7 @@ final class Clients {
   }
 
   /**
-   * Waits until a change stream could start on a collection, which need not be there.
+   * Waits until a change stream can start on a collection. The collection need not exist.
    *
    * @throws IllegalArgumentException if the servers are too old for it
    */

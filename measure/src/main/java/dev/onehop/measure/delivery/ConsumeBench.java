@@ -14,10 +14,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@code onehop consume}: how many rows are consumed, and how far behind consumers are. */
+/** {@code onehop consume}: measures the rate of consumed rows, and the lag of consumers. */
 public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint, ConsumeResults> {
 
-  /** In the database of the cluster's URL. */
+  /** The collection, in the database of the cluster's URL. */
   static final String COLLECTION = "onehop_consume";
 
   /** The size of a row. */
@@ -25,31 +25,31 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
 
   private static final int CHUNKS_PER_SHARD = 4;
 
-  /** A writer that has less of its rate than this says so. */
+  /** A writer below this share of its rate prints a warning. */
   private static final double LEAST_OF_RATE = 0.95;
 
   private final ConsumePlan plan;
   private final boolean oneClock;
 
-  // Distinguishes rows of earlier runs, whose documents may still be there.
+  // Distinguishes this run's rows from rows of earlier runs, whose documents may still exist.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
   private @Nullable Backlog backlog;
 
   /**
-   * Rows that were written before they are read.
+   * Rows that are written before they are read.
    *
    * @param run marks the rows
    * @param start cluster time before the first of them
-   * @param count of the rows, each version counted
-   * @param rows what was acknowledged
+   * @param count the number of the rows, each version counted
+   * @param rows the acknowledged rows
    */
   record Backlog(int run, BsonTimestamp start, long count, RowSet rows) {}
 
   /**
-   * A bench of what a plan asks for.
+   * Creates a bench for a plan.
    *
-   * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
-   *     theirs
+   * @param oneClock whether the servers have this machine's clock, so that a lag can be computed
+   *     from their times
    */
   public ConsumeBench(ConsumePlan plan, boolean oneClock) {
     this.plan = plan;
@@ -150,7 +150,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
             "rows of " + ROW_BYTES + " bytes, four key fields, one write in ten replaces a row",
             oneClock
                 ? List.of()
-                : List.of("lags from the commit: the servers may have another clock"),
+                : List.of("lags since the commit: the servers may have another clock"),
             1,
             0);
     return new ConsumeResults(

@@ -8,19 +8,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run is to measure. Immutable.
+ * The settings of a run. Immutable.
  *
  * @param kinds of {@link ConsumePoint#DRAIN}, {@link ConsumePoint#LIVE}, {@link ConsumePoint#IDLE},
  *     in the order they run
  * @param sources where events are read
- * @param channels how many channels, one point for each; a point with an idle shard has the fewest
- * @param processes how many processes share the channels
- * @param total whether direct streams are in the order of all events; with an idle shard they are
- * @param rate rows per second that are written while consumers read; null for as many as there can
- *     be
+ * @param channels numbers of channels, one point for each; a point with an idle shard has the
+ *     fewest
+ * @param processes the number of processes that share the channels
+ * @param total whether direct streams are in the order of all events; with an idle shard they
+ *     always are
+ * @param rate rows per second that are written while consumers read; null for as many as possible
  * @param idleRate the same for points with an idle shard
- * @param rows of the backlog that is drained
- * @param duration how long a point is measured that is no drain
+ * @param rows the rows of the backlog that is drained
+ * @param duration how long a point other than a drain is measured
  * @param warmup how long rows are written before that
  */
 public record ConsumePlan(
@@ -35,19 +36,18 @@ public record ConsumePlan(
     Duration duration,
     Duration warmup) {
 
-  /** Rows that a consumer takes a second, to say beforehand how long a run takes. */
+  /** The expected rows per second of a consumer, for estimates. */
   private static final long EXPECTED_RATE = 40_000;
 
-  /** Rows that are written a second, likewise. */
+  /** The expected rows per second of a writer, for estimates. */
   private static final long EXPECTED_WRITES = 20_000;
 
-  /** What a point takes besides: a JVM starts, connects and ends. */
+  /** The time of a point for starting, connecting and ending a JVM. */
   private static final Duration OVERHEAD = Duration.ofSeconds(3);
 
-  /** How long consumers go on with rows that were written faster than they can read. */
+  /** The time that consumers need for rows that were written faster than they can read. */
   private static final Duration CATCHING_UP = Duration.ofSeconds(5);
 
-  /** Copies of the lists. */
   public ConsumePlan {
     kinds = List.copyOf(kinds);
     sources = List.copyOf(sources);
@@ -55,7 +55,7 @@ public record ConsumePlan(
   }
 
   /**
-   * A point. Immutable.
+   * A point of the measurement. Immutable.
    *
    * @param total whether a direct stream is in the order of all events
    */
@@ -73,13 +73,13 @@ public record ConsumePlan(
       return "points/%s-%s-%03d".formatted(kind, source.label(), channels);
     }
 
-    /** The order of its events, as results have it. */
+    /** The order of its events in results. */
     String order() {
       return total || source == StreamPath.MONGOS ? "total" : "key";
     }
   }
 
-  /** The points, the sources side by side. */
+  /** The points, with the sources next to each other. */
   List<Point> points() {
     List<Point> points = new ArrayList<>();
     for (String kind : kinds) {
@@ -98,12 +98,12 @@ public record ConsumePlan(
     return kinds.contains(ConsumePoint.DRAIN);
   }
 
-  /** How long writing the backlog is expected to take; zero if there is none. */
+  /** The expected time of writing the backlog; zero if there is none. */
   Duration estimateBacklog() {
     return hasDrains() ? Duration.ofMillis(1000 * rows / EXPECTED_WRITES) : Duration.ZERO;
   }
 
-  /** How long a point is expected to take. */
+  /** The expected time of a point. */
   Duration estimate(Point point) {
     if (point.kind().equals(ConsumePoint.DRAIN)) {
       return OVERHEAD.plusMillis(2 * 1000 * rows / EXPECTED_RATE);
@@ -114,7 +114,7 @@ public record ConsumePlan(
         : measured;
   }
 
-  /** Rows per second of a point that are written while it is measured; null if not limited. */
+  /** Rows per second that are written while the point is measured; null for no limit. */
   @Nullable Double rate(Point point) {
     return point.kind().equals(ConsumePoint.IDLE) ? (Double) idleRate : rate;
   }

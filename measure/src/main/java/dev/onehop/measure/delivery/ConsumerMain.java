@@ -19,10 +19,11 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer in a process of its own, so that its processor time and memory are its own. Standard
- * input has the task in the first line, as JSON, and then one command a line: {@code open}, {@code
- * window FROM TO}, {@code close}; its end ends the process. Standard output has {@code ready} once,
- * {@code opened}, {@code seen N} a few times a second, and a report as JSON when closed.
+ * A consumer in a separate process, so that its processor time and memory can be measured. The
+ * first line of standard input is the task as JSON. Each further line is a command: {@code open},
+ * {@code window FROM TO}, {@code close}. The end of input ends the process. Standard output has
+ * {@code ready} once, {@code opened}, {@code seen N} a few times a second, and a report as JSON
+ * after {@code close}.
  */
 public final class ConsumerMain {
 
@@ -31,7 +32,7 @@ public final class ConsumerMain {
   static final String SEEN = "seen ";
   static final String REPORT = "report ";
 
-  /** The file of the rows that were seen. */
+  /** The file of the rows that have arrived. */
   static final String ROWS = "seen";
 
   private static final Duration SAMPLE = Duration.ofMillis(100);
@@ -42,16 +43,17 @@ public final class ConsumerMain {
   private @Nullable Consumption open;
 
   /**
-   * What a consumer is to do. Immutable.
+   * The task of a consumer. Immutable.
    *
-   * @param url the cluster's, with the database; may hold a password, which command lines must not
-   * @param authority PEM file of the certificates to trust; null for what Java trusts
-   * @param run which rows are looked at
-   * @param point what is measured
-   * @param process this one, from 0: it has every channel whose number, modulo the processes, is
-   *     this
+   * @param url the cluster's URL with the database; may contain a password, which must not be on a
+   *     command line
+   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
+   * @param run the run whose rows count
+   * @param point the point of the measurement
+   * @param process the number of this process, from 0: it has every channel with this number modulo
+   *     the processes
    * @param start cluster time from which events are read, as a number
-   * @param folder where the process leaves what it has seen
+   * @param folder for the files of the process
    */
   record Task(
       String url,
@@ -73,7 +75,7 @@ public final class ConsumerMain {
 
     @Override
     public String toString() {
-      return point.title() + ", process " + process; // Without the URL.
+      return point.title() + ", process " + process; // without the URL
     }
   }
 
@@ -143,7 +145,7 @@ public final class ConsumerMain {
     this.out = out;
   }
 
-  /** Does what its standard input says. */
+  /** Executes the commands of its standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
   }

@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 
-/** The processes of {@link ConsumerMain} that share the channels of a point. Used by one thread. */
+/** The {@link ConsumerMain} processes that share the channels of a point. Used by one thread. */
 final class Consumers implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(20);
 
-  /** No new row for so long: it will not come. */
+  /** After this time without a new row, missing rows count as lost. */
   private static final Duration STALL = Duration.ofSeconds(20);
 
-  /** After the last row, for those that might come again. */
+  /** The wait after the last row, for rows that might arrive again. */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -83,7 +83,7 @@ final class Consumers implements AutoCloseable {
     return answers;
   }
 
-  /** Has all open their streams at the same time, and waits until they have. */
+  /** Lets all open their streams at the same time, and waits until the streams are open. */
   void open() throws InterruptedException {
     seen.clear();
     send("open");
@@ -95,24 +95,27 @@ final class Consumers implements AutoCloseable {
     send("window " + fromMicros + " " + toMicros);
   }
 
-  /** Versions of rows seen by all since they opened their streams, each once by each. */
+  /**
+   * The versions of rows that have arrived since the streams were opened; each process counts each
+   * once.
+   */
   long seen() {
     return seen.values().stream().mapToLong(rows -> rows).sum();
   }
 
   /**
-   * Fails if one of them has.
+   * Checks that no process has failed.
    *
-   * @throws dev.onehop.resync.Failure why
+   * @throws dev.onehop.resync.Failure with the reason of a failure
    */
   void check() {
     processes.forEach(ChildJvm::check);
   }
 
   /**
-   * Waits until all rows were seen, or none has come for long.
+   * Waits until all rows have arrived, or none has for a long time.
    *
-   * @param progress gets the rows seen by all so far
+   * @param progress gets the number of rows that have arrived so far
    */
   void awaitRows(long rows, LongConsumer progress) throws InterruptedException {
     long most = -1;
@@ -129,12 +132,12 @@ final class Consumers implements AutoCloseable {
     }
   }
 
-  /** Waits a little for rows that might come again. */
+  /** Waits a little for rows that might arrive again. */
   void settle() throws InterruptedException {
     Thread.sleep(SETTLE.toMillis());
   }
 
-  /** Has all close their streams, and takes what they found. */
+  /** Lets all close their streams, and returns their reports. */
   List<ConsumerReport> reports() throws InterruptedException, IOException {
     send("close");
     List<ConsumerReport> reports = new ArrayList<>();
@@ -144,7 +147,7 @@ final class Consumers implements AutoCloseable {
     return reports;
   }
 
-  /** What each has seen, by its last report. */
+  /** The rows that have arrived at each process, by its last report. */
   List<RowSet> rows() throws IOException {
     List<RowSet> rows = new ArrayList<>();
     for (Path folder : folders) {

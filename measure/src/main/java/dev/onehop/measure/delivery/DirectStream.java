@@ -14,7 +14,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** OneHop's change stream of each shard: as events come, put in order, or split into channels. */
+/** OneHop's change stream of each shard: in arrival order, sorted, or split into channels. */
 final class DirectStream implements EventStream {
 
   private static final Duration OPENING = Duration.ofSeconds(60);
@@ -24,19 +24,19 @@ final class DirectStream implements EventStream {
   private volatile @Nullable Throwable failure;
 
   /**
-   * @param release frees what the stream's subscriptions share, after them
+   * @param release frees the shared resources of the stream's subscriptions, after them
    */
   private DirectStream(Runnable release) {
     this.release = release;
   }
 
-  /** One stream in order. */
+  /** Opens one stream in order. */
   static EventStream ordered(StreamRequest request, Sink sink) {
     return new DirectStream(() -> {})
         .read(Flux.from(inOrder(request).documents()).doOnNext(document -> sink.take(0, document)));
   }
 
-  /** One stream in order, in channels. */
+  /** Opens one stream in order, split into channels. */
   static EventStream channels(StreamRequest request, Sink sink) {
     return new DirectStream(() -> {})
         .read(
@@ -49,7 +49,7 @@ final class DirectStream implements EventStream {
                     }));
   }
 
-  /** A stream of each shard by itself. A shard that is added later is not read. */
+  /** Opens a separate stream of each shard. A shard that is added later is not read. */
   static EventStream shards(StreamRequest request, Sink sink) {
     ShardParts parts = builder(request).build().parts();
     DirectStream stream = new DirectStream(parts::close);

@@ -30,13 +30,13 @@ interface EventStream extends AutoCloseable {
     };
   }
 
-  /** Why it has ended by itself; null if it has not. */
+  /** The failure that ended the stream; null if there is none. */
   @Nullable Throwable failure();
 
   /**
-   * Fails if the stream has.
+   * Checks that the stream has not failed.
    *
-   * @throws Failure why
+   * @throws Failure with the reason of a failure
    */
   default void check(StreamPath path) {
     Throwable why = failure();
@@ -46,7 +46,7 @@ interface EventStream extends AutoCloseable {
     }
   }
 
-  /** Ends it. An event that is on its way may still be taken. */
+  /** Closes it. The sink may still get an event in flight. */
   @Override
   void close();
 }

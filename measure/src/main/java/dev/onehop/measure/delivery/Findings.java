@@ -10,31 +10,31 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a measurement of {@code onehop propagate} finds by one path: times by their names, and
- * faults. Can be read from and written as JSON. Not thread-safe but for its samples.
+ * The result of a measurement of {@code onehop propagate} by one path: times by name, and faults.
+ * Can be read from and written as JSON. Not thread-safe, except for its samples.
  */
 final class Findings {
 
-  /** Of each object, or of each run until it is live. */
+  /** The time of each object, or of each run until it is live. */
   static final String LATENCY = "latency";
 
-  /** Of each object, from when its write began. */
+  /** The time of each object since its write began. */
   static final String SERVICE = "service";
 
-  /** Of each test or client. */
+  /** The time of each test or client. */
   static final String TEST = "test";
 
-  /** Of each snapshot that is read. */
+  /** The time of each read of a snapshot. */
   static final String SNAPSHOT = "snapshot";
 
   @JsonProperty private final Map<String, Samples> times = new LinkedHashMap<>();
   @JsonProperty private long lost;
   @JsonProperty private long doubled;
 
-  /** For Jackson alone. */
+  /** Only for Jackson. */
   private Findings() {}
 
-  /** Findings without any yet, of the times with these names. */
+  /** Creates empty findings with times of these names. */
   static Findings of(String... names) {
     Findings findings = new Findings();
     for (String name : names) {
@@ -43,28 +43,28 @@ final class Findings {
     return findings;
   }
 
-  /** The times of a name that it was made with. */
+  /** The times of one of the names. */
   Samples times(String name) {
     return Objects.requireNonNull(times.get(name));
   }
 
-  /** Adds versions that were lost, and those that came again. */
+  /** Adds numbers of lost and of repeated versions. */
   void faults(long more, long again) {
     lost += more;
     doubled += again;
   }
 
-  /** Adds what others have found. */
+  /** Adds the findings of others. */
   void addAll(Findings others) {
     times.forEach((name, samples) -> samples.addAll(others.times(name)));
     faults(others.lost, others.doubled);
   }
 
   /**
-   * Writes an HdrHistogram log of the times of each name, and sums all up.
+   * Writes an HdrHistogram log of the times of each name, and returns the summary.
    *
-   * @param path the label of what was measured
-   * @param folder that exists
+   * @param path the label of the path
+   * @param folder an existing folder
    */
   PropagateMeasurement write(
       PropagatePlan.Point point, String path, int processes, int runs, Path folder) {

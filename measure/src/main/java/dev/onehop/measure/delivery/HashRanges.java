@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the hashes of rows lie: in all of the 32-bit integers, or in some ranges of them only, so
- * that a shard which owns the others gets no rows. Immutable.
+ * The range of the rows' hashes: all 32-bit integers, or only some ranges of them, so that a shard
+ * which owns the others gets no rows. Immutable.
  *
  * @param ranges without overlaps, within the 32-bit integers, at least one that is not empty
  */
@@ -15,10 +15,9 @@ record HashRanges(List<HashRanges.Range> ranges) {
   private static final long END = Integer.MAX_VALUE + 1L;
   private static final HashRanges ALL = new HashRanges(List.of(new Range(LEAST, END)));
 
-  /** From a hash up to one before another. */
+  /** The hashes from a value (inclusive) to another (exclusive). */
   record Range(long from, long to) {}
 
-  /** A copy of the list. */
   HashRanges {
     ranges = List.copyOf(ranges);
     if (total(ranges) <= 0) {
@@ -39,7 +38,9 @@ record HashRanges(List<HashRanges.Range> ranges) {
     return ALL;
   }
 
-  /** The hash of a row, the same each time; those of many rows are spread evenly. */
+  /**
+   * The hash of a row, always the same for a row. The hashes of many rows are distributed evenly.
+   */
   int hash(long row) {
     // SplitMix64, see https://prng.di.unimi.it/splitmix64.c
     long mixed = row + 0x9e3779b97f4a7c15L;
@@ -58,9 +59,9 @@ record HashRanges(List<HashRanges.Range> ranges) {
   }
 
   /**
-   * Where to split so that there are equal ranges.
+   * The split points for ranges of equal size.
    *
-   * @param chunks how many, at least 1
+   * @param chunks the number of ranges, at least 1
    */
   static List<Integer> splitPoints(int chunks) {
     List<Integer> points = new ArrayList<>();

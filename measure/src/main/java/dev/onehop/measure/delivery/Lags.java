@@ -10,8 +10,8 @@ import org.HdrHistogram.Histogram;
 import org.bson.RawBsonDocument;
 
 /**
- * How far behind the rows of a window come: since the commit, and since their write was issued.
- * Thread-safe; each channel's rows are timed by one thread at a time.
+ * The lags of the rows of a window: since the commit, and since their write was issued.
+ * Thread-safe; one thread at a time times each channel's rows.
  */
 final class Lags implements ArrivalLog.Timing {
 
@@ -23,7 +23,7 @@ final class Lags implements ArrivalLog.Timing {
   private volatile long windowFrom = Long.MAX_VALUE;
   private volatile long windowTo = Long.MIN_VALUE;
 
-  /** Lags of that many channels. */
+  /** Lags for a number of channels. */
   Lags(int channels) {
     for (int i = 0; i < channels; i++) {
       sinceCommit.add(new Histogram(DIGITS));
@@ -32,9 +32,9 @@ final class Lags implements ArrivalLog.Timing {
   }
 
   /**
-   * Sets which rows count.
+   * Sets the window.
    *
-   * @param from when their writes were issued, by {@link SteadyClock}
+   * @param from the earliest issue time of a write that counts, by {@link SteadyClock}
    */
   void setWindow(long from, long to) {
     windowTo = to;
@@ -52,7 +52,7 @@ final class Lags implements ArrivalLog.Timing {
     }
   }
 
-  /** A lag below zero has no place in a histogram; it is counted and reported. */
+  /** A histogram has no values below zero; such a lag is counted and reported. */
   private void record(Histogram histogram, long micros) {
     if (micros < 0) {
       negative.increment();
@@ -61,12 +61,12 @@ final class Lags implements ArrivalLog.Timing {
     }
   }
 
-  /** Lags below zero, of which there are none unless a clock was set. */
+  /** The number of lags below zero; 0 unless a clock was set. */
   long negative() {
     return negative.sum();
   }
 
-  /** Writes the HdrHistogram logs into a folder that exists; no row may be timed meanwhile. */
+  /** Writes the HdrHistogram logs into an existing folder; no row may be timed during the call. */
   void write(Path folder) {
     write(HdrLogs.file(folder, ConsumePoint.LAG_LOG), sinceCommit);
     write(HdrLogs.file(folder, ConsumePoint.SINCE_ISSUED_LOG), sinceIssued);

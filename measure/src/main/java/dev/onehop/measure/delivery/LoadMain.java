@@ -17,10 +17,10 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients in a process of their own: each writes to its own rows, and listens to those of another
- * client of the process, so that one clock times both. Standard input has the task in the first
- * line, as JSON, and then {@code go}; its end ends the process. Standard output has {@code ready},
- * and then {@code done} when the report is in the task's folder.
+ * Clients in a separate process. Each writes its own rows, and reads the rows of another client of
+ * the process, so that one clock times both. The first line of standard input is the task as JSON,
+ * the next is {@code go}; the end of input ends the process. Standard output has {@code ready}, and
+ * {@code done} when the report is in the task's folder.
  */
 public final class LoadMain {
 
@@ -39,21 +39,22 @@ public final class LoadMain {
   private final List<Client> clients = new ArrayList<>();
 
   /**
-   * What a process of clients is to do. Immutable.
+   * The task of a process of clients. Immutable.
    *
-   * @param url the cluster's, with the database; may hold a password, which command lines must not
-   * @param authority PEM file of the certificates to trust; null for what Java trusts
+   * @param url the cluster's URL with the database; may contain a password, which must not be on a
+   *     command line
+   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
    * @param run marks the rows
    * @param firstClient the number of its first client
-   * @param clients how many it has
-   * @param documents that each client begins with
-   * @param bytes of a row
+   * @param clients the number of its clients
+   * @param documents the number of documents that each client starts with
+   * @param bytes the size of a row
    * @param rate writes per second of each client
    * @param durationMillis how long they write
    * @param awaitMillis how long servers may wait for events
-   * @param patienceMillis if what was written has not come after so long, it will not come
+   * @param patienceMillis the time after which missing rows count as lost
    * @param total whether the ordered path has one order of all events
-   * @param folder where the process leaves what it has found
+   * @param folder for the files of the process
    */
   record Task(
       String url,
@@ -72,11 +73,11 @@ public final class LoadMain {
 
     @Override
     public String toString() {
-      return clients + " clients from " + firstClient; // Without the URL.
+      return clients + " clients from " + firstClient; // without the URL
     }
   }
 
-  /** A client, its rows, and the query of another one. */
+  /** A client with its rows and the query for another client's rows. */
   private record Client(
       MongoClient writes, RowWriter writer, RowCollection reads, Subscription.Query query)
       implements AutoCloseable {
@@ -93,12 +94,12 @@ public final class LoadMain {
     this.collection = collection;
   }
 
-  /** Does what its standard input says. */
+  /** Executes the commands of its standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, LoadMain::run);
   }
 
-  /** Findings of all paths without any yet. */
+  /** Empty findings of all paths. */
   static Map<StreamPath, Findings> nothing() {
     Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
     for (StreamPath path : StreamPath.TIMED) {
@@ -127,7 +128,7 @@ public final class LoadMain {
         clients.add(client(url, signals, i));
       }
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
-      // Unmeasured, so that programs are warm.
+      // Without measurement, so that programs are warm.
       var unused = measure(0, WARMUP_MILLIS);
       say(out, READY);
       if (!GO.equals(in.readLine())) {
@@ -168,12 +169,12 @@ public final class LoadMain {
     out.flush();
   }
 
-  /** Ends this process when its parent was killed. */
+  /** Ends this process if its parent was killed. */
   private static void endWithParent(BufferedReader in) {
     Thread watch =
         new Thread(
             () -> {
-              in.lines().forEach(line -> {}); // There is nothing more to say.
+              in.lines().forEach(line -> {}); // there are no more commands
               if (!done) {
                 Runtime.getRuntime().halt(1);
               }
@@ -183,7 +184,7 @@ public final class LoadMain {
     watch.start();
   }
 
-  /** Measures once; returns what the clients have found by each path. */
+  /** Measures once; returns the clients' findings by path. */
   private Map<StreamPath, Findings> measure(int round, long durationMillis)
       throws InterruptedException {
     List<Subscribers> subscribers = new ArrayList<>();

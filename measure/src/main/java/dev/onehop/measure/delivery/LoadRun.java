@@ -15,17 +15,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Many clients that bootstrap, write and listen at once, in several processes. Used once. */
+/** Many clients that bootstrap, write and read at once, in several processes. Used once. */
 final class LoadRun {
 
   private static final Duration START = Duration.ofMinutes(3);
 
-  /** For what takes its time at the begin and at the end of the writing. */
+  /** Extra time for the start and the end of the writes. */
   private static final Duration BESIDES = Duration.ofMinutes(3);
 
   /**
-   * As for the command itself: in a short run the optimizing compiler would take the processors
-   * from what is measured.
+   * As for the command itself: in a short run the optimizing compiler would compete with the
+   * measured program for the processors.
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
@@ -38,10 +38,10 @@ final class LoadRun {
   private final Session session;
 
   /**
-   * Prepares it.
+   * Creates a run.
    *
    * @param run marks the rows
-   * @param patience if what was written has not come after so long, it will not come
+   * @param patience the time after which missing rows count as lost
    */
   LoadRun(
       PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
@@ -52,7 +52,7 @@ final class LoadRun {
     this.session = session;
   }
 
-  /** Measures. */
+  /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
     List<Path> folders = new ArrayList<>();
@@ -80,7 +80,7 @@ final class LoadRun {
       Path file = each.resolve(LoadMain.REPORT);
       Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
-      Files.delete(file); // Its content is in the logs.
+      Files.delete(file); // its content is in the logs
     }
     List<PropagateMeasurement> results = new ArrayList<>();
     sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));

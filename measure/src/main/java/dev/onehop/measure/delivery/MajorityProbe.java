@@ -9,29 +9,30 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another program that reads with read concern majority: asks for the last document of a write
- * again and again from when the write begins, until it is there. So a time is up to one read too
- * long. It follows one write at a time, and takes the next that begins when it is free.
+ * Another program that reads with read concern majority. It reads the last document of a write
+ * again and again from the start of the write until the document is found. So a time is too long by
+ * up to one read. It follows one write at a time; when it is idle it follows the next write that
+ * begins.
  */
 final class MajorityProbe implements AutoCloseable {
 
   private final MongoCollection<RawBsonDocument> collection;
   private final Findings findings;
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
-  private @Nullable Future<?> reading; // of the thread that writes
+  private @Nullable Future<?> reading; // used by the writing thread only
   private volatile boolean closed;
 
   /**
-   * A probe that is free.
+   * Creates an idle probe.
    *
-   * @param findings get the times of writes, but for those of the first test
+   * @param findings gets the times of writes, except of the first test
    */
   MajorityProbe(MongoCollection<RawBsonDocument> collection, Findings findings) {
     this.collection = collection.withReadConcern(ReadConcern.MAJORITY);
     this.findings = findings;
   }
 
-  /** A write begins, whose last document this is. */
+  /** Starts to follow a write with this last document, if the probe is idle. */
   void begins(RawBsonDocument last, Row row) {
     if (reading == null || reading.isDone()) {
       reading = thread.submit(() -> read(last, row));
@@ -52,9 +53,9 @@ final class MajorityProbe implements AutoCloseable {
   }
 
   /**
-   * Fails if reading has.
+   * Checks that no read has failed.
    *
-   * @throws dev.onehop.resync.Failure why
+   * @throws dev.onehop.resync.Failure with the reason of a failure
    */
   void check() throws InterruptedException {
     if (reading != null && reading.isDone()) {

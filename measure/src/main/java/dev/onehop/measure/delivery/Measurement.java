@@ -5,20 +5,20 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What can be measured, in the order of the menu. */
+/** The measurements, in the order of the menu. */
 public enum Measurement {
   /** The writer is an application with OneHop's client. */
-  CLIENT_TO_CLIENT("written by one application, seen by another's change stream"),
+  CLIENT_TO_CLIENT("written by one application, read by another's change stream"),
   /** The writer is a program with the official driver. */
-  MONGO_TO_CLIENT("written by another program through a mongos, seen by the application's stream"),
-  /** As the first, and read by others besides. */
-  CLIENT_TO_MONGO("written by the application, readable with majority by others, and seen"),
+  MONGO_TO_CLIENT("written by another program through a mongos, read by the application's stream"),
+  /** As the first, and other programs read it in addition. */
+  CLIENT_TO_MONGO("written by the application, read by its stream, and by others with majority"),
   /** A part of the collection, while others write to it. */
-  BOOTSTRAP("a query subscribed to for the first time: read, and joined with its stream"),
+  BOOTSTRAP("the first subscription to a query: documents are read and joined with the stream"),
   /** All of the collection, while others write to it. */
-  INITIAL_SYNC("all documents of a collection read and handed over, then live"),
-  /** Clients in processes of their own. */
-  LOAD("many clients that bootstrap, write and listen at once");
+  INITIAL_SYNC("all documents of a collection are read and delivered, then the stream is live"),
+  /** Clients in separate processes. */
+  LOAD("many clients that bootstrap, write and read at once");
 
   private final String description;
 
@@ -31,18 +31,18 @@ public enum Measurement {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** For a person. */
+  /** The description for the menu. */
   public String description() {
     return description;
   }
 
-  /** Whether objects are written in tests, so many per write. */
+  /** Whether tests write objects, with a number of objects per write. */
   public boolean isPropagation() {
     return this == CLIENT_TO_CLIENT || this == MONGO_TO_CLIENT || this == CLIENT_TO_MONGO;
   }
 
   /**
-   * The measurement of that name.
+   * The measurement with this name.
    *
    * @throws Failure if there is none
    */

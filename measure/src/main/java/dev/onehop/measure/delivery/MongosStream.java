@@ -12,7 +12,10 @@ import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** The official driver's change stream through a mongos: one stream, split here into channels. */
+/**
+ * The official driver's change stream through a mongos: one stream, split into channels in this
+ * process.
+ */
 final class MongosStream implements EventStream {
 
   private final MongoClient client;
@@ -31,7 +34,7 @@ final class MongosStream implements EventStream {
     this.split = channels == 0 ? null : new ChannelSplit(channels, sink);
   }
 
-  /** Opens one; its events are not split if the request has no channels. */
+  /** Opens a stream; its events are not split if the request has no channels. */
   static MongosStream open(StreamRequest request, Sink sink) {
     MongoClient client = MongoClients.create(request.settings());
     try {
@@ -61,7 +64,7 @@ final class MongosStream implements EventStream {
   private void readUntilClosed() {
     try {
       while (!closed) {
-        RawBsonDocument event = cursor.tryNext(); // Waits as long as the server does.
+        RawBsonDocument event = cursor.tryNext(); // waits as long as the server does
         if (event != null) {
           handOn(event);
         }
@@ -71,7 +74,7 @@ final class MongosStream implements EventStream {
         failure = e;
       }
     } catch (InterruptedException e) {
-      // Closed.
+      // the stream was closed
     }
   }
 

@@ -18,7 +18,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonInvalidOperationException;
 import org.jspecify.annotations.Nullable;
 
-/** How often idle servers write a no-op, which is what a mongos' change stream waits for. */
+/** The intervals of the no-op writes of idle servers, which a mongos' change stream waits for. */
 final class NoopIntervals {
 
   private static final String PARAMETER = "periodicNoopIntervalSecs";
@@ -27,7 +27,10 @@ final class NoopIntervals {
 
   private NoopIntervals() {}
 
-  /** In seconds, by shard, and {@code config}; without those that don't tell, or not this user. */
+  /**
+   * The intervals in seconds, by shard, and {@code config}; without servers that do not report it,
+   * or not to this user.
+   */
   static Map<String, Double> read(ClusterUrl url) {
     Map<String, String> shards = new TreeMap<>();
     try (MongoClient mongos = Clients.plain(url)) {
@@ -51,7 +54,7 @@ final class NoopIntervals {
   /**
    * Reads the interval of a replica set.
    *
-   * @return the config servers as it knows them; null if it does not tell
+   * @return the config servers by its report; null if it does not report them
    */
   private static @Nullable String read(
       ClusterUrl url, String name, String replicaSet, Map<String, Double> seconds) {

@@ -9,20 +9,20 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Work that is done at the same time. */
+/** Runs work in parallel. */
 final class Parallel {
 
   /** A part of the work on an object. */
   @FunctionalInterface
   interface Part<T> {
-    /** Does it. */
+    /** Does the work. */
     void run(T on) throws Exception;
   }
 
   private Parallel() {}
 
   /**
-   * Begins a part for each object at once, and waits until all have ended.
+   * Starts a part for each object in parallel, and waits until all have ended.
    *
    * @throws Failure if one has failed
    */

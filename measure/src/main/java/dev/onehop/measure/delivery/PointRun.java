@@ -19,14 +19,14 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one point of {@code onehop consume}: starts its consumers, has rows written, compares
- * what was seen with what was written. Used once.
+ * Measures one point of {@code onehop consume}: starts its consumers and writers, and compares the
+ * received with the written rows. Used once.
  */
 final class PointRun {
 
   private static final long POLL_MILLIS = 50;
 
-  /** Bulk writes a second at a rate, if there are enough rows. */
+  /** The most bulk writes per second at a rate, if there are enough rows. */
   private static final int MOST_WRITES = 100;
 
   private final ConsumePlan plan;
@@ -37,7 +37,7 @@ final class PointRun {
   private final Progress progress;
 
   /**
-   * Prepares it.
+   * Creates a run.
    *
    * @param oneClock whether servers have this machine's clock
    */
@@ -55,7 +55,7 @@ final class PointRun {
     this.progress = session.progress();
   }
 
-  /** Processors that servers kept busy; null where that is not known. */
+  /** The number of processors that servers kept busy; null if unknown. */
   private record ServerUse(@Nullable Double routers, @Nullable Double mongods) {
     static ServerUse between(CpuTimes from, CpuTimes to, double seconds) {
       return new ServerUse(
@@ -71,7 +71,10 @@ final class PointRun {
     }
   }
 
-  /** Reads a backlog once unmeasured, so that consumers are warm, and then measured. */
+  /**
+   * Reads a backlog twice: first without measurement, so that consumers are warm, and then
+   * measured.
+   */
   ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
     try (Consumers consumers = start(backlog.run(), backlog.start())) {
       consumers.open();
@@ -79,7 +82,7 @@ final class PointRun {
       long rows = sum(consumers.reports(), ConsumerReport::rows);
       if (rows < backlog.count()) {
         progress.note(
-            "%s: %d of %d rows came while warming up"
+            "%s: %d of %d rows arrived during the warm-up"
                 .formatted(point.title(), rows, backlog.count()));
       }
       CpuTimes before = session.cluster().cpuTimes();
@@ -216,7 +219,7 @@ final class PointRun {
       Consumers consumers)
       throws IOException {
     for (Path each : consumers.folders()) {
-      Files.delete(each.resolve(ConsumerMain.ROWS)); // Large, and compared by now.
+      Files.delete(each.resolve(ConsumerMain.ROWS)); // large, and compared by now
     }
     boolean lags = written != null;
     if (lags) {

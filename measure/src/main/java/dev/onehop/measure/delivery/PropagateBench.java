@@ -17,11 +17,11 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** {@code onehop propagate}: how late each row is seen, by every path. */
+/** {@code onehop propagate}: measures the delay until each row arrives, by every path. */
 public final class PropagateBench
     implements Bench<PropagatePlan.Point, List<PropagateMeasurement>, PropagateResults> {
 
-  /** In the database of the cluster's URL. */
+  /** The collection, in the database of the cluster's URL. */
   static final String COLLECTION = "onehop_propagate";
 
   private static final int CHUNKS_PER_SHARD = 2;
@@ -31,13 +31,13 @@ public final class PropagateBench
   private final boolean standInWaits;
   private Map<String, Double> noops = Map.of();
 
-  // Distinguishes rows of earlier runs, whose events may still come.
+  // Distinguishes this run's rows from rows of earlier runs, whose events may still arrive.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
 
   /**
-   * A bench of what a plan asks for.
+   * Creates a bench for a plan.
    *
-   * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
+   * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;
@@ -67,8 +67,9 @@ public final class PropagateBench
   }
 
   /**
-   * Measures until shards and chunks stay where they are meanwhile: there is one signal on each
-   * shard, and a mongos waits for each. What was lost or doubled is kept in any case.
+   * Repeats the measurement until shards and chunks stay the same during it, because there is one
+   * signal on each shard, and a mongos waits for each. A measurement with lost or repeated rows
+   * counts in any case.
    */
   @Override
   public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)
@@ -90,7 +91,7 @@ public final class PropagateBench
         session
             .progress()
             .note(
-                "Shards or chunks of %s changed while this was measured; it is not counted."
+                "Shards or chunks of %s changed during this measurement, which does not count."
                     .formatted(COLLECTION));
       }
     }
@@ -130,8 +131,8 @@ public final class PropagateBench
   }
 
   /**
-   * How long to wait for what may never come: a mongos waits for the no-op of an idle server, of
-   * which one may be left out, and then for the end of that server's wait for events.
+   * The time after which missing signals count as lost. A mongos waits for the no-op of an idle
+   * server, which may skip one, and then for the end of that server's wait for events.
    */
   private Duration patience() {
     return Duration.ofSeconds(30)
@@ -160,7 +161,7 @@ public final class PropagateBench
     List<String> missing =
         noops.size() > session.cluster().shardHosts().size()
             ? List.of()
-            : List.of("the no-op interval of some servers, which don't tell it to this user");
+            : List.of("the no-op interval of some servers, which do not report it to this user");
     RunFacts.Load load =
         RunFacts.Load.of(
             Collections.max(plan.documents()),

@@ -7,20 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run is to measure. Immutable.
+ * The settings of a run. Immutable.
  *
  * @param measurements in the order they run
- * @param tests how many tests of each are timed
- * @param documents objects of a test, or of a query; a measurement for each
- * @param batches objects of a write; a measurement for each
- * @param bytes of an object; a measurement for each
+ * @param tests the number of timed tests of each
+ * @param documents numbers of objects of a test, or of a query; a measurement for each
+ * @param batches numbers of objects of a write; a measurement for each
+ * @param bytes sizes of an object; a measurement for each
  * @param rate writes per second; null for one after the other
- * @param await how long servers may wait for events before they answer without any
+ * @param await how long servers may wait for events before they reply without any
  * @param total whether the ordered path has one order of all events
- * @param clients of {@code load}; a measurement for each
- * @param processes how many processes they are in, at most
- * @param clientRate writes per second of each of these
- * @param duration how long they write once all of them are live
+ * @param clients numbers of clients of {@code load}; a measurement for each
+ * @param processes the most processes for the clients
+ * @param clientRate writes per second of each client
+ * @param duration how long the clients write after all of them are live
  */
 public record PropagatePlan(
     List<Measurement> measurements,
@@ -36,19 +36,18 @@ public record PropagatePlan(
     double clientRate,
     Duration duration) {
 
-  /** What a point takes besides: clients connect, streams open and close. */
+  /** The time of a point for connecting clients, and for opening and closing streams. */
   private static final Duration POINT_OVERHEAD = Duration.ofSeconds(2);
 
-  /** The same of a test. */
+  /** The additional time of a test. */
   private static final Duration TEST_OVERHEAD = Duration.ofMillis(100);
 
-  /** What a subscription takes besides waiting for streams. */
+  /** The time of a subscription without the wait for streams. */
   private static final Duration SUBSCRIBING = Duration.ofMillis(1_200);
 
-  /** What processes of clients take besides: JVMs start and warm up. */
+  /** The time of client processes for starting and warming up their JVMs. */
   private static final Duration LOAD_OVERHEAD = Duration.ofSeconds(10);
 
-  /** Copies of the lists. */
   public PropagatePlan {
     measurements = List.copyOf(measurements);
     documents = List.copyOf(documents);
@@ -60,8 +59,8 @@ public record PropagatePlan(
   /**
    * One measurement of one size.
    *
-   * @param batch 1 where writes are single
-   * @param clients 1 but under load
+   * @param batch 1 for single writes
+   * @param clients 1 except for {@code load}
    */
   public record Point(Measurement measurement, int documents, int batch, int bytes, int clients)
       implements Bench.Cell {
@@ -82,12 +81,13 @@ public record PropagatePlan(
   }
 
   /**
-   * How long a point is expected to take.
+   * The expected time of a point.
    *
-   * @param noopSeconds how often idle servers write a no-op, which a mongos' stream waits for
+   * @param noopSeconds interval of the no-op writes of idle servers, which a mongos' stream waits
+   *     for
    */
   Duration estimate(Point point, double noopSeconds) {
-    // On average a mongos' stream is behind by half of both.
+    // The mean delay of a mongos' stream is half of both.
     Duration behind = await.plusMillis((long) (1_000 * noopSeconds)).dividedBy(2);
     if (point.measurement() == Measurement.LOAD) {
       return LOAD_OVERHEAD.plus(behind.multipliedBy(4)).plus(duration);
@@ -101,7 +101,7 @@ public record PropagatePlan(
     return POINT_OVERHEAD.plus(test.multipliedBy(tests + 1));
   }
 
-  /** All of them, in the order they run. */
+  /** All points, in the order they run. */
   List<Point> points() {
     List<Point> points = new ArrayList<>();
     for (Measurement each : measurements) {

@@ -17,17 +17,18 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times how long written rows take to be seen, by every path at once: writes the rows of a test and
- * then its signals, and waits until all have come. The first test is not timed. Used once.
+ * Measures the time until written rows arrive, by all paths at the same time: writes the rows of a
+ * test and then its signals, and waits until all have arrived. The first test does not count. Used
+ * once.
  */
 final class Propagation {
 
   private static final long POLL_MILLIS = 1;
 
-  /** How often it is shown what was seen. */
+  /** The interval of progress reports. */
   private static final long SHOW_MICROS = 250_000;
 
-  /** Time for what comes again. */
+  /** The wait for rows that arrive again. */
   private static final long SETTLE_MILLIS = 200;
 
   private final PropagatePlan plan;
@@ -37,7 +38,7 @@ final class Propagation {
   private final Map<StreamPath, Reading> readings = new EnumMap<>(StreamPath.class);
   private @Nullable MajorityProbe probe;
 
-  /** The open stream of a path, and what has come by it. */
+  /** The open stream of a path, with the rows that have arrived. */
   private static final class Reading {
     private final Findings findings =
         Findings.of(Findings.LATENCY, Findings.SERVICE, Findings.TEST);
@@ -61,9 +62,9 @@ final class Propagation {
   }
 
   /**
-   * Prepares it.
+   * Creates a measurement.
    *
-   * @param query its group is not used: the group of a row is its test
+   * @param query its group is ignored: the group of a row is its test
    */
   Propagation(
       PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
@@ -73,7 +74,7 @@ final class Propagation {
     this.session = session;
   }
 
-  /** Measures. */
+  /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException {
     boolean plain = point.measurement() == Measurement.MONGO_TO_CLIENT;
     Findings majority = Findings.of(Findings.LATENCY, Findings.SERVICE);
@@ -110,7 +111,7 @@ final class Propagation {
     }
   }
 
-  /** Writes all tests and waits for each; returns what was acknowledged. */
+  /** Writes all tests and waits for each; returns the acknowledged rows. */
   private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
     BiConsumer<RawBsonDocument, Row> listener =
         (last, row) -> {
@@ -136,14 +137,17 @@ final class Propagation {
         await(test);
         note(test, began);
         if (test == 0 && readings.values().stream().allMatch(each -> each.log.rows() == 0)) {
-          throw Failure.run("nothing of what was written was seen: is it the same cluster?", null);
+          throw Failure.run("none of the written objects arrived: is it the same cluster?", null);
         }
       }
       return writer.versions();
     }
   }
 
-  /** Waits until a write is due, at a rate; null if it begins when the one before has ended. */
+  /**
+   * Waits until a write is due at the rate. Returns null without a rate, where each write starts
+   * after the one before.
+   */
   private @Nullable Long due(long began, int write) throws InterruptedException {
     Double rate = plan.rate();
     if (rate == null) {
@@ -188,7 +192,7 @@ final class Propagation {
     session
         .progress()
         .state(
-            "test %d of %d, %,d objects seen by %s"
+            "test %d of %d, %,d objects arrived by %s"
                 .formatted(test, plan.tests(), point.documents(), each));
   }
 
@@ -221,11 +225,11 @@ final class Propagation {
   }
 
   /**
-   * What is said of a test.
+   * The line about a test.
    *
-   * @param test the first is the warm-up
+   * @param test the number of the test; the first is the warm-up
    * @param slowest in microseconds
-   * @param each by each path
+   * @param each the times by path
    */
   static String iteration(int test, String how, long slowest, StringJoiner each) {
     return "%s %s in %d ms (%s)"

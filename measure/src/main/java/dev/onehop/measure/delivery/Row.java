@@ -12,15 +12,15 @@ import org.bson.io.BasicOutputBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document that is written to be seen. Its {@code _id} has four fields, and is the shard key: the
- * first field is a hash, which says on which shard the row lies. Immutable.
+ * A document that is written to be read. Its {@code _id} has four fields and is the shard key. The
+ * first field is a hash, which decides the shard of the row. Immutable.
  *
- * @param run distinguishes the row from those of other runs
- * @param group the query that the row belongs to, or the test that it was written in
- * @param number counts the group's rows, from 0; those of signals are below zero
+ * @param run distinguishes the row from rows of other runs
+ * @param group the query that the row belongs to, or the test that wrote it
+ * @param number counts the group's rows, from 0; numbers of signals are below zero
  * @param version counts the writes of this row, from 1
- * @param dueMicros when its write was meant to begin, by {@link SteadyClock}
- * @param beganMicros when its write began
+ * @param dueMicros the time when its write was due, by {@link SteadyClock}
+ * @param beganMicros the time when its write began
  */
 record Row(int run, int group, long number, int version, long dueMicros, long beganMicros) {
 
@@ -34,7 +34,8 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
       Stream.of("_id.run", "_id.g", "_id.n", "v", "due", "at").map(BsonPath::of).toList();
 
   /**
-   * The number of a signal: a row that is written last, to learn that all before it have come.
+   * The number of a signal: a row that is written last, so that its arrival shows that all earlier
+   * rows have arrived.
    *
    * @param index counts signals from 0
    */
@@ -76,19 +77,19 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
     return new BsonDocument("_id", document.get("_id"));
   }
 
-  /** The key at which a range of hashes begins, as a bound of a chunk. */
+  /** The lower bound of a range of hashes, as a bound of a chunk. */
   static BsonDocument bound(int hash) {
     return new BsonDocument("h", new BsonInt32(hash));
   }
 
-  /** The row that a change event has written; null if it has written none. */
+  /** The row that a change event has written; null if the event wrote none. */
   static @Nullable Row ofEvent(RawBsonDocument event) {
     BsonPath.Located written = WRITTEN.find(event);
     RawBsonDocument document = written == null ? null : written.document();
     return document == null ? null : of(document);
   }
 
-  /** The row of a document; null if the document is none. */
+  /** The row of a document; null if the document is not a row. */
   static @Nullable Row of(RawBsonDocument document) {
     long[] numbers = new long[NUMBERS.size()];
     for (int i = 0; i < numbers.length; i++) {
@@ -104,15 +105,15 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
   }
 
   /**
-   * When the server committed an event's write, by the server's clock, in milliseconds since 1970;
-   * null before MongoDB 6.0, whose events do not have it.
+   * The commit time of an event's write by the server's clock, in milliseconds since 1970; null
+   * before MongoDB 6.0, whose events do not have it.
    */
   static @Nullable Long committedMillis(RawBsonDocument event) {
     BsonPath.Located committed = COMMITTED.find(event);
     return committed == null ? null : (Long) committed.value().asDateTime().getValue();
   }
 
-  /** An event's resume token, whose order is that of all events of a cluster. */
+  /** An event's resume token. The order of tokens is the order of all events of a cluster. */
   static String token(RawBsonDocument event) {
     BsonPath.Located token = TOKEN.find(event);
     if (token == null) {

@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The versions of rows that a stream has given, each checked: it must come once, after the row's
- * versions before, and in the same channel as these. Several channels may add rows at the same
- * time, each in its own order.
+ * Checks the versions of rows from a stream. A version must arrive once, after the row's earlier
+ * versions, and in the same channel as these. Several channels may add rows at the same time, each
+ * in its own order.
  */
 final class RowChecker {
 
   private final RowSet seen = new RowSet();
 
-  /** The channel of each row, from 1; 0 if the row was not seen. */
+  /** The channel of each row, from 1; 0 if the row has not arrived. */
   private final RowSet channels = new RowSet();
 
   private final LongAdder read = new LongAdder();
@@ -21,24 +21,24 @@ final class RowChecker {
   private final LongAdder outOfOrder = new LongAdder();
 
   /**
-   * What is wrong with what was seen. Immutable.
+   * The result of the check. Immutable.
    *
    * @param rows versions of rows that were acknowledged to the writer
-   * @param lost versions of these that nobody has seen
-   * @param doubled versions that came again, or to two consumers
-   * @param outOfOrder versions that came after a later one, in another channel, or against the
+   * @param lost acknowledged versions that did not arrive
+   * @param doubled versions that arrived again, or at two consumers
+   * @param outOfOrder versions that arrived after a later one, in another channel, or against the
    *     order of all events
-   * @param unexpected versions that were seen and never acknowledged
+   * @param unexpected versions that arrived but were not acknowledged
    */
   record Verdict(long rows, long lost, long doubled, long outOfOrder, long unexpected) {
 
     /**
-     * Compares what was written with what was seen.
+     * Compares the written with the received versions.
      *
-     * @param written what was acknowledged
-     * @param seen what each consumer has seen
-     * @param doubled versions that came again, by the consumers' own counts
-     * @param outOfOrder by the consumers' own counts
+     * @param written the acknowledged versions
+     * @param seen the versions that each consumer has received
+     * @param doubled versions that arrived again, by the consumers' counts
+     * @param outOfOrder by the consumers' counts
      */
     static Verdict of(RowSet written, List<RowSet> seen, long doubled, long outOfOrder) {
       long size = written.size();
@@ -64,15 +64,15 @@ final class RowChecker {
       return new Verdict(rows, lost, twice, outOfOrder, unexpected);
     }
 
-    /** Whether nothing is wrong. */
+    /** Whether there are no faults. */
     boolean isGood() {
       return lost == 0 && doubled == 0 && outOfOrder == 0 && unexpected == 0;
     }
   }
 
   /**
-   * Takes a row of a snapshot that is read before the stream: no event may bring this version or
-   * one before it.
+   * Adds a row of the snapshot that is read before the stream. No event may have this version or an
+   * earlier one.
    */
   void snapshot(long row, int version) {
     read.increment();
@@ -82,10 +82,10 @@ final class RowChecker {
   }
 
   /**
-   * Takes a version of a row that a channel has given.
+   * Adds a version of a row from a channel.
    *
    * @param channel from 0 to 254
-   * @return whether it came for the first time
+   * @return whether it arrived for the first time
    */
   boolean take(int channel, long row, int version) {
     int before = seen.add(row, version);
@@ -102,42 +102,42 @@ final class RowChecker {
     return true;
   }
 
-  /** Counts a signal that came again. */
+  /** Counts a signal that arrived again. */
   void again() {
     doubled.increment();
   }
 
-  /** Counts an event that comes before the event ahead of it in the order of all events. */
+  /** Counts an event that arrived before its predecessor in the order of all events. */
   void stepBack() {
     outOfOrder.increment();
   }
 
-  /** Rows of the snapshot. */
+  /** The number of rows of the snapshot. */
   long read() {
     return read.sum();
   }
 
-  /** Versions that the stream gave so far, each once. */
+  /** The number of versions from the stream so far, each once. */
   long distinct() {
     return distinct.sum();
   }
 
-  /** Versions that came again. */
+  /** The number of versions that arrived again. */
   long doubled() {
     return doubled.sum();
   }
 
-  /** Versions that came too early or too late. */
+  /** The number of versions that arrived too early or too late. */
   long outOfOrder() {
     return outOfOrder.sum();
   }
 
-  /** The versions that were read or came; to be read when the channels are at rest. */
+  /** The versions from the snapshot and the stream; call it when no channel is active. */
   RowSet seen() {
     return seen;
   }
 
-  /** Compares what this stream alone has given with what was written. */
+  /** Compares the versions from this stream only with the written versions. */
   Verdict verdict(RowSet written) {
     return Verdict.of(written, List.of(seen), doubled(), outOfOrder());
   }

@@ -30,7 +30,10 @@ import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** A collection of rows in the database of a cluster's URL, by the official driver. Thread-safe. */
+/**
+ * A collection of rows in the database of a cluster's URL, used with the official driver.
+ * Thread-safe.
+ */
 public final class RowCollection implements AutoCloseable {
 
   private final ClusterUrl url;
@@ -38,27 +41,26 @@ public final class RowCollection implements AutoCloseable {
   private final MongoClient client;
 
   /**
-   * Where the rows of a collection lie. Immutable.
+   * The distribution of a collection's rows over the shards. Immutable.
    *
    * @param shards the names of the cluster's shards
-   * @param version the highest of the chunks' versions, one of which changes whenever a chunk moves
-   *     or is split
-   * @param ranges the hashes whose rows lie on each shard, by its name; without shards that have
-   *     none
+   * @param version the highest chunk version, which changes with each migration or split
+   * @param ranges the hashes that each shard owns, by its name; without shards that own none
    */
   record Placement(
       Set<String> shards, BsonTimestamp version, SortedMap<String, HashRanges> ranges) {
 
     /**
-     * The hashes whose rows do not lie on one shard, the last by name.
+     * The hashes that are not on one shard, the last by name.
      *
-     * @throws Failure if all rows lie on one shard
+     * @throws Failure if all rows are on one shard
      */
     HashRanges withoutOneShard() {
       List<HashRanges.Range> others = new ArrayList<>();
       ranges.headMap(ranges.lastKey()).values().forEach(each -> others.addAll(each.ranges()));
       if (others.isEmpty()) {
-        throw Failure.run("all ranges of the collection lie on one shard: none can idle", null);
+        throw Failure.run(
+            "all ranges of the collection are on one shard: no other can be idle", null);
       }
       return new HashRanges(others);
     }
@@ -67,7 +69,7 @@ public final class RowCollection implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param name of the collection
+   * @param name the collection's name
    */
   RowCollection(ClusterUrl url, String name) {
     this.url = url;
@@ -78,27 +80,27 @@ public final class RowCollection implements AutoCloseable {
   /**
    * Waits until change streams can be read, and shards the collection.
    *
-   * @param chunksPerShard more than one, so that routing tables are real
+   * @param chunksPerShard more than one, for realistic routing tables
    */
   static void prepare(BenchCluster cluster, String name, int chunksPerShard) {
     Clients.requireStreams(cluster.url(), name);
     cluster.shard(name, bounds(cluster.shardHosts().size() * chunksPerShard));
   }
 
-  /** Where ranges of hashes begin, as the bounds of so many chunks of the same size. */
+  /** The lower bounds of a number of chunks of equal size. */
   public static List<BsonDocument> bounds(int chunks) {
     return HashRanges.splitPoints(chunks).stream().map(Row::bound).toList();
   }
 
   /**
-   * The rows by this client. Writes have write concern majority: an event comes after that only,
-   * and it flushes the journal.
+   * The rows with this client. Writes have write concern majority, because an event arrives only
+   * after the majority commit. It also flushes the journal.
    */
   MongoCollection<RawBsonDocument> rows() {
     return rows(client);
   }
 
-  /** The rows by another client. */
+  /** The rows with another client. */
   MongoCollection<RawBsonDocument> rows(MongoClient by) {
     return by.getDatabase(url.database())
         .getCollection(name, RawBsonDocument.class)
@@ -115,7 +117,7 @@ public final class RowCollection implements AutoCloseable {
     var unused = rows().deleteMany(new BsonDocument());
   }
 
-  /** A request of all events of the collection. */
+  /** A request for all events of the collection. */
   StreamRequest events(BsonTimestamp start, @Nullable Duration await, boolean total, int channels) {
     return new StreamRequest(
         Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
@@ -135,7 +137,7 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * Where the rows lie now.
+   * The present distribution of the rows.
    *
    * @throws Failure if that can't be read
    */
@@ -155,7 +157,7 @@ public final class RowCollection implements AutoCloseable {
           config.getCollection("shards", BsonDocument.class).find().into(new ArrayList<>());
       Set<String> names = new TreeSet<>();
       shards.forEach(shard -> names.add(shard.getString("_id").getValue()));
-      // Up to 4.4 chunks name their collection, later its UUID.
+      // Until 4.4 chunks name their collection, later its UUID.
       Bson ofCollection =
           entry.containsKey("timestamp")
               ? Filters.eq("uuid", entry.get("uuid"))
@@ -193,13 +195,13 @@ public final class RowCollection implements AutoCloseable {
     return new Placement(shards, version, placed);
   }
 
-  /** The hash that a bound of a chunk stands for. */
+  /** The hash in a bound of a chunk. */
   static long hash(BsonDocument bound) {
     BsonValue id = bound.get("_id");
     if (id != null && id.isDocument() && id.asDocument().isInt32("h")) {
       return id.asDocument().getInt32("h").getValue();
     }
-    // MinKey or MaxKey, the ends of all.
+    // MinKey or MaxKey, the ends of the key range.
     return id != null && id.getBsonType() == BsonType.MIN_KEY
         ? Integer.MIN_VALUE
         : Integer.MAX_VALUE + 1L;

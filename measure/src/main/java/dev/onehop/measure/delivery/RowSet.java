@@ -8,8 +8,8 @@ import java.util.Arrays;
 
 /**
  * A byte for each row, 0 at first, for rows from 0 on. As a set of versions, bit v of a row's byte
- * stands for its version v. Several threads may use it at the same time, each row by one of them at
- * a time.
+ * is its version v. Several threads may use it at the same time, but only one at a time for each
+ * row.
  */
 final class RowSet {
 
@@ -28,7 +28,7 @@ final class RowSet {
     return index < all.length ? all[index][within(row)] & 0xFF : 0;
   }
 
-  /** Sets a row's byte and returns what it was before. */
+  /** Sets a row's byte and returns its former value. */
   int set(long row, int value) {
     byte[] segment = segment(Math.toIntExact(row >> SEGMENT_BITS));
     int before = segment[within(row)] & 0xFF;
@@ -40,7 +40,7 @@ final class RowSet {
    * Adds a version of a row.
    *
    * @param version from 1 to {@link #MOST_VERSIONS}
-   * @return the row's versions before
+   * @return the row's former versions
    */
   int add(long row, int version) {
     if (version < 1 || version > MOST_VERSIONS) {
@@ -74,7 +74,7 @@ final class RowSet {
     }
   }
 
-  /** Writes all rows to a file; nothing may be set meanwhile. */
+  /** Writes all rows to a file; nothing may be set during the call. */
   void write(Path file) throws IOException {
     try (OutputStream out = Files.newOutputStream(file)) {
       for (byte[] segment : segments) {
@@ -87,7 +87,7 @@ final class RowSet {
   static RowSet read(Path file) throws IOException {
     byte[] all = Files.readAllBytes(file);
     if (all.length % SEGMENT != 0) {
-      throw new IOException(file + " has " + all.length + " bytes, which are no whole segments");
+      throw new IOException(file + " has " + all.length + " bytes, not a whole number of segments");
     }
     RowSet set = new RowSet();
     byte[][] segments = new byte[all.length >> SEGMENT_BITS][];

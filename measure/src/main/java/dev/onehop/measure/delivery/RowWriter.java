@@ -22,9 +22,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes rows in unordered bulk writes: new ones, and new versions of rows that were acknowledged
- * before. Writes on the caller's thread, or on threads of its own at a rate or at full speed.
- * Thread-safe.
+ * Writes rows in unordered bulk writes: new rows, and new versions of acknowledged rows. Writes on
+ * the caller's thread, or on its own threads at a rate or at full speed. Thread-safe.
  */
 final class RowWriter implements AutoCloseable {
 
@@ -43,17 +42,19 @@ final class RowWriter implements AutoCloseable {
   private final AtomicLong acknowledged = new AtomicLong();
   private final RowSet versions = new RowSet();
   private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final List<Future<?>> running = new ArrayList<>(); // of the thread that starts and stops
+  private final List<Future<?>> running =
+      new ArrayList<>(); // used by the thread that starts and stops
   private BiConsumer<RawBsonDocument, Row> listener = (last, row) -> {};
   private volatile boolean stopped;
 
   /**
-   * What is written. Immutable.
+   * The kind of rows and writes. Immutable.
    *
    * @param run marks the rows
-   * @param group of the rows
-   * @param bytes of a row
-   * @param replaced how many of {@code of} writes replace a row, if one is known; others insert
+   * @param group the group of the rows
+   * @param bytes the size of a row
+   * @param replaced the number of {@code of} writes that replace a row, if one is known; the others
+   *     insert
    * @param of a number of writes
    */
   record Kind(int run, int group, int bytes, int replaced, int of) {
@@ -65,10 +66,10 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * A writer that has written nothing yet.
+   * Creates a writer that has written nothing yet.
    *
    * @param collection with the write concern to use
-   * @param hashes where the rows lie
+   * @param hashes the hashes of the rows
    */
   RowWriter(MongoCollection<RawBsonDocument> collection, Kind kind, HashRanges hashes) {
     this.collection = collection;
@@ -77,8 +78,8 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Has a listener called before each write that begins, with its last document and row. To be set
-   * before the first write.
+   * Sets a listener for the start of each write, with its last document and row. Call it before the
+   * first write.
    */
   void onWrite(BiConsumer<RawBsonDocument, Row> called) {
     listener = called;
@@ -94,21 +95,21 @@ final class RowWriter implements AutoCloseable {
   /**
    * Inserts rows in one write on the caller's thread.
    *
-   * @param group of these rows
-   * @param dueMicros when the write was meant to begin; null for now
+   * @param group the group of these rows
+   * @param dueMicros the time when the write was due; null for now
    */
   void insert(int group, int count, @Nullable Long dueMicros) {
     callers.write(group, count, dueMicros, false);
   }
 
   /**
-   * Begins to write at full speed.
+   * Starts to write at full speed.
    *
-   * @param atMost after how many rows it ends by itself
+   * @param atMost the number of rows after which it stops
    */
   void start(long atMost) {
     left.set(atMost);
-    for (int i = 0; i < THREADS; i++) { // One prepares rows while the other one waits.
+    for (int i = 0; i < THREADS; i++) { // one prepares rows while the other waits
       Lane lane = new Lane();
       start(
           () -> {
@@ -122,10 +123,11 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Begins to write at a rate, or goes on after it was stopped.
+   * Starts to write at a rate, or continues after a stop.
    *
    * @param rows per second
-   * @param mostWrites per second; the rows are shared out among so many, if there are enough
+   * @param mostWrites the most writes per second; the rows are distributed over this number of
+   *     writes if there are enough
    */
   void start(double rows, double mostWrites) {
     double writes = Math.min(rows, mostWrites);
@@ -151,31 +153,31 @@ final class RowWriter implements AutoCloseable {
     running.add(threads.submit(work));
   }
 
-  /** Takes up to so many of the rows that are left to write. */
+  /** Takes up to a number of the rows that remain to be written. */
   private int take(int wanted) {
     long before = left.getAndUpdate(now -> now - Math.min(now, wanted));
     return (int) Math.min(before, wanted);
   }
 
-  /** Rows that were acknowledged so far, each version counted. */
+  /** The number of acknowledged rows so far, each version counted. */
   long acknowledged() {
     return acknowledged.get();
   }
 
-  /** The versions that were acknowledged; to be read while nothing is written. */
+  /** The acknowledged versions; call it when no write is running. */
   RowSet versions() {
     return versions;
   }
 
-  /** Whether what was started has ended by itself. */
+  /** Whether all started writes have ended. */
   boolean hasEnded() {
     return running.stream().allMatch(Future::isDone);
   }
 
   /**
-   * Fails if writing has.
+   * Checks that no write has failed.
    *
-   * @throws Failure why
+   * @throws Failure with the reason of a failure
    */
   void check() throws InterruptedException {
     for (Future<?> each : running) {
@@ -186,7 +188,7 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Ends writing after the rows that are under way.
+   * Stops writing after the rows in flight.
    *
    * @throws Failure if writing has failed
    */
@@ -198,14 +200,14 @@ final class RowWriter implements AutoCloseable {
     running.clear();
   }
 
-  /** Ends writing without waiting. */
+  /** Stops writing without waiting. */
   @Override
   public void close() {
     stopped = true;
     var unused = threads.shutdownNow();
   }
 
-  /** Rows that one thread at a time writes, so that their versions are written in order. */
+  /** Rows that only one thread at a time writes, so that their versions are written in order. */
   private final class Lane {
     private final Queue<Row> replaceable = new ArrayDeque<>();
     private long operations;
@@ -252,7 +254,7 @@ final class RowWriter implements AutoCloseable {
       BulkWriteResult result = collection.bulkWrite(writes, new BulkWriteOptions().ordered(false));
       if (result.getInsertedCount() != inserted || result.getMatchedCount() != replaced) {
         throw Failure.run(
-            "of %d new rows %d were written, of %d new versions %d"
+            "of %d new rows %d were written, and of %d new versions %d"
                 .formatted(inserted, result.getInsertedCount(), replaced, result.getMatchedCount()),
             null);
       }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/** Measured times in microseconds, each of them kept. As JSON, an array. Thread-safe. */
+/** Measured times in microseconds, all of them kept. Written as an array in JSON. Thread-safe. */
 final class Samples {
 
   private static final int DIGITS = 3;
@@ -46,7 +46,10 @@ final class Samples {
     }
   }
 
-  /** Percentiles are samples: the least one that so many percent do not exceed. */
+  /**
+   * The summary. A percentile is a sample: the smallest value that this percentage of samples does
+   * not exceed.
+   */
   LatencySummary summary() {
     long[] sorted = toArray();
     Arrays.sort(sorted);
@@ -66,7 +69,7 @@ final class Samples {
         sorted[n - 1]);
   }
 
-  /** Exact in whole numbers: 99.9 percent of 1,000 are 999, which doubles make 999.0000001. */
+  /** Calculated with whole numbers: 99.9 percent of 1,000 are 999, but 999.0000001 with doubles. */
   private static long at(long[] sorted, long perMille) {
     long rank = (perMille * sorted.length + 999) / 1_000;
     return sorted[(int) Math.max(1, rank) - 1];

@@ -9,24 +9,23 @@ import java.util.stream.IntStream;
 import org.bson.RawBsonDocument;
 
 /**
- * Rows that are written last, one on each shard. In a stream that keeps the order of each shard,
- * everything that was written before has come when they have. Immutable.
+ * Rows that are written last, one on each shard. When they have arrived in a stream that keeps the
+ * order of each shard, all earlier writes have arrived. Immutable.
  *
  * @param run marks the rows
- * @param bytes of a row
+ * @param bytes the size of a row
  * @param shards the hashes of each shard
  */
 record Signals(int run, int bytes, List<HashRanges> shards) {
 
-  /** A copy of the list. */
   Signals {
     shards = List.copyOf(shards);
   }
 
   /**
-   * The numbers of some signals, one for each shard.
+   * The numbers of a set of signals, one for each shard.
    *
-   * @param set counts such signals from 0
+   * @param set counts sets of signals from 0
    */
   List<Long> numbers(int set) {
     return IntStream.range(set * shards.size(), (set + 1) * shards.size())
@@ -37,9 +36,9 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
   /**
    * Writes signals, all of them in one write.
    *
-   * @param group of the rows
+   * @param group the group of the rows
    * @param set see {@link #numbers}
-   * @param dueMicros when the write was meant to begin
+   * @param dueMicros the time when the write was due
    * @param listener called before the write begins, with its last document and row
    */
   void write(
@@ -58,7 +57,7 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
         listener.accept(documents.get(documents.size() - 1), row);
       }
     }
-    // Unordered: one that is ordered goes to one shard after the other.
+    // Unordered, because an ordered write goes to one shard after the other.
     var unused = collection.insertMany(documents, new InsertManyOptions().ordered(false));
   }
 }

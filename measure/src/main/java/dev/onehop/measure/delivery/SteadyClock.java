@@ -3,15 +3,15 @@ package dev.onehop.measure.delivery;
 import java.time.Instant;
 
 /**
- * The clock of a process: the time since 1970 when the process began, and from there on the
- * monotonic clock, so that setting the machine's time changes no measured time.
+ * The clock of a process: the time since 1970 at the start of the process plus the monotonic clock.
+ * Setting the machine's time therefore changes no measured time.
  */
 final class SteadyClock {
 
   private static final long START_NANOS;
   private static final long START_MICROS;
 
-  /** A process may be kept from running between two readings: those count that are the closest. */
+  /** The process may be paused between two readings, so the closest pair of readings counts. */
   private static final int READINGS = 16;
 
   static {
@@ -39,7 +39,7 @@ final class SteadyClock {
     return now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
   }
 
-  /** Now, in microseconds. */
+  /** The present time in microseconds. */
   static long micros() {
     return START_MICROS + (System.nanoTime() - START_NANOS) / 1_000;
   }

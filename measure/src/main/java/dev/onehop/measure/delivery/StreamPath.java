@@ -8,9 +8,9 @@ import java.util.Locale;
 public enum StreamPath {
   /** The official driver's change stream through a mongos, which merges the shards' streams. */
   MONGOS,
-  /** OneHop's change stream of each shard, events as they come. */
+  /** OneHop's change stream of each shard, in arrival order. */
   SHARDS,
-  /** OneHop's change stream of each shard, put in order. */
+  /** OneHop's change stream of each shard, sorted. */
   ORDERED,
   /** The same, split into channels by OneHop. */
   DIRECT;

@@ -8,16 +8,17 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which events are wanted, the same by every path. Immutable.
+ * The requested events, the same for every path. Immutable.
  *
  * @param settings of clients of the cluster
- * @param start the cluster time from which on
- * @param filter stages that the servers run over the events
+ * @param start the cluster time of the first event
+ * @param filter stages that the servers apply to the events
  * @param await how long a server may wait for events before it replies without any; null for the
  *     default of each path
- * @param total whether streams of shards are put in one order of all events, and not of each
- *     document
- * @param channels into how many channels events are split by the hash of their document's key
+ * @param total whether streams of shards are sorted in one order of all events, and not only for
+ *     each document
+ * @param channels the number of channels into which events are split by the hash of their
+ *     document's key
  */
 record StreamRequest(
     MongoClientSettings settings,
@@ -30,12 +31,12 @@ record StreamRequest(
     int channels) {
 
   /**
-   * How many events a server sends at most at once, by every path. Without it a server fills 16 MB
-   * of a backlog before it sends any, while the consumer waits.
+   * The most events in a server's batch, for every path. Without it a server fills a batch of 16 MB
+   * from a backlog before it replies, while the consumer waits.
    */
   static final int BATCH = 1_000;
 
-  /** The same events that match a query, from another time on. */
+  /** The same events with an additional query, from another time on. */
   StreamRequest matching(BsonDocument query, BsonTimestamp from) {
     return new StreamRequest(
         settings,
@@ -50,6 +51,6 @@ record StreamRequest(
 
   @Override
   public String toString() {
-    return database + "." + collection + " from " + start; // Without a password.
+    return database + "." + collection + " from " + start; // without the password
   }
 }

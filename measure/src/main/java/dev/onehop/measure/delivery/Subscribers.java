@@ -7,18 +7,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Subscriptions to one query by all paths of {@link StreamPath#TIMED}, side by side. Used once. */
+/**
+ * Subscriptions to one query by all paths of {@link StreamPath#TIMED} at the same time. Used once.
+ */
 final class Subscribers implements AutoCloseable {
 
-  /** Time for what comes again. */
+  /** The wait for rows that arrive again. */
   private static final long SETTLE_MILLIS = 200;
 
   private final Map<StreamPath, Subscription> subscriptions = new EnumMap<>(StreamPath.class);
 
   /**
-   * Subscriptions that have not begun.
+   * Subscriptions that have not started.
    *
-   * @param number counts such subscribers of a run from 0: each has signals of its own
+   * @param number counts the subscribers of a run from 0; each has separate signals
    */
   Subscribers(Subscription.Query query, int number) {
     int count = number * StreamPath.TIMED.size();
@@ -28,9 +30,9 @@ final class Subscribers implements AutoCloseable {
   }
 
   /**
-   * Has rows written, subscribes meanwhile, and waits until all that was written has come.
+   * Subscribes while the writers write, and waits until all written rows have arrived.
    *
-   * @param writers that write until all subscribers are live, and for a while before and after
+   * @param writers write until all subscribers are live, and for some time before and after
    * @param rate rows per second of each writer
    */
   static void run(
@@ -61,9 +63,9 @@ final class Subscribers implements AutoCloseable {
   }
 
   /**
-   * Adds what was lost and came again by a path.
+   * Adds the lost and repeated rows of a path.
    *
-   * @param written what was acknowledged to the query's writer
+   * @param written the rows that were acknowledged to the query's writer
    */
   void addFaults(StreamPath path, RowSet written, Findings findings) {
     RowChecker.Verdict verdict = by(path).checker().verdict(written);

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A subscription to a query: reads the query as of one cluster time, and opens a stream at the next
- * one. So each change is in the snapshot or in the stream, and not in both. Events that come while
- * documents are still being read are handed over after them. Used by one thread at a time.
+ * one. So each change is either in the snapshot or in the stream. Events that arrive while
+ * documents are being read are delivered after the documents. Used by one thread at a time.
  */
 final class Subscription implements AutoCloseable {
 
@@ -39,15 +39,15 @@ final class Subscription implements AutoCloseable {
   private int signals;
 
   /**
-   * What is subscribed to. Immutable.
+   * The query of a subscription. Immutable.
    *
-   * @param collection of the rows; its client reads them
-   * @param events of the collection; their start is not used
-   * @param signals that are written to know what has come
-   * @param group of the rows
+   * @param collection the rows; its client reads them
+   * @param events of the collection; their start is ignored
+   * @param signals the rows whose arrival shows that earlier rows have arrived
+   * @param group the group of the rows
    * @param whole whether all of the run's rows are of the group, so that the query is the whole
    *     collection
-   * @param patience if signals have not come after so long, they will not come
+   * @param patience the time after which missing signals count as lost
    */
   record Query(
       RowCollection collection,
@@ -64,9 +64,9 @@ final class Subscription implements AutoCloseable {
   }
 
   /**
-   * A subscription that has not begun.
+   * Creates a subscription that has not started.
    *
-   * @param firstSignals the first of two sets of signals that are this subscription's own
+   * @param firstSignals the first of two sets of signals for this subscription only
    */
   Subscription(StreamPath path, Query query, int firstSignals) {
     this.path = path;
@@ -84,7 +84,7 @@ final class Subscription implements AutoCloseable {
   }
 
   /**
-   * Subscribes: returns when all documents were handed over, and what was written by then has come,
+   * Subscribes. Returns when all documents were delivered, and the earlier writes have arrived,
    * too.
    */
   void subscribe() throws InterruptedException {
@@ -115,14 +115,14 @@ final class Subscription implements AutoCloseable {
       if (time == null) {
         throw Failure.run("the snapshot read returned no atClusterTime", null);
       }
-      // Each path opens its stream in another way, while documents are read.
+      // Each path opens its stream in its own way while documents are read.
       StreamRequest after =
           query
               .events()
               .matching(
                   query.filter("documentKey._id"),
                   new BsonTimestamp(time.getTime(), time.getInc() + 1));
-      // On a thread of its own: the common ones are few, and opening waits for servers.
+      // On a separate thread: the common ones are few, and opening waits for servers.
       CompletableFuture<EventStream> opened =
           CompletableFuture.supplyAsync(
               () -> EventStream.open(path, after, (channel, event) -> take(event)),
@@ -157,10 +157,10 @@ final class Subscription implements AutoCloseable {
   }
 
   /**
-   * Writes a signal on each shard, and waits until they have come; so what was acknowledged before
-   * has come, too. What was lost did not.
+   * Writes a signal on each shard, and waits until the signals have arrived. All earlier
+   * acknowledged rows have then arrived or are lost.
    *
-   * @throws Failure if the stream has failed, or gives no event for long
+   * @throws Failure if the stream has failed, or returns no event for a long time
    */
   void awaitWritten() throws InterruptedException {
     long began = SteadyClock.micros();
@@ -174,7 +174,7 @@ final class Subscription implements AutoCloseable {
       }
       if (SteadyClock.micros() - began > query.patience().toMillis() * 1_000) {
         throw Failure.run(
-            "the change stream by path %s gave no event of a write for %d s"
+            "the change stream by path %s returned no event of a write for %d s"
                 .formatted(path.label(), query.patience().toSeconds()),
             null);
       }
@@ -185,22 +185,22 @@ final class Subscription implements AutoCloseable {
     return log.checker();
   }
 
-  /** Times of changes from when they were meant to begin until they were handed over. */
+  /** Times of changes from when their write was due to their delivery. */
   Samples sinceDue() {
     return sinceDue;
   }
 
-  /** The same from when they began. */
+  /** Times of changes from when their write began to their delivery. */
   Samples sinceBegan() {
     return sinceBegan;
   }
 
-  /** How long it took to read the documents. */
+  /** The time of reading the documents. */
   long readMicros() {
     return readMicros;
   }
 
-  /** How long it took to be live. */
+  /** The time until the subscription was live. */
   long liveMicros() {
     return liveMicros;
   }
@@ -208,7 +208,9 @@ final class Subscription implements AutoCloseable {
   @Override
   public void close() {
     if (opening != null) {
-      var unused = opening.thenAccept(EventStream::close); // Reading may have failed before.
+      var unused =
+          opening.thenAccept(
+              EventStream::close); // the read may have failed before the stream was open
     }
   }
 }

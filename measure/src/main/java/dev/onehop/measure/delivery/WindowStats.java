@@ -5,15 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/**
- * What consumers did and used in a window of time, by their samples; between two samples it is
- * taken to have gone on evenly.
- */
+/** Figures of consumers in a window of time, from their samples, linear between two samples. */
 final class WindowStats {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
-  /** A last window that is shorter than this says little. */
+  /** A shorter last window is left out. */
   private static final long LEAST_WINDOW_MICROS = 1_000_000;
 
   private final List<ConsumerReport> reports;
@@ -23,7 +20,7 @@ final class WindowStats {
 
   /**
    * @param reports of all consumers
-   * @param fromMicros the window's begin, in microseconds since 1970
+   * @param fromMicros the window's start, in microseconds since 1970
    * @param toMicros its end, later
    */
   WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros) {
@@ -31,8 +28,8 @@ final class WindowStats {
   }
 
   /**
-   * @param toTheEnd whether nothing was done after the window, so that what the next sample has
-   *     belongs to it
+   * @param toTheEnd whether consumers did nothing after the window, so that the next sample belongs
+   *     to it
    */
   private WindowStats(
       List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
@@ -42,7 +39,9 @@ final class WindowStats {
     this.toTheEnd = toTheEnd;
   }
 
-  /** A drain's: from when the first consumer opened its stream to the last row of all. */
+  /**
+   * The window of a drain: from when the first consumer opened its stream to the last row of all.
+   */
   static WindowStats drain(List<ConsumerReport> reports) {
     return new WindowStats(
         reports,
@@ -63,7 +62,7 @@ final class WindowStats {
     return sum(Sample::eventBytes, fromMicros, toMicros) / seconds();
   }
 
-  /** Processors that were busy with the consumers. */
+  /** The number of processors that the consumers kept busy. */
   double cores() {
     return sum(Sample::cpuNanos, fromMicros, toMicros) / 1e9 / seconds();
   }
@@ -76,12 +75,12 @@ final class WindowStats {
         .sum();
   }
 
-  /** Lags below zero. */
+  /** The number of lags below zero. */
   long negativeLags() {
     return reports.stream().mapToLong(ConsumerReport::negative).sum();
   }
 
-  /** Rows per second of each five seconds. */
+  /** Rows per second in each interval of five seconds. */
   List<Double> windows() {
     List<Double> windows = new ArrayList<>();
     for (long from = fromMicros; from < toMicros; from += WINDOW_MICROS) {

@@ -1,6 +1,6 @@
 /**
- * {@code onehop consume} and {@code onehop propagate}: rows that are written to be seen, streams
- * that read them, and checks that each came once.
+ * {@code onehop consume} and {@code onehop propagate}: writers of rows, streams that read them, and
+ * checks that each row arrived once.
  */
 @NullMarked
 package dev.onehop.measure.delivery;

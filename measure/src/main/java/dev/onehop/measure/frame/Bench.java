@@ -9,33 +9,32 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is measured, and how: the contract between a bench and its {@link Session}. The session
- * calls all methods on one thread, in the order of their declaration; a bench need not be
- * thread-safe.
+ * The contract between a bench and its {@link Session}. The session calls all methods on one
+ * thread, in the order of their declaration; a bench need not be thread-safe.
  *
- * @param <C> what one measurement is of
- * @param <P> what one measurement gives
- * @param <R> the results of all of them
+ * @param <C> one measurement of the plan
+ * @param <P> the result of one measurement
+ * @param <R> the results of all measurements
  */
 public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
 
   /** One measurement of the plan. Immutable. */
   interface Cell {
-    /** Names the cell in progress lines, such as {@code async, 64 threads}. */
+    /** The name of the cell in progress lines, such as {@code async, 64 threads}. */
     String title();
   }
 
   /**
    * Prepares the measurements: checks, loads, warms up.
    *
-   * @throws dev.onehop.resync.Failure if nothing can be measured
+   * @throws dev.onehop.resync.Failure if no measurement is possible
    */
   void prepare(Session session) throws IOException, InterruptedException;
 
-  /** All cells in the order in which they are measured, a cell of several rounds several times. */
+  /** All cells in the order of measurement, with a cell of several rounds several times. */
   List<C> cells();
 
-  /** How long a cell is expected to take; zero if that is not known. */
+  /** The expected time of a cell; zero if unknown. */
   default Duration estimate(C cell, Session session) {
     return Duration.ZERO;
   }
@@ -43,19 +42,19 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   /**
    * Measures a cell. Ends early if the thread is interrupted.
    *
-   * @throws dev.onehop.resync.Failure if it can't be measured
+   * @throws dev.onehop.resync.Failure if the measurement fails
    */
   P measure(C cell, Session session) throws IOException, InterruptedException;
 
   /**
-   * The results of the cells that are measured.
+   * The results of the measured cells.
    *
    * @param measured in the order of measurement; fewer than planned if the run ended early
-   * @return null if they are not worth a file
+   * @return null if there are too few for a file
    */
   @Nullable R results(List<Measured<C, P>> measured, Session session);
 
-  /** A cell and what its measurement gave. Immutable. */
+  /** A cell and its result. Immutable. */
   record Measured<C, P>(C cell, P point) {}
 
   /** The table for a terminal; empty if there is nothing to show. */
@@ -68,6 +67,9 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
     return Reports.write(folder, results);
   }
 
-  /** Ends what the bench has started, also after a failure. Called once, after the last method. */
+  /**
+   * Ends everything that the bench has started, also after a failure. Called once, after the last
+   * method.
+   */
   default void close() {}
 }

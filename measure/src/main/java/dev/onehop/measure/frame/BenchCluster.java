@@ -17,21 +17,21 @@ import java.util.function.Consumer;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The running cluster that a bench measures: what benches need of the testbed. */
+/** The running cluster that a bench measures, with the operations that benches need. */
 public interface BenchCluster extends AutoCloseable {
 
-  /** Where things stand, round trips measured. */
+  /** The hosts and their places, with measured round trips. */
   TopologyFacts topology();
 
   ServerFacts server();
 
-  /** The routers that an application here would use, database included. */
+  /** The URL of the routers that an application on this host uses, with the database. */
   ClusterUrl url();
 
   /** Whether distances limit the rate, rather than processors. */
   boolean isFar();
 
-  /** The host of each shard's primary, as far as it is known. */
+  /** The host of each shard's primary, if known. */
   Map<String, String> shardHosts();
 
   /** The measured round trip from the client to each shard's primary, in milliseconds. */
@@ -51,7 +51,7 @@ public interface BenchCluster extends AutoCloseable {
     return roundTrips;
   }
 
-  /** The mean of {@link #shardRoundTrips}, in milliseconds; each shard counts the same. */
+  /** The mean of {@link #shardRoundTrips}, in milliseconds; each shard has the same weight. */
   default double meanShardRoundTripMillis() {
     return shardRoundTrips().values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }
@@ -59,77 +59,77 @@ public interface BenchCluster extends AutoCloseable {
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
   void shard(String collection, List<? extends BsonValue> splitPoints);
 
-  /** Makes the routers as quick as they are after a while, with operations that change nothing. */
+  /** Warms up the routers with operations that change nothing. */
   void warmUp(String collection);
 
   /**
-   * Asks each shard for its documents and the config server for who owns them.
+   * Compares each shard's documents with the config servers' owners.
    *
-   * @param expected how many documents there should be
-   * @return null where shards can't be asked
-   * @throws dev.onehop.resync.Failure if there are others, or not all of them on their owners
+   * @param expected the expected number of documents
+   * @return null if the shards cannot be reached
+   * @throws dev.onehop.resync.Failure if the number differs, or documents are not on their owners
    */
   @Nullable Placement placement(String collection, long expected);
 
   /**
-   * Begins to collect the servers' evidence of who serves a collection's operations.
+   * Starts to collect the servers' own figures about who serves a collection's operations.
    *
-   * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
+   * @param sampleRate the fraction of operations to sample, above 0 and up to 1
    */
   Watch watch(String collection, double sampleRate);
 
-  /** A shard's first member, as {@code host:port}. */
+  /** The address of a shard's first member, as {@code host:port}. */
   default String primaryOf(String shard) {
     throw notOurs();
   }
 
-  /** Every mongos as {@code host:port}, the nearest first. */
+  /** The addresses of all mongoses as {@code host:port}, the nearest first. */
   default List<String> routers() {
     throw notOurs();
   }
 
-  /** A URL that names every mongos, database and write concern included; without a user. */
+  /** A URL with all mongoses, the database and the write concern; without a user. */
   default String allRoutersUrl() {
     return "mongodb://" + String.join(",", routers()) + "/" + ClusterUrl.DATABASE + "?w=1";
   }
 
   /**
-   * Stops a server where it is, or lets it go on.
+   * Freezes a server, or resumes it.
    *
-   * @throws dev.onehop.resync.Failure if that can't be done from here
+   * @throws dev.onehop.resync.Failure if this cluster does not support it
    */
   default void setFrozen(String server, boolean frozen) {
     throw notOurs();
   }
 
   /**
-   * Makes the way to a server longer.
+   * Adds a delay to the round trip to a server.
    *
-   * @throws dev.onehop.resync.Failure if that can't be done from here
+   * @throws dev.onehop.resync.Failure if this cluster does not support it
    */
   default void setFurther(String server, Duration roundTrip) {
     throw notOurs();
   }
 
   /**
-   * Breaks connections to a server and refuses new ones, or lets them be.
+   * Closes connections to a server and refuses new ones, or allows them again.
    *
-   * @throws dev.onehop.resync.Failure if that can't be done from here
+   * @throws dev.onehop.resync.Failure if this cluster does not support it
    */
   default void setCutOff(String server, boolean cutOff) {
     throw notOurs();
   }
 
   /**
-   * Ends a server, or starts it again.
+   * Kills a server, or starts it again.
    *
-   * @throws dev.onehop.resync.Failure if that can't be done from here
+   * @throws dev.onehop.resync.Failure if this cluster does not support it
    */
   default void setKilled(String server, boolean killed) {
     throw notOurs();
   }
 
-  /** What the links have carried so far. */
+  /** The bytes that the links have carried so far. */
   default Traffic traffic() {
     throw notOurs();
   }
@@ -139,66 +139,66 @@ public interface BenchCluster extends AutoCloseable {
     throw notOurs();
   }
 
-  /** The host on which an application runs in a zone: one without a server, if there is one. */
+  /** The host of an application in a zone: one without a server, if there is one. */
   default String application(String zone) {
     throw notOurs();
   }
 
-  /** Says that a process runs on a host, in place of the client's. */
+  /** Registers a process as an application on a host other than the client's. */
   default void place(long pid, String host) {
     throw notOurs();
   }
 
   private static Failure notOurs() {
-    return Failure.run("nothing is done to servers that the bench has not started", null);
+    return Failure.run("the bench does not change servers that it has not started", null);
   }
 
   /** The processor time that servers and links have used so far. */
   CpuTimes cpuTimes();
 
-  /** What each server occupies at present; empty where that can't be told. */
+  /** The present resource use of each server; empty if unknown. */
   default List<ServerUsage> serverUsage() {
     return List.of();
   }
 
   /**
-   * Bytes of operations and their answers that links have carried so far, both ways; null where
-   * there are no links.
+   * The bytes of operations and their replies that links have carried so far, in both directions;
+   * null without links.
    */
   default @Nullable Long linkBytes() {
     return null;
   }
 
   /**
-   * Keeps client and servers to processors by their role, where there are enough; null if the
-   * servers are elsewhere.
+   * Binds client and servers to processors by their role, if there are enough; null if the servers
+   * are elsewhere.
    */
   default @Nullable Processors processors() {
     return null;
   }
 
-  /** What could not be found out, and why; empty if all could. */
+  /** Facts that could not be found out, with the reason; empty if there are none. */
   List<String> missing();
 
-  /** Is told once of a server that ends by itself, where that is noticed. */
+  /** Adds a listener that is called once if a server ends unexpectedly and the cluster notices. */
   void onServerDeath(Consumer<String> listener);
 
-  /** Ends what was started. */
+  /** Ends the servers that were started. */
   @Override
   void close();
 
-  /** Evidence being collected. */
+  /** A running collection of figures. */
   interface Watch extends AutoCloseable {
 
     /**
-     * Ends collecting and says what was seen between two moments.
+     * Ends the collection and returns the figures between two moments.
      *
      * @param fromNanos start of the window, by {@link System#nanoTime}
      * @param toNanos end of the window
      */
     Evidence evidence(long fromNanos, long toNanos);
 
-    /** Ends collecting without asking. */
+    /** Ends the collection without a result. */
     @Override
     void close();
   }

@@ -17,15 +17,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JVM with this one's class path. It reads commands, a line each, from its standard input, and
- * writes answers, a line each, to its standard output. It ends when its standard input does.
+ * A child JVM with this JVM's class path. It reads commands from its standard input and writes
+ * replies to its standard output, one per line. It ends at the end of its standard input.
  */
 public final class ChildJvm implements AutoCloseable {
 
-  /** What a complaint begins with, on either of its outputs. */
+  /** The start of an error line, on either of its outputs. */
   public static final String FAILED = "onehop: ";
 
-  /** Several JVMs share the machine. */
+  /** Limits the heap, because several JVMs share the machine. */
   private static final String HEAP = "-Xmx512m";
 
   private static final String ENDED = "ended";
@@ -46,14 +46,14 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /**
-   * Starts one.
+   * Starts a JVM.
    *
-   * @param name what to call it in messages, such as {@code a consumer}
+   * @param name its name in messages, such as {@code a consumer}
    * @param options of its JVM
    * @param main its main class
-   * @param task the first line; it may hold a password, which command lines must not
-   * @param folder is there afterwards, with its complaints in {@code consumer.err}
-   * @param listener takes the lines that are no answers, and returns true for these
+   * @param task the first line; it may contain a password, which must not be on a command line
+   * @param folder created if necessary; its errors go to {@code consumer.err} in it
+   * @param listener gets each line first, and returns true if the line is not a reply
    */
   public static ChildJvm start(
       String name,
@@ -67,10 +67,10 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /**
-   * Starts one.
+   * Starts a JVM.
    *
    * @param prefix a command that runs the JVM, such as {@code taskset}; empty for none
-   * @param errors the file of its complaints, whose folder is there afterwards
+   * @param errors the file of its errors, whose folder is created if necessary
    */
   public static ChildJvm start(
       String name,
@@ -85,7 +85,7 @@ public final class ChildJvm implements AutoCloseable {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(HEAP);
-    // Standard output has answers alone; the JVM's own log goes there by default.
+    // Standard output has only replies, but the JVM's own log goes there by default.
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
@@ -107,7 +107,7 @@ public final class ChildJvm implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // It was stopped.
+      // The process was stopped.
     }
     answers.add(ENDED);
   }
@@ -122,14 +122,14 @@ public final class ChildJvm implements AutoCloseable {
       commands.write(line + "\n");
       commands.flush();
     } catch (IOException e) {
-      throw Failure.run(name + " broke off: " + Failure.firstLine(e) + complaint(), e);
+      throw Failure.run(name + " failed: " + Failure.firstLine(e) + complaint(), e);
     }
   }
 
   /**
-   * Fails if the process has.
+   * Checks that the process has not failed.
    *
-   * @throws Failure why
+   * @throws Failure with the reason of a failure
    */
   public void check() {
     String answer = answers.peek();
@@ -139,21 +139,17 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /**
-   * Waits for the next answer.
+   * Waits for the next reply.
    *
-   * @param start what it begins with
+   * @param start the expected start of the reply
    * @return the rest of it
-   * @throws Failure if it is another one, or does not come
+   * @throws Failure if the reply starts differently, or does not arrive in time
    */
   public String await(String start, Duration atMost) throws InterruptedException {
     String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
     if (answer == null) {
       throw Failure.run(
-          name
-              + " did not answer within "
-              + atMost.toSeconds()
-              + " s; its complaints are in "
-              + errors,
+          name + " did not reply within " + atMost.toSeconds() + " s; its errors are in " + errors,
           null);
     }
     if (!answer.startsWith(start)) {
@@ -166,20 +162,20 @@ public final class ChildJvm implements AutoCloseable {
    * Waits until the process has ended.
    *
    * @return its exit code
-   * @throws Failure if it takes longer; it is stopped then
+   * @throws Failure if it takes longer; the process is stopped then
    */
   public int awaitEnd(Duration atMost) throws InterruptedException {
     if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
       stop();
       throw Failure.run(
-          "%s did not end within %d s; its complaints are in %s"
+          "%s did not end within %d s; its errors are in %s"
               .formatted(name, atMost.toSeconds(), errors),
           null);
     }
     return process.exitValue();
   }
 
-  /** The processor time that it has used so far; null once it has ended. */
+  /** The processor time that it has used so far; null after its end. */
   public @Nullable Duration cpuTime() {
     return process.info().totalCpuDuration().orElse(null);
   }
@@ -189,7 +185,7 @@ public final class ChildJvm implements AutoCloseable {
     return process.pid();
   }
 
-  /** Whether it has not ended yet. */
+  /** Whether it is still running. */
   public boolean isAlive() {
     return process.isAlive();
   }
@@ -198,7 +194,7 @@ public final class ChildJvm implements AutoCloseable {
     if (answer.startsWith(FAILED)) {
       return Failure.run(name + " failed: " + answer.substring(FAILED.length()), null);
     }
-    return Failure.run(name + " broke off" + complaint() + "; see " + errors, null);
+    return Failure.run(name + " ended early" + complaint() + "; see " + errors, null);
   }
 
   private String complaint() {
@@ -213,17 +209,17 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
-  /** The process, for what it uses. */
+  /** The process handle, for its resource use. */
   public ProcessHandle handle() {
     return process.toHandle();
   }
 
-  /** Stops it at once; no-op if it has ended. */
+  /** Stops it immediately; no-op if it has ended. */
   public void stop() {
     process.destroyForcibly();
   }
 
-  /** Lets it end; stops it if it does not. */
+  /** Lets it end; stops it after a timeout. */
   @Override
   public void close() {
     try {

@@ -9,31 +9,31 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutionException;
 
-/** What the main method of a {@link ChildJvm} does. */
+/** The main method of a {@link ChildJvm}. */
 public final class ChildMain {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private ChildMain() {}
 
-  /** What such a process is for. */
+  /** The work of such a process. */
   @FunctionalInterface
   public interface Work<T> {
     /**
-     * Does it.
+     * Does the work.
      *
      * @param task the first line of its standard input
-     * @param in the lines that follow
-     * @param out for answers
+     * @param in the following lines
+     * @param out for replies
      */
     void run(T task, BufferedReader in, PrintStream out)
         throws IOException, InterruptedException, ExecutionException;
   }
 
-  /** Does the work, complains if that fails, and ends the process. */
+  /** Does the work, prints an error if it fails, and ends the process. */
   public static <T> void run(Class<T> task, Work<T> work) {
     PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
+    System.setOut(System.err); // Output of libraries must not mix with the replies.
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     int exitCode = 0;
@@ -45,6 +45,6 @@ public final class ChildMain {
       exitCode = 1;
     }
     out.flush();
-    System.exit(exitCode); // Ends threads that a client may have left.
+    System.exit(exitCode); // Ends threads that a client may have left running.
   }
 }

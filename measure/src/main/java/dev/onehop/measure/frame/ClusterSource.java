@@ -6,12 +6,12 @@ import dev.onehop.resync.Progress;
 import dev.onehop.testbed.Testbed;
 import java.util.function.Function;
 
-/** Where a bench gets its cluster from. Used once. */
+/** The source of a bench's cluster. Used once. */
 public final class ClusterSource {
 
   private static final String STAND_IN =
-      "note: no mongos binary was found; STAND-IN routers take their places (--mongos PATH gives"
-          + " a real one)";
+      "note: no mongos binary was found; STAND-IN routers replace them (set --mongos PATH for"
+          + " a real mongos)";
 
   private final Function<Progress, BenchCluster> open;
 
@@ -20,10 +20,10 @@ public final class ClusterSource {
   }
 
   /**
-   * A testbed that is started for the bench, or on servers that run already.
+   * A testbed that is started for the bench, or that uses existing servers.
    *
-   * @param builder its progress listener still free
-   * @param access how applications are let in, given the URL for those that everybody lets in
+   * @param builder the settings of the testbed, without a progress listener
+   * @param access adds an application's credentials to the URL without credentials
    */
   public static ClusterSource testbed(
       Testbed.Builder builder, Function<ClusterUrl, ClusterUrl> access) {
@@ -53,15 +53,15 @@ public final class ClusterSource {
     }
   }
 
-  /** Whether this user has started that cluster by a testbed that runs on this machine. */
+  /** Whether this user has started that cluster by a testbed on this machine. */
   public static boolean isOwn(ClusterUrl url) {
     return UrlCluster.own(url).isPresent();
   }
 
   /**
-   * A cluster that is there.
+   * An existing cluster.
    *
-   * @param overwrite whether documents that are in the bench's collection may be deleted
+   * @param overwrite whether documents in the bench's collection may be deleted
    */
   public static ClusterSource at(ClusterUrl url, boolean overwrite) {
     return new ClusterSource(

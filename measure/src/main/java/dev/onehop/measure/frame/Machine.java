@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Finds out about the machine that a run is made on. */
+/** Collects the facts of the machine of a run. */
 public final class Machine {
 
   private Machine() {}
@@ -57,7 +57,7 @@ public final class Machine {
         : 0;
   }
 
-  /** The git revision that is checked out, or empty: a distribution has none. */
+  /** The git revision that is checked out; empty in a distribution, which has none. */
   private static String revision(Path home) {
     if (!Files.exists(home.resolve(".git"))) {
       return "";

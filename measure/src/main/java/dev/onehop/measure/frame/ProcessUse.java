@@ -6,26 +6,26 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process uses of the machine. */
+/** The resource use of this process. */
 public final class ProcessUse {
 
   private static final Path STATUS = Path.of("/proc/self/status");
 
   private ProcessUse() {}
 
-  /** Processor time so far; 0 where that is not known. */
+  /** Processor time so far; 0 if unknown. */
   public static long cpuNanos() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
         ? Math.max(0, os.getProcessCpuTime())
         : 0;
   }
 
-  /** Memory in use (RSS); 0 where that is not known. */
+  /** Memory in use (RSS); 0 if unknown. */
   public static long memoryBytes() {
     return status("VmRSS:");
   }
 
-  /** The most memory that was in use (RSS); 0 where that is not known. */
+  /** The most memory in use (RSS) so far; 0 if unknown. */
   public static long mostMemoryBytes() {
     return status("VmHWM:");
   }
@@ -38,7 +38,7 @@ public final class ProcessUse {
         }
       }
     } catch (IOException e) {
-      // Not Linux.
+      // not Linux
     }
     return 0;
   }

@@ -3,33 +3,35 @@ package dev.onehop.measure.frame;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which processors the parts of a run on one machine are kept to, as lists of taskset(1).
+ * The processors to which the parts of a run on one machine are bound, as lists of taskset(1).
  *
- * @param client those of the YCSB process; null if it is not kept to any
- * @param text for a person
+ * @param client the processors of the YCSB process; null if it is not bound
+ * @param text the division in words
  */
 public record Processors(@Nullable String client, String text) {
 
-  /** With fewer, the client would have one alone, for its compilers and collectors, too. */
+  /**
+   * With fewer processors, the client would have only one, also for its compilers and collectors.
+   */
   private static final int LEAST = 8;
 
-  /** Keeps servers to processors. */
+  /** Binds servers to processors. */
   interface Pinning {
     /**
-     * Does it.
+     * Binds them.
      *
-     * @param routers those of all routers
-     * @param mongods those of all config servers and shard members
-     * @return whether that could be done
+     * @param routers the processors of all routers
+     * @param mongods the processors of all config servers and shard members
+     * @return whether all of them are bound
      */
     boolean pin(String routers, String mongods);
   }
 
   /**
-   * Keeps servers to processors by their role, where there are enough: a quarter for the client, a
-   * quarter for the routers, the rest for the mongods.
+   * Divides the processors by role, if there are enough: a quarter for the client, a quarter for
+   * the routers, the rest for the mongods.
    *
-   * @param available how many processors there are
+   * @param available the number of processors
    */
   static Processors divide(int available, Pinning servers) {
     int quarter = available / 4;

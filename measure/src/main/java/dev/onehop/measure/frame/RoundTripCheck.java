@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Whether the measured round trips are those that were configured: within 3 % or 0.5 ms. */
+/** Compares the measured round trips with the configured ones: within 3 % or 0.5 ms. */
 public final class RoundTripCheck {
 
   private static final double RELATIVE = 0.03;
@@ -14,7 +14,7 @@ public final class RoundTripCheck {
 
   private RoundTripCheck() {}
 
-  /** The pairs that are off, in words; empty if all are as configured. */
+  /** The differing pairs, in words; empty if all are as configured. */
   public static List<String> violations(TopologyFacts topology) {
     List<String> violations = new ArrayList<>();
     for (HostFacts host : topology.hosts()) {
@@ -22,7 +22,7 @@ public final class RoundTripCheck {
       Double known = topology.configured(topology.client(), host.name());
       boolean ofClient = host.name().equals(topology.client());
       if (measured == null || (known == null && !ofClient)) {
-        continue; // Nothing was configured for a cluster that is just there.
+        continue; // an existing cluster has no configured round trips
       }
       double configured = known == null ? 0 : known;
       if (Math.abs(measured - configured) > Math.max(ABSOLUTE_MILLIS, configured * RELATIVE)) {

@@ -7,16 +7,16 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 
 /**
- * What results say of a run besides what it has measured. Immutable.
+ * Facts of a run that its results include. Immutable.
  *
- * @param out where results and logs go
+ * @param out the folder of results and logs
  * @param started when the run started
  * @param command the command line that repeats it
  */
 public record RunContext(Path out, MachineFacts machine, String started, String command) {
 
   /**
-   * That of a run which starts now, on this machine.
+   * The context of a run that starts now on this machine.
    *
    * @param home the project's folder, for its revision
    */
@@ -24,7 +24,7 @@ public record RunContext(Path out, MachineFacts machine, String started, String 
     return new RunContext(out, Machine.facts(home), now(), command);
   }
 
-  /** The time, as results have it. */
+  /** The present time in the format of results. */
   public static String now() {
     return OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a value at a fixed delay on a thread of its own, until closed. Thread-safe.
+ * Reads a value at a fixed delay on a separate thread, until closed. Thread-safe.
  *
  * @param <T> the value; immutable
  */
@@ -24,7 +24,7 @@ public final class Sampler<T> implements AutoCloseable {
   private @Nullable RuntimeException failure; // guarded by this
   private boolean closed; // guarded by this
 
-  /** A value and when it was read, by {@link System#nanoTime}. Immutable. */
+  /** A value and its time by {@link System#nanoTime}. Immutable. */
   public record Sample<T>(long nanos, T value) {}
 
   private Sampler(Callable<T> read, Duration delay) {
@@ -43,10 +43,10 @@ public final class Sampler<T> implements AutoCloseable {
   }
 
   /**
-   * Reads the value now and begins to read it again and again. A read that fails ends it; {@link
-   * #samples} throws the failure.
+   * Reads the value now and then repeatedly. A failing read ends the sampler; {@link #stop} throws
+   * the failure.
    *
-   * @param delay between the end of a read and the next
+   * @param delay between the end of a read and the next read
    */
   public static <T> Sampler<T> start(Duration delay, Callable<T> read) {
     return new Sampler<>(read, delay);

@@ -6,24 +6,27 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A server's end. It is the cause of other failures, but may be noticed a little after them. */
+/**
+ * The end of a server. It is the cause of other failures, but may be noticed a little later than
+ * these.
+ */
 final class ServerDeath {
 
   private static final long NOTICE_MILLIS = 1500;
 
   private final CompletableFuture<String> notice = new CompletableFuture<>();
 
-  /** A server ended by itself. Callable from any thread. */
+  /** Records the unexpected end of a server. Callable from any thread. */
   void noticed(String message) {
     boolean unused = notice.complete(message);
   }
 
-  /** What a failure really came from: the server's end, if there was one. */
+  /** The real cause of a failure: the server's end, if there was one. */
   Failure causeOf(Failure failure) {
     try {
       return Failure.run(notice.get(NOTICE_MILLIS, TimeUnit.MILLISECONDS), failure);
     } catch (TimeoutException e) {
-      return failure; // No server died.
+      return failure; // no server has ended
     } catch (ExecutionException e) {
       throw new IllegalStateException(e);
     } catch (InterruptedException e) {

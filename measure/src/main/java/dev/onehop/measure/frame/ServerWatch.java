@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Evidence of one point: the shards' counters, read again and again, and a sample of the operations
- * with the routers they came from.
+ * The servers' figures for one point: the shards' counters, read repeatedly, and a sample of the
+ * operations with their routers.
  */
 final class ServerWatch implements BenchCluster.Watch {
 
@@ -26,11 +26,11 @@ final class ServerWatch implements BenchCluster.Watch {
   private volatile boolean ended;
 
   /**
-   * Begins to watch.
+   * Starts to collect.
    *
-   * @param counters asks the shards for what they have executed
-   * @param routers the sample of operations, begun already; null if there can be none
-   * @param samplesAll whether the sample is of all operations
+   * @param counters reads the shards' counters of executed operations
+   * @param routers the sample of operations, already started; null without a sample
+   * @param samplesAll whether the sample includes all operations
    */
   ServerWatch(
       Supplier<OperationCounts> counters, @Nullable RouterSampling routers, boolean samplesAll) {
@@ -50,9 +50,9 @@ final class ServerWatch implements BenchCluster.Watch {
         sample();
       }
     } catch (InterruptedException e) {
-      // Ended.
+      // the collection has ended
     } catch (RuntimeException e) {
-      // A shard that no longer answers has died, or is being stopped: that is reported elsewhere.
+      // The shard has ended or is being stopped, which is reported elsewhere.
       ended = true;
     }
   }
@@ -73,7 +73,7 @@ final class ServerWatch implements BenchCluster.Watch {
     }
     BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
-        // At few operations a second, interpolated counts would be mostly the warm-up's.
+        // With few operations per second, interpolated counts would consist mostly of the warm-up.
         samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
@@ -102,7 +102,7 @@ final class ServerWatch implements BenchCluster.Watch {
         routers.close();
       }
     } catch (TestbedException e) {
-      // The servers are gone, and the sampling with them.
+      // The servers have ended, and the sampling with them.
     }
   }
 }

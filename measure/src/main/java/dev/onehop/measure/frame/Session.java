@@ -26,13 +26,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
- * {@code results.json} after each, and closes the cluster. A signal that stops the JVM, and the end
- * of a server, interrupt the thread that runs the bench; finished cells are kept. Used once; the
- * thread that runs it is its only user.
+ * {@code results.json} after each, and closes the cluster. A signal that stops the JVM, or the end
+ * of a server, interrupts the thread of the bench; finished cells are kept. Used once, by a single
+ * thread.
  */
 public final class Session {
 
-  /** How long a stopping JVM waits for the run to clean up. */
+  /** The longest time that a stopping JVM waits for the run's cleanup. */
   private static final long MOST_SECONDS = 60;
 
   private final @Nullable ClusterSource source;
@@ -55,18 +55,18 @@ public final class Session {
   }
 
   /**
-   * What a run gave.
+   * The result of a run.
    *
-   * @param results null if it ended before there was something to keep
-   * @param failure why it ended early; null if it did not
+   * @param results null if it ended before there was anything to keep
+   * @param failure the reason of an early end; null if it did not end early
    */
   public record Outcome<R>(@Nullable R results, @Nullable Failure failure) {}
 
   /**
-   * Runs a bench to its end. Does not return if the JVM is being stopped.
+   * Runs a bench to its end. Does not return if the JVM is shutting down.
    *
-   * @param source where the cluster comes from; null for a bench that starts its own servers
-   * @param context the folder of the results, and what they say besides
+   * @param source the source of the cluster; null for a bench that starts its own servers
+   * @param context the folder of the results, and the facts of the run
    */
   public static <C extends Cell, P, R extends RunResults> Outcome<R> run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context, Terminal terminal) {
@@ -149,7 +149,7 @@ public final class Session {
     for (C next : cells.subList(i, cells.size())) {
       left = left.plus(bench.estimate(next, this));
     }
-    // The estimates of the rest are corrected by how long the cells before took.
+    // Corrects the remaining estimates by the real times of the earlier cells.
     double correction = estimatedMillis == 0 ? 1 : tookMillis / estimatedMillis;
     if (!left.isZero()) {
       progress.remaining(Duration.ofMillis((long) (left.toMillis() * correction)));
@@ -163,9 +163,9 @@ public final class Session {
     return new Measured<>(cell, point);
   }
 
-  /** Why the run ended early: the end of a server is the cause of other failures. */
+  /** The reason of the early end. The end of a server counts as the cause of other failures. */
   private Failure ended(Failure failure) {
-    boolean unused = Thread.interrupted(); // What is written now is not broken off.
+    boolean unused = Thread.interrupted(); // a later interrupt must not stop the writing of results
     Failure cause = stopping ? Failure.interrupted() : death.causeOf(failure);
     stopReason = Failure.firstLine(cause);
     return cause;
@@ -201,23 +201,23 @@ public final class Session {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      waitForTheEnd(); // The JVM is being stopped: this thread has nothing more to say.
+      waitForTheEnd(); // the JVM is shutting down, and its message is printed elsewhere
     }
   }
 
-  @SuppressWarnings("ThreadJoinLoop") // Not to be interrupted: the JVM ends under this thread.
+  @SuppressWarnings("ThreadJoinLoop") // Not interruptible, because the JVM ends during this wait.
   private static void waitForTheEnd() {
     while (true) {
       try {
         Thread.sleep(Long.MAX_VALUE);
       } catch (InterruptedException e) {
-        // Goes on waiting.
+        // Continues to wait.
       }
     }
   }
 
   /**
-   * The cluster that is measured.
+   * The measured cluster.
    *
    * @throws NullPointerException for a bench that starts its own servers
    */
@@ -225,7 +225,7 @@ public final class Session {
     return Objects.requireNonNull(cluster);
   }
 
-  /** Where progress is shown. */
+  /** The progress display. */
   public Progress progress() {
     return progress;
   }
@@ -235,26 +235,26 @@ public final class Session {
     return context.out();
   }
 
-  /** What results say of the run besides what was measured. */
+  /** Facts of the run for its results. */
   public RunContext context() {
     return context;
   }
 
   /**
-   * What results say of the run on the session's cluster besides their figures.
+   * Facts of the run on the session's cluster for its results.
    *
-   * @param points how many points were planned, each counted once for all its rounds
-   * @param load what was loaded and how it was measured
+   * @param points the number of planned points, each counted once for all its rounds
+   * @param load the loaded data and the way of measuring
    */
   public Envelope envelope(int points, RunFacts.Load load) {
     return envelope(points, load, cluster().topology(), cluster().server());
   }
 
   /**
-   * The same for a bench that starts its own servers.
+   * Facts of the run for a bench that starts its own servers.
    *
-   * @param topology where these stand
-   * @param server which they are
+   * @param topology the hosts of these servers
+   * @param server their versions
    */
   public Envelope envelope(
       int points, RunFacts.Load load, TopologyFacts topology, ServerFacts server) {

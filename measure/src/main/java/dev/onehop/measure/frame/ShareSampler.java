@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Server-side operation counts over time, so that the operations of exactly the measured window can
- * be told from the warm-up's before it. Counts between two samples are interpolated. Thread-safe.
+ * The servers' operation counts over time, which separate the operations of the measured window
+ * from the warm-up. Counts between two samples are interpolated. Thread-safe.
  */
 final class ShareSampler {
 
@@ -16,9 +16,9 @@ final class ShareSampler {
   private final Map<String, List<Sample>> samples = new TreeMap<>();
 
   /**
-   * Adds a sample of a shard; those of one shard must come in the order of time.
+   * Adds a sample of a shard; the samples of a shard must be in the order of time.
    *
-   * @param nanos when, by {@link System#nanoTime}
+   * @param nanos its time, by {@link System#nanoTime}
    * @param operations operations since the shard's start
    */
   synchronized void add(String shard, long nanos, long operations) {
@@ -42,7 +42,9 @@ final class ShareSampler {
     return counts;
   }
 
-  /** The count at a moment: before the first and after the last sample, that one's. */
+  /**
+   * The count at a moment. Before the first and after the last sample it is that sample's count.
+   */
   private static double at(List<Sample> line, long nanos) {
     Sample before = line.get(0);
     for (Sample sample : line) {

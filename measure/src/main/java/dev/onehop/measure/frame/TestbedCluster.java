@@ -30,7 +30,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** A testbed as the bench sees it. */
+/** A testbed as a bench's cluster. */
 final class TestbedCluster implements BenchCluster {
 
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
@@ -49,10 +49,10 @@ final class TestbedCluster implements BenchCluster {
   }
 
   /**
-   * Takes a running testbed and measures its round trips; again, if they are not as configured, as
-   * servers that have just started may still be busy.
+   * Uses a running testbed and measures its round trips. Repeats the measurement if they are not as
+   * configured, because servers may still be busy after their start.
    *
-   * @param access how applications are let in
+   * @param access adds an application's credentials
    */
   static TestbedCluster of(Testbed testbed, Function<ClusterUrl, ClusterUrl> access) {
     TopologyFacts topology = measure(testbed);
@@ -62,7 +62,7 @@ final class TestbedCluster implements BenchCluster {
     ServerInfo info = testbed.server();
     return new TestbedCluster(
         testbed,
-        // Write concern as in YCSB's own default URL.
+        // The write concern of YCSB's default URL.
         access.apply(ClusterUrl.open(testbed.url() + "/" + ClusterUrl.DATABASE + "?w=1")),
         topology,
         new ServerFacts(
@@ -155,7 +155,7 @@ final class TestbedCluster implements BenchCluster {
 
   @Override
   public void shard(String collection, List<? extends BsonValue> splitPoints) {
-    // On servers that were there before, an earlier bench's documents may be.
+    // Existing servers may have documents of an earlier bench.
     testbed.dropCollection(ClusterUrl.DATABASE + "." + collection);
     testbed.shardCollection(
         ClusterUrl.DATABASE + "." + collection,
@@ -173,7 +173,7 @@ final class TestbedCluster implements BenchCluster {
     dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
     if (seen.misplaced() > 0 || seen.documents() != expected) {
       throw Failure.run(
-          "after loading, %d of %d documents are there, %d of them not on their owner: %s"
+          "after loading, the collection has %d of %d documents, %d of them not on their owner: %s"
               .formatted(seen.documents(), expected, seen.misplaced(), seen.stored()),
           null);
     }

@@ -33,13 +33,15 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** A cluster of the user's own. What its mongoses don't tell, or not this user, stays unknown. */
+/**
+ * A cluster of the user. Facts that its mongoses do not report, or not to this user, are unknown.
+ */
 final class UrlCluster implements BenchCluster {
 
   private static final String CLIENT = "here";
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
-  /** From here on distances limit the rate, and not the processors. */
+  /** Above this round trip, distances limit the rate more than the processors. */
   private static final double FAR_MILLIS = 2;
 
   private final ClusterUrl url;
@@ -56,7 +58,7 @@ final class UrlCluster implements BenchCluster {
     this.cluster = cluster;
     this.overwrite = overwrite;
     this.own = own(url);
-    missing.add("which router an operation came from: only the shards' own profilers tell");
+    missing.add("the router of each operation, which only the shards' profilers record");
     ServerInfo info = cluster.server();
     server =
         new ServerFacts(
@@ -68,9 +70,9 @@ final class UrlCluster implements BenchCluster {
   }
 
   /**
-   * Connects, and measures the way to the mongoses.
+   * Connects, and measures the round trips to the mongoses.
    *
-   * @param overwrite whether documents that are in the bench's collection may be deleted
+   * @param overwrite whether documents in the bench's collection may be deleted
    * @throws TestbedException if the cluster can't be used
    */
   static UrlCluster of(ClusterUrl url, boolean overwrite) {
@@ -87,7 +89,7 @@ final class UrlCluster implements BenchCluster {
     }
   }
 
-  /** The testbed of this user on this machine that has all servers of the URL, if there is one. */
+  /** The testbed of this user on this machine that runs all servers of the URL, if there is one. */
   static Optional<RunningTestbed> own(ClusterUrl url) {
     List<String> hosts = new ConnectionString(url.secret()).getHosts();
     return RunningTestbed.all().stream()
@@ -112,7 +114,7 @@ final class UrlCluster implements BenchCluster {
         measured.put(
             TopologyFacts.pair(CLIENT, host), TestbedCluster.millis(cluster.roundTrip(mongos)));
       } catch (TestbedException e) {
-        missing.add("the round trip to " + mongos + ", which can't be reached from here");
+        missing.add("the round trip to " + mongos + ", which cannot be reached from this machine");
       }
     }
     cluster
@@ -175,14 +177,14 @@ final class UrlCluster implements BenchCluster {
     long found = cluster.count(namespace);
     if (found > 0 && !overwrite) {
       throw Failure.usage(
-          "%s holds %d documents: --overwrite deletes them, another database in --url leaves them"
+          "%s has %d documents: --overwrite deletes them, another database in --url keeps them"
               .formatted(namespace, found));
     }
     if (found > 0) {
       cluster.deleteAll(namespace);
     }
     if (cluster.isSharded(namespace)) {
-      return; // Somebody has placed it, perhaps since this user may not.
+      return; // it was sharded before, perhaps because this user lacks the right
     }
     try {
       cluster.shardCollection(
@@ -191,7 +193,7 @@ final class UrlCluster implements BenchCluster {
           splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
     } catch (TestbedException e) {
       throw Failure.run(
-          "%s is not sharded, and can't be: %s; have it done: sh.shardCollection(\"%s\", {_id: 1})"
+          "%s is not sharded, and cannot be sharded: %s; ask an administrator to run sh.shardCollection(\"%s\", {_id: 1})"
               .formatted(namespace, Failure.firstLine(e), namespace),
           e);
     }
@@ -217,21 +219,21 @@ final class UrlCluster implements BenchCluster {
 
   @Override
   public void warmUp(String collection) {
-    // These have been running for a while.
+    // The cluster's routers have been running for a while.
   }
 
   @Override
   public @Nullable Placement placement(String collection, long expected) {
-    missing.add("where each document lies: only the shards themselves tell");
+    missing.add("the shard of each document, which only the shards report");
     long found = cluster.count(namespace(collection));
     if (found != expected) {
       throw Failure.run(
-          "after loading, %d of %d documents are there".formatted(found, expected), null);
+          "after loading, the collection has %d of %d documents".formatted(found, expected), null);
     }
     return null;
   }
 
-  /** Nothing is known of processes elsewhere. */
+  /** Processes elsewhere do not report their processor time. */
   @Override
   public CpuTimes cpuTimes() {
     return new CpuTimes(null, null, null);
@@ -244,7 +246,7 @@ final class UrlCluster implements BenchCluster {
       OperationCounts unused = cluster.operationCounts(namespace);
       return new ServerWatch(() -> cluster.operationCounts(namespace), null, false);
     } catch (TestbedException e) {
-      missing.add("each shard's share, and with it the limit: " + Failure.firstLine(e));
+      missing.add("each shard's share of operations, and the limit: " + Failure.firstLine(e));
       return new Unseen();
     }
   }
@@ -260,7 +262,7 @@ final class UrlCluster implements BenchCluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // There is no notice; operations fail.
+    // The end of a server is not noticed; operations fail.
   }
 
   @Override
@@ -268,7 +270,7 @@ final class UrlCluster implements BenchCluster {
     cluster.close();
   }
 
-  /** Nothing to be seen. */
+  /** No figures: this user may not read them. */
   private static final class Unseen implements Watch {
     @Override
     public Evidence evidence(long fromNanos, long toNanos) {
@@ -277,7 +279,7 @@ final class UrlCluster implements BenchCluster {
 
     @Override
     public void close() {
-      // Nothing was begun.
+      // There is nothing to end.
     }
   }
 }

@@ -42,8 +42,8 @@ final class BenchSet implements AutoCloseable {
   private int targets;
 
   /**
-   * @param folder where the servers' data is; made if it is not there
-   * @param oplogMebibytes how large oplogs are
+   * @param folder the folder of the servers' data, created if it does not exist
+   * @param oplogMebibytes the size of the oplogs
    */
   BenchSet(Path mongod, Path folder, int oplogMebibytes) {
     this.mongod = mongod;
@@ -51,7 +51,7 @@ final class BenchSet implements AutoCloseable {
     this.oplogMebibytes = oplogMebibytes;
   }
 
-  /** Starts it, and waits until both members are there. */
+  /** Starts it, and waits until both members are ready. */
   void start() throws InterruptedException {
     List<Document> config = new ArrayList<>();
     for (int n = 0; n < 2; n++) {
@@ -60,13 +60,13 @@ final class BenchSet implements AutoCloseable {
       servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
       hosts.add(host);
       members.add(access().member(host));
-      // The second has no vote, so that writes with majority go on while it is locked.
+      // The second member has no vote, so that majority writes continue while it is locked.
       Document member = new Document("_id", n).append("host", host);
       config.add(
           n == 0 ? member : member.append("votes", 0).append("priority", 0).append("hidden", true));
     }
     for (Member member : members) {
-      await(member.host() + " to answer", () -> !member.admin("hello").isEmpty());
+      await(member.host() + " to reply", () -> !member.admin("hello").isEmpty());
     }
     primary()
         .admin(
@@ -77,13 +77,13 @@ final class BenchSet implements AutoCloseable {
 
   private List<String> command(String host, Path data) {
     List<String> command = MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
-    // Files of dropped data would stay for five minutes, and be copied.
+    // Otherwise files of dropped data would stay for five minutes, and be copied.
     command.addAll(List.of("--setParameter", "minSnapshotHistoryWindowInSeconds=0"));
     command.addAll(List.of("--setParameter", "disableLogicalSessionCacheRefresh=true"));
     return command;
   }
 
-  /** Waits; what the servers answer while they start is no failure. */
+  /** Waits for a condition. Errors of servers that are starting do not count as failures. */
   void await(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + START.toNanos();
     while (true) {
@@ -97,7 +97,7 @@ final class BenchSet implements AutoCloseable {
           return;
         }
       } catch (MongoException e) {
-        // Not yet.
+        // The server is not ready yet.
       }
       if (System.nanoTime() - end > 0) {
         throw Failure.run("waited " + START.toSeconds() + " s for " + what, null);
@@ -137,13 +137,16 @@ final class BenchSet implements AutoCloseable {
     return files;
   }
 
-  /** Of a table's statistics, whose {@code uri} is such as {@code statistics:table:index-3-45}. */
+  /**
+   * The file of a table, from statistics with a {@code uri} such as {@code
+   * statistics:table:index-3-45}.
+   */
   private static Path file(Document statistics) {
     String uri = statistics.getString("uri");
     return Path.of(uri.substring(uri.lastIndexOf(':') + 1) + ".wt");
   }
 
-  /** Whether databases are the same on both members and a new one, by {@code dbHash}. */
+  /** Whether databases are equal on both members and a new one, by {@code dbHash}. */
   boolean isEqual(Member made, List<String> databases) {
     for (String database : databases) {
       String hash = hash(primary(), database);
@@ -162,19 +165,19 @@ final class BenchSet implements AutoCloseable {
         .getString("md5");
   }
 
-  /** A place for another member. */
+  /** A free address and folder for another member. */
   Target newTarget() {
     targets++;
     return new Target(MongodProcess.freeAddress(IP), folder.resolve("target" + targets));
   }
 
-  /** The command that starts it, as {@code --start} takes it. */
+  /** The command that starts it, in the format of {@code --start}. */
   String startCommand(Target target) {
-    // Where it logs to is left to standard output.
+    // Without a log file, so that the log goes to standard output.
     return String.join(" ", command(target.host(), folderOf(target)));
   }
 
-  /** Waits until the source, or another member, has all that the primary has. */
+  /** Waits until a member has all writes that the primary has now. */
   void awaitCaughtUp(Member member) throws InterruptedException {
     BsonTimestamp goal = primary().lastWrite();
     await(member.host() + " to catch up", () -> member.lastWrite().compareTo(goal) >= 0);
@@ -197,7 +200,7 @@ final class BenchSet implements AutoCloseable {
     return Objects.requireNonNull(target.dbpath());
   }
 
-  /** Deletes a folder with all it holds. */
+  /** Deletes a folder with its content. */
   static void delete(Path folder) {
     if (Files.notExists(folder)) {
       return;

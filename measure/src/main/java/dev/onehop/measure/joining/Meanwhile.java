@@ -14,8 +14,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What applications do while a member is made: one writes on the primary, one reads on the source.
- * Their latencies are counted apart for the time that the source is locked.
+ * The load of applications while a member is added: one thread writes to the primary, one reads
+ * from the source. Latencies while the source is locked are counted separately.
  */
 final class Meanwhile implements Resync.Listener, AutoCloseable {
 
@@ -23,7 +23,7 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
 
   private static final long PAUSE_MILLIS = 5;
 
-  /** One kind of operation. */
+  /** The latencies of one kind of operation. */
   static final class Latencies {
     private final Histogram open = new Histogram(3);
     private final Histogram locked = new Histogram(3);
@@ -48,11 +48,11 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
   private volatile @Nullable MongoException failure;
 
   /**
-   * Starts.
+   * Starts the load.
    *
-   * @param first the key of the first document that is written
-   * @param ofWrites where the writes' latencies go
-   * @param ofReads where the reads' go
+   * @param first the key of the first document to write
+   * @param ofWrites records the writes' latencies
+   * @param ofReads records the reads' latencies
    */
   Meanwhile(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
     this.writes = primary.client().getDatabase(DATABASE).getCollection("writes");
@@ -92,7 +92,7 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
     }
   }
 
-  /** Counts as written only what was acknowledged. */
+  /** Counts only acknowledged writes. */
   private void write() {
     writes.insertOne(new Document("_id", next.get()).append("text", "x".repeat(200)));
     next.incrementAndGet();
@@ -112,18 +112,18 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
     locked = false;
   }
 
-  /** What is started for a measurement does not outlive it. */
+  /** Servers that are started for a measurement end with this process. */
   @Override
   public void started(ProcessHandle server) {
     Watchdog.watch(server);
   }
 
-  /** The key after that of the last document that was acknowledged. */
+  /** The key after the last acknowledged document's key. */
   int next() {
     return next.get();
   }
 
-  /** Documents that were acknowledged and that a member does not have. */
+  /** The number of acknowledged documents that a member lacks. */
   long lostOn(Member member) {
     long there =
         member
@@ -136,7 +136,7 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
   }
 
   /**
-   * Ends both.
+   * Stops both threads.
    *
    * @throws Failure if one of them has failed
    */
@@ -155,7 +155,8 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
     }
     MongoException failed = failure;
     if (failed != null) {
-      throw Failure.run("an operation meanwhile failed: " + Failure.firstLine(failed), failed);
+      throw Failure.run(
+          "an operation of the foreground load failed: " + Failure.firstLine(failed), failed);
     }
   }
 }

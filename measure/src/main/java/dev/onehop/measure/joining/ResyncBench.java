@@ -42,8 +42,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures both methods on a replica set of its own: the data of a load is written once, and each
- * round makes a member of it by each method, in random order.
+ * Measures both methods on a replica set that it starts. The data of a load is written once, and
+ * each round adds a member by each method, in random order.
  */
 public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCell>, ResyncResults> {
 
@@ -52,7 +52,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private static final Duration LOCK_DEADLINE = Duration.ofMinutes(30);
   private static final Duration PATIENCE = Duration.ofHours(2);
 
-  /** The set's two members and the new one, with room for indexes, journals and oplogs. */
+  /** Room for the set's two members and the new one, with indexes, journals and oplogs. */
   private static final double ROOM = 4;
 
   private final ResyncBenchPlan plan;
@@ -65,14 +65,14 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private int nextWrite;
   private int loads;
 
-  /** Has started nothing yet. */
+  /** Creates a bench that has started nothing yet. */
   public ResyncBench(ResyncBenchPlan plan) {
     this.plan = plan;
     this.random = new Random(plan.seed());
   }
 
   /**
-   * The data of which members are made.
+   * The data of the members.
    *
    * @param mebibytes the size of all documents
    * @param indexes secondary indexes of each collection
@@ -84,7 +84,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     }
   }
 
-  /** What was written of a load. */
+  /** The written data of a load. */
   private record Written(long bytes, long documents) {}
 
   @Override
@@ -125,7 +125,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         compatibility.getString("version"));
   }
 
-  /** The largest first: after that every oplog is as full as it gets. */
+  /** The largest first, so that every oplog is full from then on. */
   @Override
   public List<Load> cells() {
     List<Load> cells = new ArrayList<>();
@@ -171,7 +171,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
           set.primary()
               .client()
               .getDatabase(DATABASE)
-              // The secondary keeps up: it must not lose the oplog's end.
+              // The secondary must not fall behind the end of the oplog.
               .withWriteConcern(WriteConcern.W2)
               .getCollection("c" + n, RawBsonDocument.class);
       for (int field = 0; field < load.indexes(); field++) {
@@ -197,7 +197,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return new Written(written, documents);
   }
 
-  /** Drops the data, and waits until its files are gone: they would be copied. */
+  /** Drops the data, and waits until its files are deleted, because they would be copied. */
   private void drop(BenchSet set) throws InterruptedException {
     DataFolder files = set.sourceFolder();
     set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
@@ -219,7 +219,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     }
   }
 
-  /** What the runs of a method gave. */
+  /** The measurements of a method. */
   private static final class Runs {
     private final List<Double> seconds = new ArrayList<>();
     private final List<Double> locked = new ArrayList<>();
@@ -233,7 +233,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     private long lost;
   }
 
-  /** Whether this data's share of the time lasts for another round. */
+  /** Whether the time for this data is enough for another round. */
   private boolean hasTime() {
     Duration within = plan.within();
     return within == null || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
@@ -290,7 +290,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         LOCK_DEADLINE,
         PATIENCE,
         null,
-        // The oplog is large enough for what is written here meanwhile.
+        // The oplog is large enough for the writes during the measurement.
         1e6);
   }
 
@@ -335,7 +335,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     RunFacts.Load load =
         RunFacts.Load.of(
             cells.stream().mapToLong(ResyncCell::documents).max().orElse(0),
-            "documents as of POCDriver, with nested arrays and texts; oplogs of "
+            "documents in POCDriver's format, with nested arrays and texts; oplogs of "
                 + plan.oplogMebibytes()
                 + " MiB",
             List.of(),

@@ -10,15 +10,16 @@ import org.jspecify.annotations.Nullable;
  * The matrix to measure.
  *
  * @param methods the methods
- * @param indexes counts of secondary indexes per collection
- * @param collections counts of collections that share the data
+ * @param indexes numbers of secondary indexes per collection
+ * @param collections numbers of collections that share the data
  * @param mebibytes sizes of all documents
- * @param rounds how often each cell is measured
- * @param within the time after which no cell is measured again, if once at least; null for all
- * @param oplogMebibytes how large the set's oplogs are
- * @param seed what the documents come from
+ * @param rounds the number of measurements of each cell
+ * @param within the time after which no cell is measured again, if it was measured once; null for
+ *     no limit
+ * @param oplogMebibytes the size of the set's oplogs
+ * @param seed the seed of the documents
  * @param mongod the server's program; null to find it
- * @param folder where the servers' data is meanwhile; null for a temporary folder
+ * @param folder the folder of the servers' data during the run; null for a temporary folder
  */
 public record ResyncBenchPlan(
     List<ResyncMethod> methods,
@@ -32,7 +33,6 @@ public record ResyncBenchPlan(
     @Nullable Path mongod,
     @Nullable Path folder) {
 
-  /** Copies the lists. */
   public ResyncBenchPlan {
     methods = List.copyOf(methods);
     indexes = List.copyOf(indexes);
@@ -40,12 +40,12 @@ public record ResyncBenchPlan(
     mebibytes = List.copyOf(mebibytes);
   }
 
-  /** How many cells there are. */
+  /** The number of cells. */
   public int cells() {
     return methods.size() * loads();
   }
 
-  /** How often data is written anew. */
+  /** The number of times that data is written. */
   int loads() {
     return indexes.size() * collections.size() * mebibytes.size();
   }

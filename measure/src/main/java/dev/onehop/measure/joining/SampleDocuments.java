@@ -9,12 +9,12 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.DocumentCodec;
 
 /**
- * Documents like those of POCDriver: a key of two parts, numbers, dates and texts, nested arrays
- * and a subdocument, some 1 KB. The same seed gives the same documents.
+ * Documents like POCDriver's: a key of two parts, numbers, dates and texts, nested arrays and a
+ * subdocument, some 1 KB. The same seed gives the same documents.
  */
 final class SampleDocuments {
 
-  /** How many fields can be indexed: {@code fld0} and so on. */
+  /** The number of fields that can be indexed: {@code fld0} and so on. */
   static final int FIELDS = 10;
 
   private static final DocumentCodec CODEC = new DocumentCodec();

@@ -1,4 +1,4 @@
-/** How long a new member takes to join a replica set. */
+/** The time that a new member takes to join a replica set. */
 @NullMarked
 package dev.onehop.measure.joining;
 

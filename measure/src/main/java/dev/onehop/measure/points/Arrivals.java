@@ -9,18 +9,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations at intended times, whether or not those before are answered. Immutable.
+ * Operations at intended times, independent of the replies to earlier operations. Immutable.
  *
- * @param perSecond how many per second
- * @param poisson whether they are spread as those of many independent users, and not evenly
- * @param duration how long they are issued, in whole seconds
+ * @param perSecond the rate
+ * @param poisson whether the times are random, as with many independent users, and not evenly
+ *     spaced
+ * @param duration how long operations are issued, in whole seconds
  */
 public record Arrivals(double perSecond, boolean poisson, Duration duration) {
 
-  /** The highest rate that is issued, in operations per second. */
+  /** The highest possible rate, in operations per second. */
   public static final double MOST_PER_SECOND = 100_000;
 
-  /** As results and the binding call it. */
+  /** The name in results and in the binding. */
   String kind() {
     return poisson ? "poisson" : "constant";
   }
@@ -32,7 +33,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
   /**
    * The figures of a phase.
    *
-   * @param seconds how long the phase was
+   * @param seconds the length of the phase
    */
   ScenarioEntry entry(
       PointCell cell,

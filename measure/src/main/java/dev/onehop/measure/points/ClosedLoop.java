@@ -19,37 +19,36 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that each begin an operation when the one before has ended. Bounded by operations or by
+ * Threads that each start an operation when the one before has ended. Bounded by operations or by
  * time.
  *
- * @param operations operations of all clients together; null if time bounds it
- * @param duration the measured time; null if operations bound it
- * @param error half the width of the 95 % interval of the throughput, as a fraction of it, at which
- *     it has been measured long enough, as it has after {@link #MOST_TO_ERROR}; null to measure to
- *     the last operation or the time
+ * @param operations operations of all clients together; null if time is the bound
+ * @param duration the measured time; null if operations are the bound
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of it. The
+ *     measurement ends at this error, at the latest after {@link #MOST_TO_ERROR}. Null to measure
+ *     to the last operation or the time
  */
 record ClosedLoop(
     Warmup warmup, @Nullable Long operations, @Nullable Duration duration, @Nullable Double error)
     implements Load {
 
-  /** How long it is measured at most if it ends at an error of its throughput. */
+  /** The longest measurement if it ends at an error of its throughput. */
   static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
   private static final Duration GRACE = Duration.ofMinutes(1);
 
-  /** How long one client waits for others, and a little more. */
+  /** The longest wait of one client for others, and a little more. */
   static final Duration FOR_OTHERS = Duration.ofMinutes(11);
 
   /** The processor time of an operation on a small machine, in milliseconds, without distance. */
   private static final double SERVICE_MILLIS = 0.15;
 
-  /** What a small machine can do where no distance limits it. */
+  /** The throughput of a small machine without distances. */
   private static final double LOCAL_PER_SECOND = 4_000;
 
   private static final double SAMPLED_PER_SECOND = 50;
   private static final double SAMPLED_PER_POINT = 10_000;
 
-  /** Checks that exactly one of operations and duration is given. */
   ClosedLoop {
     if ((operations == null) == (duration == null)) {
       throw new IllegalArgumentException("a point is bounded by operations or by time");
@@ -67,8 +66,8 @@ record ClosedLoop(
   }
 
   /**
-   * By the arithmetic of a closed loop: threads, or the pool where it is smaller, each do one
-   * operation per mean round trip.
+   * The arithmetic of a closed loop: each thread, or each connection of a smaller pool, executes
+   * one operation per mean round trip.
    */
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {
@@ -76,7 +75,7 @@ record ClosedLoop(
     if (duration != null) {
       return bounds.plus(duration);
     }
-    // With a pool per router, the operations of even shards share as many pools.
+    // With a pool per router, operations are distributed evenly over the shards' pools.
     int pools = cell.mode().throughOneRouter() ? 1 : 2;
     boolean capped = !cell.pipelining() || cell.mode().throughOneRouter();
     int underWay = capped ? Math.min(cell.threads(), cell.connections() * pools) : cell.threads();
@@ -121,7 +120,7 @@ record ClosedLoop(
     }
   }
 
-  /** Those of the one client, or of all that run here. */
+  /** The arguments of the single client, or of all clients that run here. */
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
     if (plan.isOne()) {
@@ -153,8 +152,9 @@ record ClosedLoop(
   }
 
   /**
-   * The fraction of operations that is looked at closely: enough to tell to a percent or two who
-   * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
+   * The fraction of operations to sample. The sample is large enough to know the senders to a
+   * percent or two. It is small enough not to slow the servers or to fill their logs in a long
+   * point.
    */
   private static double sampleRate(PointCell cell, YcsbClients clients, Duration expected) {
     Double bound =
@@ -214,7 +214,7 @@ record ClosedLoop(
       clients
           .progress()
           .note(
-              "note: the HdrHistogram logs hold %d of %d operations in %s"
+              "note: the HdrHistogram logs have %d of %d operations in %s"
                   .formatted(logged, summary.operations(), folder));
     }
   }

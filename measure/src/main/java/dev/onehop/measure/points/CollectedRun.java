@@ -13,15 +13,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of clients that ran elsewhere, each with a results.json of its own, as those of one
- * run with several clients.
+ * Combines the results of clients that ran elsewhere, each with its own results.json, into one run
+ * with several clients.
  */
 public final class CollectedRun {
 
   private CollectedRun() {}
 
   /**
-   * Adds them up and writes summaries, HdrHistogram logs and results.json.
+   * Adds the results and writes summaries, HdrHistogram logs and results.json.
    *
    * @param parts the clients' folders, each with results.json and logs
    * @param out the folder for the run
@@ -71,13 +71,16 @@ public final class CollectedRun {
             run.folder()
                 + ": client "
                 + index
-                + " is missing or there twice; these are not the clients of one run",
+                + " is missing or duplicated; these are not the clients of one run",
             null);
       }
     }
   }
 
-  /** What each has seen of the cluster is of all clients; what it has done itself adds up. */
+  /**
+   * Sums up a point. Facts about the cluster are the same for all clients; their own figures are
+   * added.
+   */
   private static Point sum(List<Point> same, ClientRun run, Path folder) {
     Point first = same.get(0);
     RunSummary summary = RunSummary.of(folder);
@@ -95,7 +98,7 @@ public final class CollectedRun {
         Latencies.of(folder));
   }
 
-  /** The clients' processor time per operation of all; of servers elsewhere nothing is known. */
+  /** The clients' processor time per operation of all clients. The servers' time is unknown. */
   private static @Nullable CpuPerOperation cpu(ClientRun run) {
     double micros = 0;
     long operations = 0;

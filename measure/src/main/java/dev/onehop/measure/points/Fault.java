@@ -19,20 +19,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations at a fixed rate while something happens to the cluster.
+ * Operations at a fixed rate during a fault of the cluster.
  *
- * @param from when the fault begins, in whole seconds
+ * @param from when the fault starts, in whole seconds
  * @param to when it ends
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
     implements Load {
 
-  /** From this fraction of busy processors on, latencies are those of a saturated machine. */
+  /** From this fraction of busy processors on, latencies measure the machine. */
   private static final double SATURATED = 0.85;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(1);
 
-  /** Until answers are no longer waited for, and the process ends. */
+  /** The time to wait for replies and for the end of the process. */
   private static final Duration DRAIN = Duration.ofSeconds(45);
 
   @Override
@@ -60,7 +60,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     YcsbArguments arguments =
         clients.openLoop(cell, folder, arrivals).warmUp(warmup).set("onehop.byshard", true);
     if (!scenario.ofShard()) {
-      arguments.set("mongodb.url", cluster.allRoutersUrl()); // One of them is lost.
+      arguments.set("mongodb.url", cluster.allRoutersUrl()); // a router of the URL may be lost
     }
     List<Sample<Reading>> samples;
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
@@ -81,14 +81,14 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     return finding(cell, where, logs, folder, cpu(folder, samples));
   }
 
-  /** Latencies of a saturated machine say nothing of a fault. */
+  /** Latencies of a saturated machine do not show the effect of a fault. */
   private void checkBusy(PointCell cell, YcsbClients clients, @Nullable ProcStat begun) {
     ProcStat now = ProcStat.now();
     if (begun != null && now != null && now.busySince(begun) > SATURATED) {
       clients
           .progress()
           .note(
-              "note: %s: the machine was saturated before the fault (%.0f %% busy): its latencies say little; a rate below %.0f/s would help"
+              "note: %s: the machine was saturated before the fault (%.0f %% busy): its latencies mean little; use a rate below %.0f/s"
                   .formatted(cell.title(), 100 * now.busySince(begun), arrivals.perSecond()));
     }
   }
@@ -156,7 +156,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, cpu, null);
   }
 
-  /** All clients' lines as results have them. */
+  /** The lines of all clients in the format of results. */
   Timeline timeline(BenchCluster cluster, List<Timeline.Line> lines) {
     String where = scenario.where(cluster);
     return new Timeline(

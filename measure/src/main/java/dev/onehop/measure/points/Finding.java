@@ -9,30 +9,30 @@ import dev.onehop.measure.results.ZonesResult;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the measurement of a {@link PointCell} gave. Immutable. */
+/** The result of the measurement of a {@link PointCell}. Immutable. */
 sealed interface Finding {
 
   /**
-   * Of a closed loop.
+   * The result of a closed loop.
    *
-   * @param clients the clients behind it; null if it was only one
+   * @param clients the clients of the point; null if it was only one
    */
   record OfPoint(Point point, @Nullable ClientRun clients) implements Finding {}
 
-  /** Of operations at a fixed rate. */
+  /** The result of operations at a fixed rate. */
   record OfRate(ScenarioEntry entry) implements Finding {}
 
   /**
-   * Of a fault.
+   * The result of a fault.
    *
-   * @param line second by second
-   * @param entries phase by phase
+   * @param line the figures by second
+   * @param entries the figures by phase
    */
   record OfFault(Timeline.Line line, List<ScenarioEntry> entries) implements Finding {}
 
-  /** Of an application in a zone. */
+  /** The result of an application in a zone. */
   record OfZone(ZonesResult.Line line) implements Finding {}
 
-  /** Of many instances of an application. */
+  /** The result of many instances of an application. */
   record OfFleet(FleetResult.Line line) implements Finding {}
 }

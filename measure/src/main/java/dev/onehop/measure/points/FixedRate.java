@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Operations at a fixed rate, while nothing happens to the cluster. */
+/** Operations at a fixed rate without a fault. */
 record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
 
-  /** How long answers are waited for at the end. */
+  /** The time to wait for replies at the end. */
   private static final Duration DRAIN = Duration.ofSeconds(10);
 
   private static final Duration GRACE = Duration.ofMinutes(1);
@@ -59,7 +59,7 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
       RunSummary summary = RunSummary.of(folder);
       ShardLatencies latencies =
           ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds());
-      // What is answered while answers are waited for at the end is not done at the rate.
+      // Replies during the wait at the end do not count for the achieved rate.
       double answered = latencies.phase(shard -> true, 0, arrivals.seconds()).perSecond();
       return new Finding.OfRate(
           arrivals.entry(

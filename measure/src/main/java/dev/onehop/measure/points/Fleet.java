@@ -21,12 +21,12 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
- * Many instances of an application in few processes, and what they occupy at the servers. An
+ * Many instances of an application in few processes, with their resource use at the servers. An
  * instance issues as many operations at once as the driver's default pool has connections, and then
- * rests while others do: so pools become as large as they can be, at a rate that a small machine
- * bears.
+ * pauses while others do the same. So pools reach their full size at a rate that a small machine
+ * can serve.
  *
- * @param instances how many instances
+ * @param instances the number of instances
  */
 record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
 
@@ -117,11 +117,11 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
   }
 
   /**
-   * The usage of each server that was there at rest.
+   * The resource use of each server that was there at rest.
    *
    * @param samples the first is at rest
-   * @param fromNanos when operations were first issued
-   * @param toNanos when the last one was
+   * @param fromNanos when the first operation was issued
+   * @param toNanos when the last operation was issued
    */
   static List<Server> servers(
       List<Sample<List<ServerUsage>>> samples, long fromNanos, long toNanos) {
@@ -164,7 +164,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
     return sorted[(int) ((sorted.length - 1) * quantile)];
   }
 
-  /** All lines as results have them. */
+  /** All lines in the format of results. */
   FleetResult result(List<FleetResult.Line> lines) {
     return new FleetResult(
         instances,

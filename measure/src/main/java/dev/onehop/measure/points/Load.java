@@ -3,7 +3,7 @@ package dev.onehop.measure.points;
 import java.io.IOException;
 import java.time.Duration;
 
-/** What a client does while it is measured. Implementations are immutable. */
+/** The operations of a client during a measurement. Implementations are immutable. */
 sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
 
   /** JVM start, connecting and clean-up of a client's process. */
@@ -12,14 +12,14 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /** The unmeasured operations before. */
   Warmup warmup();
 
-  /** Where a cell's logs are, relative to the results' folder; without the round. */
+  /** The folder of a cell's logs, relative to the results' folder; without the round. */
   String folder(PointCell cell);
 
-  /** A cell for a person, without pipelining and round, such as {@code async, 64 threads}. */
+  /** The title of a cell, without pipelining and round, such as {@code async, 64 threads}. */
   String title(PointCell cell);
 
   /**
-   * How long a cell is expected to take.
+   * The expected time of a cell.
    *
    * @param meanRoundTripMillis from the client to the shards
    */
@@ -28,7 +28,7 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /**
    * Measures a cell.
    *
-   * @throws dev.onehop.resync.Failure if it can't be measured
+   * @throws dev.onehop.resync.Failure if the measurement fails
    */
   Finding measure(PointCell cell, YcsbClients clients) throws IOException, InterruptedException;
 }

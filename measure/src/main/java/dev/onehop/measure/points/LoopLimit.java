@@ -4,9 +4,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a closed loop: each thread has one operation under way and starts the next when
- * it ends, so N threads do at most N / R operations per second at a mean round trip R, and C
- * connections that carry one operation each at most C / R.
+ * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next when
+ * it ends. So N threads do at most N / R operations per second at a mean round trip R, and C
+ * connections with one operation each do at most C / R.
  */
 final class LoopLimit {
 
@@ -16,7 +16,7 @@ final class LoopLimit {
    * The mean round trip of operations, weighted by the shard that served them.
    *
    * @param share the fraction of operations per shard; need not add up to 1
-   * @param roundTripMillis the round trip from the client's host to each shard's
+   * @param roundTripMillis the round trip from the client's host to each shard's host
    * @return milliseconds, or null if there were no operations or a shard's round trip is unknown
    */
   static @Nullable Double meanRoundTripMillis(
@@ -40,8 +40,8 @@ final class LoopLimit {
   /**
    * The bound in operations per second.
    *
-   * @param underWay how many operations can be under way at once
-   * @return null if the round trip is unknown or nothing to speak of
+   * @param underWay the most operations in flight at once
+   * @return null if the round trip is unknown or zero
    */
   static @Nullable Double operationsPerSecond(int underWay, @Nullable Double roundTripMillis) {
     return roundTripMillis == null || roundTripMillis <= 0

@@ -17,23 +17,23 @@ import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /**
- * Makes one point of what several clients left in folders of their own: a summary and HdrHistogram
- * logs as one client would have left them.
+ * Combines the files of several clients into one point: a summary and HdrHistogram logs in the
+ * format of a single client.
  */
 final class MergedClients {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Of these the largest holds for all; numbers that are neither here nor below are counted. */
+  /** Fields with the largest value for all clients. Numbers in neither set are added. */
   private static final Set<String> LARGEST =
       Set.of("lastOperationNanos", "measuredSeconds", "warmupSeconds", "error");
 
-  /** Of these the smallest holds for all. */
+  /** Fields with the smallest value for all clients. */
   private static final Set<String> SMALLEST = Set.of("firstOperationNanos", "windows");
 
   private MergedClients() {}
 
-  /** The folder of a client under its point's. */
+  /** The folder of a client below its point's folder. */
   static Path folder(Path point, int index) {
     return point.resolve("client-%02d".formatted(index));
   }
@@ -42,9 +42,10 @@ final class MergedClients {
    * Writes summary and logs into the point's folder.
    *
    * @param point the point's folder
-   * @param name how results call it
+   * @param name the point's name in results
    * @param clients the clients' folders
-   * @throws Failure if a client left no summary or no share in it, or the point's can't be written
+   * @throws Failure if a client wrote no summary or no share in it, or the point's files can't be
+   *     written
    */
   static ClientRun merge(Path point, String name, List<Path> clients) {
     List<Part> merged = new ArrayList<>();
@@ -55,7 +56,7 @@ final class MergedClients {
       JsonNode summary = read(RunSummary.file(client));
       JsonNode share = summary.path("client");
       if (!share.path("index").isInt()) {
-        throw Failure.run(client + " holds no client's results", null);
+        throw Failure.run(client + " has no results of a client", null);
       }
       long started = share.path("startedAtMillis").asLong();
       first = Math.min(first, started);
@@ -100,7 +101,7 @@ final class MergedClients {
     }
   }
 
-  /** Adds numbers, but for those that don't add up; keeps texts. */
+  /** Adds numbers, except the fields of the two sets; keeps texts. */
   private static void add(ObjectNode sum, JsonNode summary) {
     summary
         .properties()

@@ -7,29 +7,33 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A way to reach the cluster that can be measured. */
+/** A client configuration that the bench can measure. */
 public enum Mode {
   /** The official sync driver, through the nearest router. */
   LEGACY("dev.onehop.ycsb.LegacyClient"),
   /** The official reactive driver, through the nearest router. */
   ASYNC("dev.onehop.ycsb.AsyncClient"),
-  /** OneHop: each operation to the router beside its owning shard. */
+  /** OneHop: sends each operation to the router near the owner. */
   TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient"),
-  /** The sync driver over OneHop: each operation to the router beside its owning shard. */
+  /** The sync driver over OneHop: sends each operation to the router near the owner. */
   TARGETED_SYNC("dev.onehop.ycsb.TargetedSyncClient"),
-  /** OneHop: each operation to the server of its owning shard. */
+  /** OneHop: sends each operation to the owning shard's server. */
   DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient"),
-  /** The sync driver over OneHop: each operation to the server of its owning shard. */
+  /** The sync driver over OneHop: sends each operation to the owning shard's server. */
   DIRECT_SYNC("dev.onehop.ycsb.DirectSyncClient"),
-  /** No way to use a cluster, but a limit: the sync driver on the owning shard's server. */
+  /** A limit, not a usable configuration: the sync driver directly on the owning shard's server. */
   STRAIGHT_SYNC("dev.onehop.ycsb.StraightSyncPeer"),
-  /** The same with the reactive driver. */
+  /**
+   * A limit, not a usable configuration: the reactive driver directly on the owning shard's server.
+   */
   STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer"),
-  /** The official reactive driver, told to take the mongos of the shortest round trip. */
+  /** The official reactive driver, configured to select the mongos with the shortest round trip. */
   NEAR_MONGOS("dev.onehop.ycsb.NearMongosPeer"),
   /** The official reactive driver with all mongoses and no latency window. */
   LOCAL_THRESHOLD_0("dev.onehop.ycsb.AsyncClient"),
-  /** The official reactive driver, pipelined, without routing: what pipelining alone does. */
+  /**
+   * The official reactive driver, pipelined and without routing: the effect of pipelining alone.
+   */
   PIPELINED_ONLY("dev.onehop.ycsb.AsyncClient");
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -49,27 +53,27 @@ public enum Mode {
     return dbClass;
   }
 
-  /** Whether it has a transport that keeps many requests in flight on one socket. */
+  /** Whether its transport can keep many requests in flight on one socket. */
   public boolean canPipeline() {
     return this == ASYNC || this == TARGETED_ASYNC || this == DIRECT_ASYNC || isPipelinedOnly();
   }
 
-  /** Whether it is nothing without pipelining. */
+  /** Whether it exists only with pipelining. */
   boolean isPipelinedOnly() {
     return this == PIPELINED_ONLY;
   }
 
-  /** Whether all operations pass through one router, so that its pool bounds them all. */
+  /** Whether all operations go through one router, so that its pool bounds them all. */
   boolean throughOneRouter() {
     return this == LEGACY || this == ASYNC || knowsAllRouters() || isPipelinedOnly();
   }
 
-  /** Whether its URL names every mongos, so that there have to be several. */
+  /** Whether its URL names every mongos, so that there must be several. */
   public boolean knowsAllRouters() {
     return this == NEAR_MONGOS || this == LOCAL_THRESHOLD_0;
   }
 
-  /** Whether no router takes part. */
+  /** Whether it uses no router. */
   boolean withoutRouter() {
     return this == DIRECT_ASYNC || this == DIRECT_SYNC || isStraight();
   }
@@ -78,15 +82,15 @@ public enum Mode {
     return this == STRAIGHT_SYNC || this == STRAIGHT_ASYNC;
   }
 
-  /** Whether it is there to compare with only. */
+  /** Whether it only serves for comparison. */
   public boolean isPeer() {
     return isStraight() || knowsAllRouters() || isPipelinedOnly();
   }
 
   /**
-   * The modes of these names, each once; {@code straight} names two.
+   * The modes with these names, each once; {@code straight} names two.
    *
-   * @param usual those that modes to compare with stand beside if no other is named
+   * @param usual added if all named modes only serve for comparison
    * @throws Failure if there is no such mode
    */
   public static List<Mode> named(List<String> names, List<Mode> usual) {
@@ -106,7 +110,7 @@ public enum Mode {
       }
     }
     throw Failure.usage(
-        "unknown mode '%s'; modes: %s; to compare with: near-mongos, local-threshold-0, pipelined-only, straight"
+        "unknown mode '%s'; modes: %s; for comparison: near-mongos, local-threshold-0, pipelined-only, straight"
             .formatted(
                 name,
                 Arrays.stream(values())
@@ -115,7 +119,7 @@ public enum Mode {
                     .collect(Collectors.joining(", "))));
   }
 
-  /** The modes that are measured if none are named, in the order in which they are shown. */
+  /** The default modes, in display order. */
   public static List<Mode> all() {
     return List.of(LEGACY, ASYNC, TARGETED_ASYNC, DIRECT_ASYNC);
   }

@@ -30,23 +30,23 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
-/** How long a ping takes through each mongos of a cluster. The example of a bench. */
+/** Measures pings through each mongos of a cluster. The example of a bench. */
 public final class PingBench
     implements Bench<PingBench.Round, List<PingBench.Line>, PingBench.Results> {
 
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
-  /** Connecting opens sockets, and the first pings run while code is compiled. */
+  /** Pings that do not count, while sockets are opened and code is compiled. */
   private static final int UNMEASURED = 200;
 
   private final int rounds;
   private final int pings;
 
   /**
-   * Prepares a run.
+   * Creates a bench.
    *
-   * @param rounds how often all mongoses are pinged
-   * @param pings how many pings of each mongos are measured in a round
+   * @param rounds the number of rounds over all mongoses
+   * @param pings the number of measured pings of each mongos in a round
    */
   public PingBench(int rounds, int pings) {
     this.rounds = rounds;
@@ -84,7 +84,7 @@ public final class PingBench
 
   @Override
   public void prepare(Session session) {
-    // Nothing is loaded.
+    // There is nothing to load.
   }
 
   @Override

@@ -3,23 +3,23 @@ package dev.onehop.measure.points;
 import dev.onehop.resync.Failure;
 import java.util.List;
 
-/** Which modes are measured with many requests in flight on each socket. */
+/** The modes that are measured with many requests in flight on each socket. */
 public enum Pipelining {
   /**
-   * {@code targeted-async} and {@code direct-async} with and without it, so that what routing does
-   * stands apart from what pipelining does; {@code legacy} and {@code async} as their users have
+   * {@code targeted-async} and {@code direct-async} with and without it, to separate the effects of
+   * routing and of pipelining. {@code legacy} and {@code async} without it, as applications use
    * them.
    */
   TARGETED,
-  /** Every mode that can. */
+  /** Every mode that supports it. */
   ON,
   /** None. */
   OFF,
-  /** Every mode that can, with and without. */
+  /** Every mode that supports it, with and without. */
   BOTH;
 
   /**
-   * What {@code --pipelining} says.
+   * Parses the value of {@code --pipelining}.
    *
    * @throws Failure if it is none of on, off, both
    */
@@ -28,11 +28,11 @@ public enum Pipelining {
       case "on" -> ON;
       case "off" -> OFF;
       case "both" -> BOTH;
-      default -> throw Failure.usage("--pipelining takes on, off or both, and not '" + value + "'");
+      default -> throw Failure.usage("--pipelining takes on, off or both, not '" + value + "'");
     };
   }
 
-  /** How a mode is measured: with pipelining, without, or first the one and then the other. */
+  /** The variants of a mode: with pipelining, without, or both in turn. */
   List<Boolean> variants(Mode mode) {
     if (!mode.canPipeline()) {
       return List.of(false);

@@ -4,15 +4,15 @@ import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.results.Client;
 
 /**
- * One measurement: a client at a load. Immutable.
+ * One measurement: a client with a load. Immutable.
  *
- * @param mode how the cluster is reached
- * @param threads threads of a closed loop; at a rate, how many operations of a synchronous driver
- *     may be under way
- * @param connections pool size per server; with pipelining, sockets that requests share
+ * @param mode the client configuration
+ * @param threads threads of a closed loop; at a rate, the most operations of a synchronous driver
+ *     in flight
+ * @param connections pool size per server; with pipelining, the number of shared sockets
  * @param pipelining whether many requests are in flight on each socket
- * @param load what the client does
- * @param round which of the cell's measurements this is, from 1; 0 for the only one
+ * @param load the operations of the client
+ * @param round the number of the cell's measurement, from 1; 0 for the only one
  */
 record PointCell(Mode mode, int threads, int connections, boolean pipelining, Load load, int round)
     implements Bench.Cell {
@@ -25,17 +25,17 @@ record PointCell(Mode mode, int threads, int connections, boolean pipelining, Lo
     return new PointCell(mode, threads, connections, pipelining, load, number);
   }
 
-  /** The client that is measured. */
+  /** The measured client. */
   Client client() {
     return new Client(mode.label(), connections, pipelining);
   }
 
-  /** Where its logs are, relative to the results' folder. */
+  /** The folder of its logs, relative to the results' folder. */
   String folder() {
     return load.folder(this) + (round == 0 ? "" : "-round" + round);
   }
 
-  /** For a person: {@code legacy, 64 threads, 5 connections}. */
+  /** The title, such as {@code legacy, 64 threads, 5 connections}. */
   @Override
   public String title() {
     return load.title(this) + (round == 0 ? "" : ", round " + round);

@@ -31,12 +31,12 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bench of clients and their loads: splits and loads the collection, checks where the documents
- * are, and measures the cells of its plan.
+ * The bench of clients and their loads: splits and loads the collection, checks the owners of its
+ * documents, and measures the cells of its plan.
  */
 public final class PointsBench implements Bench<PointCell, Finding, Results> {
 
-  /** What a range of a shard is split into; more than one, so that routing tables are real. */
+  /** The number of chunks per shard; more than one, for realistic routing tables. */
   private static final int CHUNKS_PER_SHARD = 4;
 
   private final PointsPlan plan;
@@ -47,9 +47,9 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   private boolean firstShown;
 
   /**
-   * Prepares a run.
+   * Creates a bench.
    *
-   * @param clientPlan the client processes that each point has
+   * @param clientPlan the client processes of each point
    */
   public PointsBench(PointsPlan plan, ClientPlan clientPlan, Workload workload) {
     this.plan = plan;
@@ -85,8 +85,8 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     }
     progress.phase("loading " + workload.records() + " documents");
     load(started);
-    if (!clientPlan.isPart()) { // The others may still be loading.
-      progress.phase("checking every document's place");
+    if (!clientPlan.isPart()) { // other clients may still be loading
+      progress.phase("checking every document's shard");
       placement = cluster.placement(workload.collection(), workload.records());
     }
     progress.phase("warming up the routers");
@@ -105,16 +105,16 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   }
 
   /**
-   * Where distances limit the rate, or processors are few, the optimizing compiler is still at work
-   * when a short warm-up is over, and takes the processors away from what is measured: on two of
-   * them, some 15 s into a point.
+   * Whether to use only the quick compiler. With distances or few processors, the optimizing
+   * compiler is still active after a short warm-up. It then competes with the measured program:
+   * with two processors, for some 15 s of a point.
    */
   private boolean quickCompilerOnly(BenchCluster cluster) {
     boolean slow = cluster.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
     return slow && !plan.hasLongWarmup();
   }
 
-  /** Loads all documents; a failed insert is a failed run. */
+  /** Loads all documents. A failed insert fails the run. */
   private void load(YcsbClients started) throws IOException, InterruptedException {
     Path folder = started.folder("load");
     YcsbArguments arguments = started.load(folder);
@@ -178,7 +178,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return results;
   }
 
-  /** Shows what was found before the points while these are yet to be measured. */
+  /** Shows the results of the scenarios while the points remain to be measured. */
   private void showFirst(Results results, int measured, Progress progress) {
     boolean first = measured == plan.before().size() && !plan.points().isEmpty();
     if (first && measured > 0 && !firstShown) {
@@ -205,7 +205,10 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return measured.stream().map(Measured::point).filter(type::isInstance).map(type::cast);
   }
 
-  /** Each point's median round, in the order of the plan: they ran in a random order. */
+  /**
+   * The median round of each point, in the order of the plan, because the points ran in a random
+   * order.
+   */
   private <F extends Finding, T> List<T> rounds(
       List<Measured<PointCell, Finding>> measured,
       Class<F> type,
@@ -233,7 +236,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return loads(measured, Fault.class).map(fault -> fault.timeline(cluster, lines)).toList();
   }
 
-  /** The load of a kind that was measured, if there is one. */
+  /** The measured load of a kind, if there is one. */
   private static <L extends Load> Stream<L> loads(
       List<Measured<PointCell, Finding>> measured, Class<L> type) {
     return measured.stream()
@@ -257,7 +260,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return loads(measured, Fleet.class).map(fleet -> fleet.result(lines)).toList();
   }
 
-  /** The clients behind the rounds that are shown. */
+  /** The clients of the displayed rounds. */
   private static List<ClientRun> clientRuns(
       List<Measured<PointCell, Finding>> measured, List<Point> points) {
     return found(measured, Finding.OfPoint.class)

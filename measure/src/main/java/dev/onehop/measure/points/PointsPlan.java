@@ -12,30 +12,30 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a bench run measures: points, each in all rounds, and scenarios before or after them.
- * Immutable; the methods that add return another plan.
+ * The measurements of a bench run: points, each in all rounds, and scenarios before or after them.
+ * Immutable; the methods that add measurements return another plan.
  */
 public final class PointsPlan {
 
   /** The parameters of Allanbank's experiment of 2014. */
   public static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
 
-  /** The pool size of that experiment, and of this bench where none is given. */
+  /** The pool size of that experiment, and the default of this bench. */
   public static final int SEED_CONNECTIONS = 5;
 
-  /** The documents of that experiment. */
+  /** The number of documents of that experiment. */
   public static final long SEED_RECORDS = 100_000;
 
-  /** The operations of each point of that experiment. */
+  /** The number of operations of each point of that experiment. */
   public static final long SEED_OPERATIONS = 100_000;
 
-  /** The drivers' default pool. */
+  /** The default pool size of the drivers. */
   public static final int DEFAULT_POOL = 100;
 
   /** An error of 2 % either way. */
   private static final double SEED_ERROR = 0.02;
 
-  /** Sockets of a pipelined client in a scenario. */
+  /** The number of sockets of a pipelined client in a scenario. */
   private static final int SOCKETS = 5;
 
   private final Map<String, String> properties;
@@ -64,10 +64,10 @@ public final class PointsPlan {
   }
 
   /**
-   * A plan that measures nothing yet.
+   * An empty plan.
    *
-   * @param properties YCSB properties that were given on the command line
-   * @param rounds how often each point is measured, at least once
+   * @param properties YCSB properties from the command line
+   * @param rounds the number of measurements of each point, at least one
    * @param seed of the random order of the points, and of the resamples of intervals
    */
   public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
@@ -94,15 +94,16 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds closed loops: every mode at each number of threads; clients through one router also with
-   * the driver's default pool, where more threads than connections wait for it.
+   * Adds closed loops: every mode at each number of threads. Clients through one router also have
+   * the driver's default pool if there are more threads than connections.
    *
    * @param threads ascending, each once
    * @param connections the pool size per server of all modes
-   * @param pipelining which modes keep many requests in flight on each connection
-   * @param largePoolAtMostThreadsOnly whether only the most threads have the default pool
+   * @param pipelining the modes with many requests in flight on each connection
+   * @param largePoolAtMostThreadsOnly whether only the highest number of threads has the default
+   *     pool
    * @param warmup the unmeasured operations before each point
-   * @param operations operations per point; null if points are bounded in time
+   * @param operations operations per point; null if points are bounded by time
    * @param duration measured time per point; null if points are bounded by operations
    */
   public PointsPlan closedLoops(
@@ -127,8 +128,8 @@ public final class PointsPlan {
   /**
    * Adds the points of the experiment of 2014.
    *
-   * @param records documents that are loaded
-   * @param operations operations of each point, to its last one; null for those of 2014, or until
+   * @param records the number of documents
+   * @param operations operations of each point, all measured; null for the number of 2014, or until
    *     the throughput is known to 2 %
    */
   public PointsPlan seedExperiment(
@@ -187,7 +188,7 @@ public final class PointsPlan {
   /**
    * Adds a closed loop of every mode with the driver's default pool.
    *
-   * @param threads how many threads
+   * @param threads the number of threads
    */
   public PointsPlan defaultPools(List<Mode> modes, int threads, Warmup warmup, Duration duration) {
     return withPoints(
@@ -205,8 +206,9 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds operations at fixed rates: official clients with the driver's default pool and with
-   * another one, the others with the former, and pipelined over the latter's sockets.
+   * Adds operations at fixed rates. Clients have the driver's default pool, and pipelined clients
+   * have {@code connections} sockets. Clients through one router also run with a pool of {@code
+   * connections}.
    *
    * @param rates operations per second, ascending
    */
@@ -236,10 +238,11 @@ public final class PointsPlan {
 
   /**
    * Adds a fault, before the points that are added later: each mode with the driver's default pool
-   * and, unless it is to be brief, routed reactive ones also pipelined. 25 seconds, of which the
-   * cluster is ill from the 8th to the 16th; a brief one is 15, ill from the 4th to the 11th.
+   * and, unless it is brief, routed reactive modes also pipelined. It takes 25 seconds with the
+   * fault from the 8th to the 16th second; if it is brief, 15 seconds with the fault from the 4th
+   * to the 11th second.
    *
-   * @param warmup null for the usual one
+   * @param warmup null for the default
    */
   public PointsPlan fault(
       Scenario scenario,
@@ -271,7 +274,7 @@ public final class PointsPlan {
 
   /**
    * Adds many instances of an application that take turns in bursts, until each has had three.
-   * Servers don't give back memory, so clients that need fewer sockets come first.
+   * Clients that need fewer sockets come first, because servers keep memory that they have used.
    */
   public PointsPlan fleet(
       List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
@@ -286,10 +289,11 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds an application in each zone: every mode as it is and as it spares distances best, with
-   * reads of any member, and with reads and updates of primaries.
+   * Adds an application in each zone. Every mode runs in its default configuration and in the one
+   * with the least traffic across zones. It runs with reads of any member, and with reads and
+   * updates of primaries.
    *
-   * @param zones where the application runs, one after the other
+   * @param zones the zones of the application, one after the other
    */
   public PointsPlan zones(
       List<Mode> modes, List<String> zones, double rate, @Nullable Warmup warmup) {
@@ -341,7 +345,7 @@ public final class PointsPlan {
     return warmup != null ? warmup : Warmup.of(Duration.ofSeconds(15));
   }
 
-  /** YCSB properties that were given on the command line. */
+  /** YCSB properties from the command line. */
   Map<String, String> properties() {
     return properties;
   }
@@ -354,35 +358,35 @@ public final class PointsPlan {
     return seed;
   }
 
-  /** What the parameters are known as; null if they are the run's own. */
+  /** The name of the experiment with these parameters; null if they are the run's own. */
   public @Nullable String experiment() {
     return experiment;
   }
 
-  /** Everything that is measured, each once, in the order in which it is shown. */
+  /** All measurements, each once, in display order. */
   List<PointCell> all() {
     return joined(joined(before, points), after);
   }
 
-  /** What is measured before the points. */
+  /** The measurements before the points. */
   List<PointCell> before() {
     return before;
   }
 
-  /** The points, in the order in which they are shown. */
+  /** The points, in display order. */
   List<PointCell> points() {
     return points;
   }
 
-  /** Everything that is measured, for a person, in the order in which it is shown. */
+  /** The titles of all measurements, in display order. */
   public List<String> titles() {
     return all().stream().map(PointCell::title).toList();
   }
 
   /**
-   * The measurements in their order: in each round all points in a random order of its own, so that
-   * what is compared lies close together, none always runs before another, and a machine that
-   * others slow down for a while spoils a round of every point rather than every round of one.
+   * The measurements in the order of execution. Each round has all points in another random order.
+   * So measurements to compare are close in time, and no point always runs before another. A slow
+   * phase of the machine affects one round of every point, and not every round of one point.
    */
   List<PointCell> measurements() {
     Random random = new Random(seed);
@@ -404,7 +408,7 @@ public final class PointsPlan {
     return cells.get(0).load().warmup().isLong();
   }
 
-  /** How long all measurements are expected to take. */
+  /** The expected time of all measurements. */
   Duration estimate(double meanRoundTripMillis) {
     return measurements().stream()
         .map(cell -> cell.load().estimate(cell, meanRoundTripMillis))

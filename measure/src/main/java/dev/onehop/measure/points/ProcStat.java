@@ -12,25 +12,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Linux tells of the machine at a moment, see proc(5).
+ * Linux' counters of the machine at a moment, see proc(5).
  *
  * @param total time of all processors together since boot, in ticks
- * @param idle the part of it in which a processor had nothing to do
- * @param steal the part of it that the host gave to others
+ * @param idle the part of it in which a processor was idle
+ * @param steal the part of it that the host gave to other machines
  * @param running threads that run or wait for a processor
  */
 record ProcStat(long total, long idle, long steal, int running) {
   private static final Path PROC = Path.of("/proc");
 
-  /** After the time of users, of niced users, and of the system; waiting for a disk follows. */
+  /**
+   * The position after the times of users, of niced users, and of the system; the wait for disks
+   * follows.
+   */
   private static final int IDLE = 3;
 
-  /** Guest time after it is in the user's already. */
+  /** Guest time after it is included in the user time. */
   private static final int STEAL = 7;
 
   private static final String ESTABLISHED = "01";
 
-  /** That of now; null where there is no such file. */
+  /** The present counters; null if the file does not exist. */
   static @Nullable ProcStat now() {
     try {
       return parse(Files.readAllLines(PROC.resolve("stat"), StandardCharsets.US_ASCII));
@@ -47,7 +50,7 @@ record ProcStat(long total, long idle, long steal, int running) {
     return all <= 0 ? 0 : 1 - (double) (idle - before.idle) / all;
   }
 
-  /** From the lines of {@code /proc/stat}; null if these are none. */
+  /** Parses the lines of {@code /proc/stat}; null if they are malformed. */
   static @Nullable ProcStat parse(List<String> lines) {
     long total = -1;
     long idle = 0;
@@ -69,7 +72,7 @@ record ProcStat(long total, long idle, long steal, int running) {
     return total < 0 ? null : new ProcStat(total, idle, steal, running);
   }
 
-  /** Mean clock frequency of the processors in MHz; null where that is not told. */
+  /** Mean clock frequency of the processors in MHz; null if unknown. */
   static @Nullable Double clockMegahertz() {
     try {
       OptionalDouble mean =
@@ -83,7 +86,7 @@ record ProcStat(long total, long idle, long steal, int running) {
     }
   }
 
-  /** The TCP connections of a process; null if it can't be looked into. */
+  /** The number of TCP connections of a process; null if unknown. */
   static @Nullable Integer connections(long pid) {
     Set<String> inodes = new HashSet<>();
     try (DirectoryStream<Path> open = Files.newDirectoryStream(PROC.resolve(pid + "/fd"))) {
@@ -94,7 +97,7 @@ record ProcStat(long total, long idle, long steal, int running) {
             inodes.add(target.substring("socket:[".length(), target.length() - 1));
           }
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The descriptor was closed in between.
         }
       }
       int connections = 0;

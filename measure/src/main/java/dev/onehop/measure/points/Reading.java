@@ -15,14 +15,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What clients, servers, links and the machine have used up to a moment. Each is null if it is not
- * known. A figure per operation is the slope between the first and the last reading of the measured
- * time: the start and the end of a process do not count.
+ * The resource use of clients, servers, links and the machine up to a moment. A field is null if it
+ * is unknown. A figure per operation is the slope between the first and the last reading of the
+ * measured time; the start and the end of a process do not count.
  *
  * @param client processor time of the clients
  * @param times processor times of servers and links
- * @param sockets the clients' connections
- * @param bytes that links have carried
+ * @param sockets the number of the clients' connections
+ * @param bytes the bytes that links have carried
  */
 record Reading(
     @Nullable Duration client,
@@ -35,9 +35,9 @@ record Reading(
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   /**
-   * Begins to read.
+   * Starts to read.
    *
-   * @param clients those that run; null while there are none
+   * @param clients the running clients; null while there are none
    */
   static Sampler<Reading> start(
       BenchCluster cluster, Supplier<YcsbClients.@Nullable Running> clients) {
@@ -55,7 +55,7 @@ record Reading(
         });
   }
 
-  /** Processor time per operation; null if too little is known. */
+  /** Processor time per operation; null if there are too few readings. */
   static @Nullable CpuPerOperation cpuPerOperation(
       List<Sample<Reading>> samples, RunSummary summary) {
     List<Sample<Reading>> within = within(samples, summary);
@@ -83,7 +83,7 @@ record Reading(
         });
   }
 
-  /** How it was measured. */
+  /** The conditions of a measurement. */
   static Conditions conditions(List<Sample<Reading>> samples, RunSummary summary) {
     List<Sample<Reading>> within = within(samples, summary);
     return new Conditions(
@@ -134,7 +134,7 @@ record Reading(
       RunSummary summary,
       double unit,
       Function<Reading, @Nullable Double> value) {
-    // One alone may miss a value: the client's process ends while the window does.
+    // A single reading may lack a value, because the client's process ends with the window.
     List<Sample<Double>> known =
         within.stream()
             .map(sample -> new Sample<>(sample.nanos(), value.apply(sample.value())))

@@ -16,21 +16,21 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A run's results as text among other output, so that they can be taken from the log of a container
- * that has ended: a ZIP of results.json, the summaries and the HdrHistogram logs, in base 64
- * between two lines.
+ * The results of a run as text among other output. They can be extracted from the log of a
+ * container that has ended. The text is a ZIP file of results.json, the summaries and the
+ * HdrHistogram logs, in base 64 between two marker lines.
  */
 public final class ResultsArchive {
   private static final String BEGIN = "-----BEGIN ONEHOP RESULTS-----";
   private static final String END = "-----END ONEHOP RESULTS-----";
 
-  /** More does not come from a client. */
+  /** The results of a client are always smaller. */
   private static final long MOST_BYTES = 256L << 20;
 
   private ResultsArchive() {}
 
   /**
-   * The results in a folder, ending in a newline.
+   * The results in a folder as text, ending in a newline.
    *
    * @throws Failure if they can't be read
    */
@@ -62,10 +62,10 @@ public final class ResultsArchive {
   }
 
   /**
-   * Writes the results that a text holds into a folder.
+   * Writes the results in a text into a folder.
    *
-   * @return whether it holds any
-   * @throws Failure if what it holds is damaged, or can't be written
+   * @return whether the text contains results
+   * @throws Failure if they are damaged or can't be written
    */
   public static boolean unpack(String text, Path folder) {
     Optional<String> encoded = encoded(text);
@@ -85,14 +85,14 @@ public final class ResultsArchive {
         byte[] content = zip.readNBytes((int) Math.min(Integer.MAX_VALUE - 8, left + 1));
         left -= content.length;
         if (!file.startsWith(root) || file.equals(root) || left < 0) {
-          throw Failure.run("results that are no client's: " + entry.getName(), null);
+          throw Failure.run("not the results of a client: " + entry.getName(), null);
         }
         Files.createDirectories(file.getParent());
         Files.write(file, content);
         files++;
       }
       if (files == 0) {
-        throw Failure.run("the results are damaged: there are no files in them", null);
+        throw Failure.run("the results are damaged: they contain no files", null);
       }
     } catch (IOException | IllegalArgumentException e) {
       throw Failure.run("the results are damaged: " + Failure.firstLine(e), e);

@@ -12,21 +12,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The summary that the binding writes when its last thread has cleaned up. YCSB's own run time
- * contains connecting and warm-up, so throughput is computed from this one.
+ * includes connecting and the warm-up, so throughput is computed from this summary.
  *
  * @param firstOperationNanos when the first measured operation began, by {@link System#nanoTime}
  * @param lastOperationNanos when the last one ended
  * @param measuredSeconds the time between
- * @param operations operations in that time, failed ones included
- * @param errors failed ones among them
+ * @param operations operations in that time, including failed ones
+ * @param errors the failed operations
  * @param mongoDriver the driver's version
  * @param warmupOperations unmeasured operations before
- * @param warmupSeconds how long these took
- * @param steady whether their rate was steady by then; null if that was not judged
+ * @param warmupSeconds the time of the warm-up
+ * @param steady whether their rate was steady in the end; null if that was not checked
  * @param error half the width of the 95 % interval of the throughput, as a fraction of it; null if
- *     it is not known
- * @param windows of how many windows that is; null likewise
- * @param routes how many operations were decided which way, by the client's own counters
+ *     unknown
+ * @param windows the number of windows for the error; null if unknown
+ * @param routes the number of operations by route, from the client's own counters
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 record RunSummary(
@@ -43,7 +43,7 @@ record RunSummary(
     @Nullable Integer windows,
     Map<String, Long> routes) {
 
-  /** Routes that were not counted are none. */
+  /** The field is missing if routes were not counted. */
   RunSummary {
     routes = routes == null ? Map.of() : routes;
   }
@@ -63,15 +63,15 @@ record RunSummary(
       return read(file(folder));
     } catch (IOException e) {
       String why = YcsbClients.complaint(folder).map(line -> ": " + line).orElse("");
-      throw Failure.run("YCSB did not run to its end" + why + "; its output is in " + folder, e);
+      throw Failure.run("YCSB did not finish" + why + "; its output is in " + folder, e);
     }
   }
 
   /**
-   * What the process did, as results have it.
+   * The figures of the process in the format of results.
    *
-   * @param errors failed operations, of which it may know fewer
-   * @param failures the same by operation and status
+   * @param errors failed operations, of which the process may have counted fewer
+   * @param failures the failed operations by operation and status
    */
   Point.Done done(long errors, Map<String, Long> failures) {
     return new Point.Done(measuredSeconds, operations, errors, perSecond(), List.of(), failures);

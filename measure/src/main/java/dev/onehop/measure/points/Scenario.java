@@ -10,13 +10,13 @@ import java.util.stream.Collectors;
 
 /** A fault of the cluster while operations are issued at a fixed rate. */
 public enum Scenario {
-  /** One shard's server stops where it is (SIGSTOP), and continues later. */
+  /** The server of one shard freezes (SIGSTOP), and resumes later. */
   SHARD_FREEZE(true, "the server of %s is frozen (SIGSTOP)"),
   /** The round trip to one shard's server becomes longer. */
-  SHARD_SLOW(true, "the server of %s is 200 ms further away"),
-  /** The nearest mongos stops where it is, and continues later. */
+  SHARD_SLOW(true, "the server of %s has 200 ms more delay"),
+  /** The nearest mongos freezes, and resumes later. */
   ROUTER_FREEZE(false, "the nearest mongos, %s, is frozen (SIGSTOP)"),
-  /** Connections to the nearest mongos break, and new ones are refused, until it is back. */
+  /** Connections to the nearest mongos are closed, and new ones are refused, for some time. */
   ROUTER_LOSS(false, "the nearest mongos, %s, is cut off"),
   /** The nearest mongos is killed, and started again. */
   ROUTER_KILL(false, "the nearest mongos, %s, is killed");
@@ -36,7 +36,7 @@ public enum Scenario {
   }
 
   /**
-   * The scenario of that name.
+   * The scenario with this name.
    *
    * @throws Failure if there is none
    */
@@ -55,34 +55,36 @@ public enum Scenario {
                                 .collect(Collectors.joining(", ")))));
   }
 
-  /** Whether it happens to a shard, and not to a mongos. */
+  /** Whether it concerns a shard, and not a mongos. */
   public boolean ofShard() {
     return ofShard;
   }
 
-  /** Whether a server stops where it is, which needs no more than its process id. */
+  /** Whether a server freezes, which requires only its process id. */
   public boolean isFreeze() {
     return this == SHARD_FREEZE || this == ROUTER_FREEZE;
   }
 
-  /** Where it happens: the last shard by name, or the nearest mongos as {@code host:port}. */
+  /**
+   * The target of the fault: the last shard by name, or the nearest mongos as {@code host:port}.
+   */
   String where(BenchCluster cluster) {
     return ofShard ? new TreeSet<>(cluster.shardHosts().keySet()).last() : cluster.routers().get(0);
   }
 
   /**
-   * The fault, for a person.
+   * The description of the fault.
    *
-   * @param where of {@link #where}
+   * @param where the target of {@link #where}
    */
   String fault(String where) {
     return fault.formatted(where);
   }
 
   /**
-   * Begins or ends the fault.
+   * Starts or ends the fault.
    *
-   * @param where of {@link #where}
+   * @param where the target of {@link #where}
    */
   void set(BenchCluster cluster, String where, boolean on) {
     String server = ofShard ? cluster.primaryOf(where) : where;

@@ -7,12 +7,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A status line that YCSB writes to its standard error once per second.
+ * A status line of YCSB, printed to its standard error once per second.
  *
- * @param operations operations done since the start
+ * @param operations operations since the start
  * @param currentRate operations per second in the last second
  * @param p99 99th percentile of the latency in the last second, in microseconds, of the slowest
- *     kind of operation; 0 if it is not known
+ *     kind of operation; 0 if unknown
  * @param failed operations that failed in the last second
  */
 record StatusLine(long operations, double currentRate, long p99, long failed) {
@@ -22,7 +22,7 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
   private static final Pattern SERIES =
       Pattern.compile("\\[([A-Z-]+): Count=(\\d+),[^]]*?\\b99=(\\d+)[^]]*]");
 
-  /** Parses a line; empty if it is another kind of line. */
+  /** Parses a line; empty for other lines. */
   static Optional<StatusLine> parse(String line) {
     Matcher matcher = STATUS.matcher(line);
     if (!matcher.find()) {
@@ -39,7 +39,7 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
       }
     }
     String rate = matcher.group(2);
-    // YCSB formats the rate in its own locale: a comma may stand for the decimal point.
+    // YCSB formats the rate by locale, so the decimal point may be a comma.
     double perSecond = rate == null ? 0 : Double.parseDouble(rate.replace(',', '.'));
     return Optional.of(new StatusLine(Long.parseLong(matcher.group(1)), perSecond, p99, failed));
   }
@@ -53,7 +53,7 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
         lines.stream().mapToLong(StatusLine::failed).sum());
   }
 
-  /** For the live line: {@code 341 operations, 114/s, p99 70.5 ms, 0 failed}. */
+  /** The text for the live line: {@code 341 operations, 114/s, p99 70.5 ms, 0 failed}. */
   String text() {
     return String.format(
         Locale.ROOT,

@@ -4,10 +4,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a client runs unmeasured operations before it is measured. Immutable.
+ * The unmeasured operations of a client before its measurement. Immutable.
  *
- * @param most the time at most
- * @param least the time after which it ends if the rate is steady; null for {@code most} in any
+ * @param most the longest time
+ * @param least the time after which it ends if the rate is steady; null to take {@code most} in any
  *     case
  */
 public record Warmup(Duration most, @Nullable Duration least) {
@@ -16,7 +16,7 @@ public record Warmup(Duration most, @Nullable Duration least) {
   public static final Warmup UNTIL_STEADY =
       new Warmup(Duration.ofSeconds(40), Duration.ofSeconds(8));
 
-  /** From this time on the JVM's optimizing compiler has done most of its work. */
+  /** After this time the JVM's optimizing compiler has done most of its work. */
   private static final Duration LONG = Duration.ofSeconds(15);
 
   /** A warm-up of a fixed time. */
@@ -29,7 +29,7 @@ public record Warmup(Duration most, @Nullable Duration least) {
     return most.compareTo(LONG) >= 0;
   }
 
-  /** The expected time: the middle where it ends by the rate. */
+  /** The expected time: the middle between both if it ends by the rate. */
   Duration expected() {
     return least == null ? most : most.plus(least).dividedBy(2);
   }

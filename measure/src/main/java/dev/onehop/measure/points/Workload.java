@@ -14,14 +14,14 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The YCSB workload that the points run: a workload file and the properties that override it.
+ * The YCSB workload of the points: a workload file and properties that override it.
  *
- * @param name how it is called in results
- * @param properties all its properties, overrides applied
+ * @param name its name in results
+ * @param properties all its properties, including overrides
  */
 public record Workload(String name, Map<String, String> properties) {
 
-  /** What the bench itself sets for each point, and the option to say it with instead. */
+  /** Properties that the bench sets for each point, with the option to use instead. */
   private static final Map<String, String> OURS =
       Map.of(
           "threadcount", "--threads",
@@ -60,14 +60,15 @@ public record Workload(String name, Map<String, String> properties) {
 
   private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,8}");
 
-  /** Of {@code CoreWorkload}. */
+  /** The distributions of {@code CoreWorkload}. */
   private static final List<String> DISTRIBUTIONS =
       List.of("uniform", "exponential", "sequential", "zipfian", "latest", "hotspot");
 
   /**
    * Reads the file and applies the overrides.
    *
-   * @throws Failure if the file can't be read or is none, or an override is the bench's business
+   * @throws Failure if the file can't be read or is malformed, or an override is a property that
+   *     the bench sets
    */
   public static Workload load(Path file, Map<String, String> overrides) {
     overrides
@@ -79,7 +80,7 @@ public record Workload(String name, Map<String, String> properties) {
                 throw Failure.usage("-p " + name + ": use " + option);
               }
               if (RESERVED.contains(name)) {
-                throw Failure.usage("-p " + name + ": the bench sets this one itself");
+                throw Failure.usage("-p " + name + ": the bench sets this property");
               }
             });
     Properties read = new Properties();
@@ -88,7 +89,7 @@ public record Workload(String name, Map<String, String> properties) {
     } catch (IOException e) {
       throw Failure.usage("cannot read workload " + file + ": " + Failure.reason(e));
     } catch (IllegalArgumentException e) {
-      throw Failure.usage("workload " + file + " is no properties file");
+      throw Failure.usage("workload " + file + " is not a properties file");
     }
     Map<String, String> all = new TreeMap<>();
     read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name).strip()));
@@ -112,7 +113,7 @@ public record Workload(String name, Map<String, String> properties) {
     return new Workload(name == null ? file.toString() : name.toString(), all);
   }
 
-  /** Of YCSB's own properties those that it would refuse only in its own process. */
+  /** Checks properties that YCSB would refuse only in its own process. */
   private static void check(String name, String value) {
     if (name.endsWith("proportion")) {
       double share;
@@ -129,7 +130,7 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** How many records its properties ask for. */
+  /** The number of records by its properties. */
   public long records() {
     return keys().size();
   }
@@ -137,13 +138,17 @@ public record Workload(String name, Map<String, String> properties) {
   /**
    * Ids that divide its records into ranges of equal size.
    *
-   * @param ranges how many
+   * @param ranges the number of ranges
    */
   public List<String> splitPoints(int ranges) {
     return keys().splitPoints(ranges);
   }
 
-  /** The keys of its records; a {@link Failure} if its properties don't describe any. */
+  /**
+   * The keys of its records.
+   *
+   * @throws Failure if its properties do not describe any
+   */
   KeyPopulation keys() {
     try {
       return KeyPopulation.of(properties);
@@ -152,7 +157,7 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** This workload with that many records, from the same first one on. */
+  /** This workload with another number of records, from the same first record on. */
   public Workload withRecords(long records) {
     Map<String, String> all = new TreeMap<>(properties);
     all.put("recordcount", String.valueOf(insertStart() + records));
@@ -170,25 +175,25 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** Its class. */
+  /** The name of its class. */
   String workloadClass() {
     return properties.getOrDefault("workload", "site.ycsb.workloads.CoreWorkload");
   }
 
-  /** The collection it works on; YCSB calls it a table. */
+  /** The collection that it uses; YCSB calls it a table. */
   String collection() {
     return properties.getOrDefault("table", "usertable");
   }
 
   /**
-   * Checks that several clients can run it: records differ by YCSB's own key numbers.
+   * Checks that several clients can run it, which divide the records by YCSB's key numbers.
    *
-   * @throws Failure if its class is another than YCSB's
+   * @throws Failure if its class is not YCSB's
    */
   public void requireSharable() {
     String type = properties.get("workload");
     if (!"site.ycsb.workloads.CoreWorkload".equals(type)) {
-      throw Failure.usage("--clients needs YCSB's own CoreWorkload, and not " + type);
+      throw Failure.usage("--clients needs YCSB's CoreWorkload, not " + type);
     }
   }
 

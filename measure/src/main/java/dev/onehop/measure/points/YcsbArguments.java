@@ -13,8 +13,9 @@ import java.util.Map;
 final class YcsbArguments {
 
   /**
-   * Where time bounds a point: more operations per second than a point can do. YCSB 0.17 has no
-   * "unlimited": it cuts the threads to the operation count, to none if that is 0.
+   * The bound of a point that is bounded by time: more operations per second than a point can do.
+   * YCSB 0.17 has no "unlimited": it limits the threads to the operation count, and starts none if
+   * that is 0.
    */
   private static final int MOST_PER_SECOND = 50_000;
 
@@ -42,13 +43,13 @@ final class YcsbArguments {
   static YcsbArguments load(Workload workload, String url, Path folder) {
     return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
         .set("insertcount", workload.records())
-        // Not used, but YCSB's zipfian generator is set up here too and needs a number.
+        // Not used, but YCSB's zipfian generator is also created here and needs a number.
         .set("operationcount", 0)
         .set("mongodb.batchsize", LOAD_BATCH)
         .set("onehop.connections", LOAD_THREADS);
   }
 
-  /** Runs threads that each begin an operation when the one before has ended. */
+  /** Runs threads that each start an operation when the one before has ended. */
   static YcsbArguments closedLoop(PointCell cell, Workload workload, String url, Path folder) {
     return new YcsbArguments("-t", cell.mode(), cell.threads(), workload, url, folder)
         .client(cell, workload)
@@ -77,7 +78,7 @@ final class YcsbArguments {
       set("onehop.pipelining", true);
     }
     if (workload.inserts()) {
-      set("mongodb.upsert", true); // Each point inserts the same new keys as the one before.
+      set("mongodb.upsert", true); // each point inserts the same new keys as the one before
     }
     return this;
   }
@@ -96,7 +97,7 @@ final class YcsbArguments {
   }
 
   /**
-   * Makes it one of several clients, which begin together.
+   * Makes the process one of several clients, which start together.
    *
    * @param what names the point within the run
    */
@@ -106,7 +107,7 @@ final class YcsbArguments {
         .share(clients, index, what);
   }
 
-  /** Makes a load that of one of several clients: its part of the records. */
+  /** Limits the load to the part of the records of one of several clients. */
   YcsbArguments loadPart(ClientPlan clients, int index, Workload workload) {
     long from = clients.begin(workload.records(), index);
     return set("insertstart", workload.insertStart() + from)
@@ -120,13 +121,13 @@ final class YcsbArguments {
         .set("onehop.start", clients.run() + "/" + what);
   }
 
-  /** Sets a property, in place of a value before. */
+  /** Sets a property and replaces its former value. */
   YcsbArguments set(String name, Object value) {
     properties.put(name, String.valueOf(value));
     return this;
   }
 
-  /** The arguments; they hold the cluster's password. */
+  /** The arguments, including the cluster's password. */
   List<String> list() {
     List<String> arguments = new ArrayList<>(List.of(phase, "-s", "-db", mode.dbClass()));
     arguments.addAll(List.of("-threads", String.valueOf(threads)));
@@ -134,7 +135,7 @@ final class YcsbArguments {
     return arguments;
   }
 
-  /** The file of the latencies of each second of an open loop. */
+  /** The file with the latencies of each second of an open loop. */
   static Path latencies(Path folder) {
     return folder.resolve("latencies.hlog");
   }

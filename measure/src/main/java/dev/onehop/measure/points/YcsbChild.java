@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 
 /**
- * Main class of the bench's YCSB processes: YCSB's own client, or ours for operations at intended
- * times. It answers with YCSB's status lines, and ends with the bench.
+ * Main class of the bench's YCSB processes: YCSB's own client, or OneHop's for operations at
+ * intended times. Its replies are YCSB's status lines, and it ends with the bench.
  */
 final class YcsbChild {
 
@@ -27,12 +27,12 @@ final class YcsbChild {
   private YcsbChild() {}
 
   /**
-   * What it is to do.
+   * The task of the process.
    *
    * @param arguments of {@link Launcher}, if the first one is its command {@code run}, or of {@link
    *     Client}
-   * @param out the file for what YCSB prints
-   * @param authority PEM file of the authority to trust; null for those of the JVM
+   * @param out the file for YCSB's output
+   * @param authority PEM file of the authority to trust; null for the JVM's default trust store
    */
   record Task(List<String> arguments, String out, @Nullable String authority) {}
 
@@ -73,18 +73,18 @@ final class YcsbChild {
   private static void endWith(BufferedReader in) {
     try {
       while (in.readLine() != null) {
-        // Nothing more is sent.
+        // The input has only the task.
       }
     } catch (IOException e) {
-      // As good as the end.
+      // Counts as the end of the input.
     }
     Runtime.getRuntime().halt(KILLED);
   }
 
-  /** Standard error, whose status lines are answers as well. */
+  /** Standard error, which also sends its status lines as replies. */
   private static final class StatusLines extends OutputStream {
 
-    /** YCSB prints its arguments, the URL with its password among them. */
+    /** Left out, because YCSB prints its arguments, including the URL with its password. */
     private static final String COMMAND_LINE = "Command line:";
 
     private final PrintStream err;

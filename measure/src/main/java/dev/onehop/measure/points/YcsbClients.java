@@ -41,9 +41,9 @@ final class YcsbClients {
 
   /**
    * @param out the folder of the results
-   * @param plan how many clients each point has
-   * @param quickCompilerOnly whether to leave out the JVM's optimizing compiler, which may take
-   *     longer than a point, and the processors away from what is measured
+   * @param plan the number of clients of each point
+   * @param quickCompilerOnly whether to turn off the JVM's optimizing compiler, which may take
+   *     longer than a point and competes with the measured program for processors
    */
   YcsbClients(
       BenchCluster cluster,
@@ -77,13 +77,13 @@ final class YcsbClients {
     return plan;
   }
 
-  /** Which processors clients and servers run on, in words; null if servers are elsewhere. */
+  /** The processors of clients and servers, in words; null if servers are elsewhere. */
   @Nullable String processors() {
     return processors == null ? null : processors.text();
   }
 
   /**
-   * A folder under that of the results, made if it is not there.
+   * A folder below the results' folder, created if necessary.
    *
    * @param name relative to it
    */
@@ -106,7 +106,7 @@ final class YcsbClients {
     return YcsbArguments.openLoop(cell, workload, url(cell), folder, arrivals);
   }
 
-  /** Clients that are to know all mongoses have them in their URL. */
+  /** The URL of a client, which names all mongoses if the mode needs them. */
   private String url(PointCell cell) {
     if (!cell.mode().knowsAllRouters()) {
       return cluster().url().secret();
@@ -115,7 +115,7 @@ final class YcsbClients {
     return cell.mode() == Mode.LOCAL_THRESHOLD_0 ? all + "&localThresholdMS=0" : all;
   }
 
-  /** Begins to read what clients, servers and the machine use. */
+  /** Starts to read the resource use of clients, servers and the machine. */
   Sampler<Reading> sample() {
     return Reading.start(cluster(), () -> running);
   }
@@ -123,8 +123,8 @@ final class YcsbClients {
   /**
    * Runs clients to their end.
    *
-   * @param mayFail whether operations may have failed, which the exit code says, too
-   * @throws Failure if one took too long or did not come to its end
+   * @param mayFail whether failed operations are allowed, which also give an exit code
+   * @throws Failure if a client took too long or did not finish
    */
   YcsbOutput run(Map<Path, YcsbArguments> arguments, Duration atMost, boolean mayFail)
       throws IOException, InterruptedException {
@@ -136,7 +136,7 @@ final class YcsbClients {
   /**
    * Starts clients.
    *
-   * @param arguments those of each, by the folder for what it prints
+   * @param arguments the arguments of each client, by the folder for its output
    */
   Running start(Map<Path, YcsbArguments> arguments) throws IOException {
     Running started = new Running();
@@ -155,12 +155,14 @@ final class YcsbClients {
   private List<String> jvmOptions() {
     return List.of(
         "-XX:+UseSerialGC",
-        // The compilers begin after a fifth of the usual calls: at 2,000 operations a second on two
-        // processors the rate is steady after some 20 s rather than 30.
+        // The compilers start after a fifth of the usual calls. At 2,000 operations per second with
+        // two processors, the rate is then steady after some 20 s and not 30.
         quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2");
   }
 
-  /** The line of a run's standard error that says best what went wrong: ours, else YCSB's. */
+  /**
+   * The line of a run's standard error with the best reason of a failure: OneHop's, else YCSB's.
+   */
   static Optional<String> complaint(Path folder) {
     List<String> lines;
     try {
@@ -179,7 +181,7 @@ final class YcsbClients {
                     .findFirst());
   }
 
-  /** Clients that run side by side, one or several. Status lines come on threads of their own. */
+  /** Clients that run in parallel, one or several. Other threads receive their status lines. */
   final class Running implements AutoCloseable {
 
     private final Map<Path, ChildJvm> children = new LinkedHashMap<>();
@@ -221,7 +223,7 @@ final class YcsbClients {
       return parsed.isPresent();
     }
 
-    /** When the first of them issued operations, by {@link System#nanoTime}; 0 if none has. */
+    /** When the first client issued operations, by {@link System#nanoTime}; 0 if none has. */
     long beginNanos() {
       return began.getNow(0L);
     }
@@ -229,8 +231,8 @@ final class YcsbClients {
     /**
      * Waits until operations are issued.
      *
-     * @param atMost how long it may take to connect and to warm up
-     * @throws Failure if nothing is issued
+     * @param atMost the longest time for connecting and the warm-up
+     * @throws Failure if no operation is issued
      */
     void awaitBegin(Duration atMost) throws InterruptedException {
       long end = System.nanoTime() + atMost.toNanos();
@@ -240,16 +242,16 @@ final class YcsbClients {
           var unused = began.get(500, TimeUnit.MILLISECONDS);
           return;
         } catch (TimeoutException e) {
-          // Perhaps it has ended.
+          // The client may have ended.
         } catch (ExecutionException e) {
           throw new IllegalStateException(e);
         }
       }
-      var unused = await(Duration.ZERO, false); // Its output says why.
-      throw Failure.run("the client has issued nothing", null);
+      var unused = await(Duration.ZERO, false); // reports the reason from its output
+      throw Failure.run("the client has issued no operation", null);
     }
 
-    /** Sleeps until operations have been issued for that long. */
+    /** Sleeps until operations have been issued for this time. */
     void sleepUntil(Duration sinceBegin) throws InterruptedException {
       long left = beginNanos() + sinceBegin.toNanos() - System.nanoTime();
       if (left > 0) {
@@ -266,10 +268,10 @@ final class YcsbClients {
         int code =
             child.getValue().awaitEnd(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         YcsbOutput output = YcsbOutput.read(folder.resolve(STDOUT));
-        // YCSB's own exit code is 0 whatever happened, but the binding's and the JVM's are not.
+        // YCSB's own exit code is always 0, but the binding and the JVM have other exit codes.
         if (!output.complete() || code > (mayFail ? 1 : 0)) {
           throw Failure.run(
-              "YCSB broke off (exit code %d)%s; its output is in %s"
+              "YCSB failed (exit code %d)%s; its output is in %s"
                   .formatted(code, complaint(folder).map(line -> ": " + line).orElse(""), folder),
               null);
         }
@@ -278,7 +280,7 @@ final class YcsbClients {
       return YcsbOutput.merged(outputs);
     }
 
-    /** The processor time that all have used so far; null once one of them has ended. */
+    /** The processor time that all clients have used so far; null if one of them has ended. */
     @Nullable Duration cpuTime() {
       Duration sum = Duration.ZERO;
       for (ChildJvm child : children.values()) {
@@ -291,7 +293,7 @@ final class YcsbClients {
       return sum;
     }
 
-    /** How many TCP connections all have; null if that can't be told of one of them. */
+    /** The number of TCP connections of all clients; null if one of them is unknown. */
     @Nullable Integer connections() {
       int sum = 0;
       for (long pid : pids()) {
@@ -304,12 +306,12 @@ final class YcsbClients {
       return sum;
     }
 
-    /** Their process ids. */
+    /** The process ids of the clients. */
     List<Long> pids() {
       return children.values().stream().map(ChildJvm::pid).toList();
     }
 
-    /** Stops those that have not ended. */
+    /** Stops the clients that are still running. */
     @Override
     public void close() {
       children.values().forEach(ChildJvm::stop);

@@ -12,11 +12,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a YCSB process printed at its end. YCSB's exit code is 0 in most failures, so this is what
- * tells whether a run came to its end, and with which errors.
+ * The final output of a YCSB process. YCSB's exit code is 0 in most failures, so only this output
+ * shows whether a run finished, and with which errors.
  *
  * @param overall the final measurements of the run; empty if they were not printed
- * @param operations operations per kind, failed ones excluded
+ * @param operations operations by kind, without failed ones
  * @param failures failed operations, by kind and status such as {@code READ ERROR}
  */
 record YcsbOutput(
@@ -25,7 +25,7 @@ record YcsbOutput(
   private static final Pattern LINE = Pattern.compile("\\[([^]]+)], ([^,]+), ([-0-9.Ee]+)\\s*");
   private static final String FAILED = "-FAILED";
 
-  /** The final measurements that add up over several processes. */
+  /** The final measurements that are added over several processes. */
   private static final Set<String> COUNTS =
       Set.of("Intended", "NotIssued", "Unanswered", "Throughput(ops/sec)", "Rate(ops/sec)");
 
@@ -42,7 +42,10 @@ record YcsbOutput(
     }
   }
 
-  /** What several processes printed: counts added, of everything else the largest. */
+  /**
+   * The output of several processes together: counts are added, for all other measurements the
+   * largest counts.
+   */
   static YcsbOutput merged(List<YcsbOutput> outputs) {
     Map<String, Long> operations = new TreeMap<>();
     Map<String, Long> failures = new TreeMap<>();
@@ -86,7 +89,10 @@ record YcsbOutput(
     return new YcsbOutput(overall, operations, merge(byStatus, failedSeries));
   }
 
-  /** A failure shows as a status and in a {@code -FAILED} series: neither alone is relied on. */
+  /**
+   * Combines both reports of failures, a status and a {@code -FAILED} series, because either may be
+   * missing.
+   */
   private static Map<String, Long> merge(Map<String, Long> byStatus, Map<String, Long> series) {
     Map<String, Long> failures = new TreeMap<>(byStatus);
     series.forEach(
@@ -115,7 +121,7 @@ record YcsbOutput(
     return !overall.isEmpty();
   }
 
-  /** All failed operations. */
+  /** The number of failed operations. */
   long errors() {
     return failures.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -20,15 +20,15 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Operations at a fixed rate of an application in a zone, of which the bytes that cross zones are
- * counted for some time.
+ * Operations of an application in a zone at a fixed rate. The bytes across zones are counted for
+ * part of the time.
  *
- * @param zone where the application runs
- * @param reads whether all operations are reads of any member; else half reads, half updates of
- *     primaries
- * @param variant how the client is configured, for a person
- * @param preferred whether it is configured with the zone to prefer
- * @param options of the URL, empty or beginning with an ampersand
+ * @param zone the zone of the application
+ * @param reads whether all operations are reads of any member; else half are reads, half are
+ *     updates of primaries
+ * @param variant the client's configuration, in words
+ * @param preferred whether the client has a preferred zone
+ * @param options of the URL, empty or starting with an ampersand
  */
 record ZoneTraffic(
     Warmup warmup,
@@ -43,10 +43,10 @@ record ZoneTraffic(
   private static final Duration FROM = Duration.ofSeconds(2);
   private static final Duration TO = Duration.ofSeconds(11);
 
-  /** How long operations are issued. */
+  /** The time in which operations are issued. */
   static final Duration DURATION = Duration.ofSeconds(12);
 
-  /** How long bytes are counted. */
+  /** The time in which bytes are counted. */
   static final double SECONDS = 9;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(2);
@@ -88,7 +88,7 @@ record ZoneTraffic(
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = clients.sample()) {
-      // Before it has connected: a JVM takes longer than that to start.
+      // Before the client has connected: a JVM takes longer to start.
       running.pids().forEach(pid -> cluster.place(pid, cluster.application(zone)));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       running.sleepUntil(FROM);
@@ -101,7 +101,7 @@ record ZoneTraffic(
     }
   }
 
-  /** Every client knows every mongos. */
+  /** The URL with all mongoses. */
   private String url(BenchCluster cluster) {
     String zones = "";
     if (preferred) {
@@ -123,10 +123,10 @@ record ZoneTraffic(
     ShardLatencies.Phase phase =
         ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
             .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
-    // Those that were answered between the two countings, be they late.
+    // The operations with a reply between the two counts, including late replies.
     double operations = phase.perSecond() * SECONDS;
     if (operations == 0) {
-      throw Failure.run("no operation was answered; YCSB's output is in " + folder, null);
+      throw Failure.run("no operation had a reply; YCSB's output is in " + folder, null);
     }
     return new Line(
         zone,

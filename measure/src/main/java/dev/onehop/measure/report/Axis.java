@@ -7,29 +7,29 @@ import java.util.Locale;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * One axis of a chart.
+ * An axis of a chart.
  *
- * @param label what it shows, with its unit
+ * @param label its quantity, with the unit
  * @param ticks the marks, by value
  * @param low the value at its start
  * @param high the value at its end
- * @param position turns a value into a place that is linear on paper
+ * @param position converts a value to a position that is linear on paper
  */
 record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnaryOperator position) {
 
-  /** Beyond this many, a logarithmic axis names powers of ten only. */
+  /** The most labels of a logarithmic axis; with more it labels only powers of ten. */
   private static final int MOST_LABELS = 8;
 
   /** A mark at a value; without a label only a line. */
   record Tick(double value, String label) {}
 
-  /** Where a value lies between start (0) and end (1). */
+  /** The position of a value between start (0) and end (1). */
   double fraction(double value) {
     double start = position.applyAsDouble(low);
     return (position.applyAsDouble(value) - start) / (position.applyAsDouble(high) - start);
   }
 
-  /** A linear axis from zero, with round marks, that reaches {@code highest}. */
+  /** A linear axis from zero up to {@code highest} or more, with round marks. */
   static Axis fromZero(String label, double highest) {
     double step = niceStep(Math.max(highest, 1e-9) / 4);
     double high = Math.ceil(highest / step - 1e-9) * step;
@@ -69,7 +69,7 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, low, high, Math::log);
   }
 
-  /** An axis of counts: linear, or logarithmic where they span a factor of 16 or more. */
+  /** An axis of counts: linear, or logarithmic if they span a factor of 16 or more. */
   static Axis counts(String label, Collection<Integer> counts) {
     int least = counts.stream().min(Integer::compare).orElse(1);
     int most = counts.stream().max(Integer::compare).orElse(1);
@@ -94,9 +94,9 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
   }
 
   /**
-   * An axis of percentiles on the scale 1 / (1 − p), which gives each further nine the same room.
+   * An axis of percentiles on the scale 1 / (1 − p), on which each further nine has the same width.
    *
-   * @param nines how many nines it reaches: 2 is 99 %, 3 is 99.9 %
+   * @param nines the number of nines: 2 is 99 %, 3 is 99.9 %
    */
   static Axis percentiles(double nines) {
     List<Tick> ticks = new ArrayList<>();

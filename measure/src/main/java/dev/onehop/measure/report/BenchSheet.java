@@ -11,22 +11,22 @@ import java.util.stream.Stream;
 /** The sheet of {@code onehop bench}: points, rates, scenarios. */
 final class BenchSheet {
   private static final String STRAIGHT =
-      "straight-..: the official driver, each operation straight to its shard's mongod by ranges that"
-          + " were read once; a limit, no way to use a cluster.";
+      "straight-..: the official driver sends each operation directly to its shard's mongod, by ranges"
+          + " that it reads once; a limit for comparison, not a usable configuration.";
 
   private BenchSheet() {}
 
   /**
    * The sheet.
    *
-   * @param folder where the points' HdrHistogram logs are, if they are still there
+   * @param folder the folder of the points' HdrHistogram logs, which may be missing
    */
   static Sheet of(Results results, Path folder) {
     Sheet sheet =
         new Sheet(
             "OneHop bench: " + results.topology().name(),
             results,
-            "Every point's YCSB output and HdrHistogram logs lie under points/");
+            "Every point's YCSB output and HdrHistogram logs are under points/");
     notices(sheet, results);
     results.timelines().forEach(each -> new ScenarioSection(each, results).addTo(sheet));
     results.zones().forEach(each -> new ZonesSection(each, results.machine()).addTo(sheet));
@@ -49,7 +49,7 @@ final class BenchSheet {
             : Format.counted(failed, "operation") + " failed; the tables show at which points.");
     sheet.notice(
         results.isDisturbed()
-            ? "*: others on the host took more than 1 % of the processors' time (steal) meanwhile."
+            ? "*: other machines on the host took more than 1 % of the processors' time (steal)."
             : "");
     RunFacts run = results.run();
     long misplaced =
@@ -73,7 +73,7 @@ final class BenchSheet {
     if (topology.hosts().stream()
         .anyMatch(
             host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
-      sheet.limit("The client's host has a mongos of its own, so targeting saves no distance.");
+      sheet.limit("The client's host has a mongos, so targeting saves no distance.");
     }
     int rounds =
         Math.max(
@@ -88,7 +88,7 @@ final class BenchSheet {
                 .orElse(1));
     sheet.limit(
         rounds == 1
-            ? "Everything was measured once (n = 1): on a machine that others use, too, differences of"
+            ? "Everything was measured once (n = 1): on a shared machine, differences of"
                 + " some 10 % show nothing."
             : "Points were measured %d times (n = %d); the tables show the median."
                 .formatted(rounds, rounds));

@@ -9,12 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A column of a table: its name, and the text of each row's cell.
  *
- * @param name the heading, with the unit where the table has none for all
- * @param legend what the column shows, for the notes below the table; empty if the name says it
- * @param missing why a whole column may have no value, for the notes; empty if nothing is known
+ * @param name the heading, with the unit if it is not the table's
+ * @param legend an explanation for the notes below the table; empty if the name is clear
+ * @param missing the possible reason why the whole column has no value, for the notes; empty if
+ *     unknown
  * @param cell a row's text; {@link Format#NONE} for no value
  * @param bars a row's fractions of 1, drawn in the cell of a page; empty in most columns
- * @param <P> what a row shows
+ * @param <P> the item of a row
  */
 record Column<P>(
     String name,
@@ -40,9 +41,9 @@ record Column<P>(
   }
 
   /**
-   * Columns of figures of a latency in milliseconds, of which the first has the latency's name.
+   * Columns with figures of a latency in milliseconds. The first column has the latency's name.
    *
-   * @param figures as {@link LatencySummary#figure} names them
+   * @param figures names of {@link LatencySummary#figure}
    */
   static <P> List<Column<P>> latencies(
       String name, Function<P, @Nullable LatencySummary> latency, String... figures) {
@@ -62,17 +63,17 @@ record Column<P>(
     return columns;
   }
 
-  /** The same with a legend. */
+  /** Adds a legend. */
   Column<P> means(String what) {
     return new Column<>(name, what, missing, cell, bars);
   }
 
-  /** The same with a reason for having no value. */
+  /** Adds the possible reason of missing values. */
   Column<P> missingIf(String why) {
     return new Column<>(name, legend, why, cell, bars);
   }
 
-  /** The same with bars. */
+  /** Adds bars. */
   Column<P> withBars(Function<P, List<Double>> fractions) {
     return new Column<>(name, legend, missing, cell, fractions);
   }

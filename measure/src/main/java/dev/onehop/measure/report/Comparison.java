@@ -12,20 +12,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The best routed client beside the best official one, each with the pool it did most with, at the
+ * The best routed client compared with the best official one, each with its best pool, at the
  * highest number of threads.
  *
- * @param routed the routed point of most throughput
- * @param official the official client's
+ * @param routed the routed point with the highest throughput
+ * @param official the official point with the highest throughput
  * @param capped the best of the official clients with the smallest pool; null if that is {@code
  *     official}
- * @param rounds their ratio over the rounds; null if it was not taken
- * @param why why routing may gain nothing here; empty if nothing is known
+ * @param rounds their ratio over the rounds; null if it was not measured
+ * @param why why routing may gain nothing here; empty if unknown
  */
 record Comparison(
     Point routed, Point official, @Nullable Point capped, @Nullable Ratio rounds, String why) {
 
-  /** Empty if either was not measured. */
+  /** The comparison; empty if either client was not measured. */
   static Optional<Comparison> of(Results results) {
     List<Point> there = atMostThreads(results);
     int smallest =
@@ -55,7 +55,7 @@ record Comparison(
     return results.points().stream().filter(point -> point.threads() == threads).toList();
   }
 
-  /** The point of most throughput among some. */
+  /** The selected point with the highest throughput. */
   static Optional<Point> best(List<Point> points, Predicate<Point> which) {
     return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
   }
@@ -72,7 +72,7 @@ record Comparison(
         : enough ? "no thread waits for a connection" : "";
   }
 
-  /** Throughput of the routed client, in that of the official one. */
+  /** The throughput of the routed client divided by the official one's. */
   double ratio() {
     return routed.throughput() / official.throughput();
   }
@@ -107,12 +107,12 @@ record Comparison(
     if (routed.evidence().besideOwner() != null) {
       sheet.figure(
           Format.percent(routed.evidence().besideOwner()) + " %",
-          "went over a router beside the owning shard",
+          "went over a router near the owning shard",
           Format.percent(official.evidence().besideOwner()) + " % by " + official.client().mode());
     }
   }
 
-  /** The finding. */
+  /** The finding as a sentence. */
   String sentence() {
     String verdict =
         rounds == null
@@ -136,7 +136,7 @@ record Comparison(
             capping);
   }
 
-  /** What an operation's mean latencies say; empty if one of both has none. */
+  /** A sentence about the mean latencies of an operation; empty if one of both has none. */
   String latency(String operation) {
     LatencySummary ours = routed.latencies().byOperation().get(operation);
     LatencySummary theirs = official.latencies().byOperation().get(operation);

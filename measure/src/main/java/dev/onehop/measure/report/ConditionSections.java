@@ -11,14 +11,14 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** How points of closed loops were measured: processor time, conditions, several clients. */
+/** The conditions of closed loops: processor time, conditions of the machine, several clients. */
 final class ConditionSections {
   private final List<Point> points;
   private final List<ClientRun> clients;
 
   /**
-   * @param points in the order in which they are shown
-   * @param clients those behind points that several loaded together
+   * @param points in display order
+   * @param clients the clients of points with several clients
    */
   ConditionSections(List<Point> points, List<ClientRun> clients) {
     this.points = points;
@@ -42,7 +42,7 @@ final class ConditionSections {
                     Column.of("routers", Format::whole, point -> cpu(point).routers()),
                     Column.of("mongods", Format::whole, point -> cpu(point).mongods()),
                     Column.<Point>of("links", Format::whole, point -> cpu(point).links())
-                        .means("what makes the delays between regions"))));
+                        .means("the process that makes the delays between regions"))));
   }
 
   private static CpuPerOperation cpu(Point point) {
@@ -62,15 +62,15 @@ final class ConditionSections {
                     seen("windows", Format::whole, Conditions::windows),
                     seen("warm-up s", Format::decimal, Conditions::warmupSeconds),
                     Column.<Point>text("steady", point -> steady(seen(point)))
-                        .means("whether the rate had become steady by then"),
+                        .means("whether the rate was steady in the end"),
                     Column.<Point>text("steal %", point -> steal(seen(point)))
-                        .means("processor time that the host gave to others"),
+                        .means("processor time that the host gave to other machines"),
                     seen("run queue", Format::decimal, Conditions::runQueue)
                         .means("threads of the whole machine that ran or waited"),
                     seen("MHz", Format::whole, Conditions::clockMegahertz),
                     seen("sockets", Format::whole, Conditions::sockets),
                     seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
-                        .means("of operations and answers, on the links"))));
+                        .means("of operations and replies, on the links"))));
   }
 
   private static Column<Point> seen(
@@ -92,7 +92,7 @@ final class ConditionSections {
     return Format.percent(seen.steal()) + (seen.isDisturbed() ? " *" : "");
   }
 
-  /** The clients behind points that several loaded together. */
+  /** The clients of points with several clients. */
   private Section clients() {
     Section section = new Section("clients", "Clients");
     for (ClientRun run : clients) {
@@ -111,7 +111,7 @@ final class ConditionSections {
     return clients.isEmpty()
         ? section
         : section.say(
-            "A point's own latencies are those of all operations of all its clients: their"
+            "A point's latencies include all operations of all its clients: their"
                 + " histograms are added, percentiles are not averaged. Threads and connections are"
                 + " each client's.");
   }

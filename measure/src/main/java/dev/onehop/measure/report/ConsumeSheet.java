@@ -17,10 +17,10 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The sheet of {@code onehop consume}: how many events, and how far behind. */
+/** The sheet of {@code onehop consume}: the rates of events, and the lags. */
 final class ConsumeSheet {
 
-  /** What Alibaba's paper on Tablestore's Tunnel Service gives for rows of the same kind. */
+  /** The rate in Alibaba's paper on Tablestore's Tunnel Service for rows of the same kind. */
   private static final double PAPER = 98_000;
 
   private static final String DIRECT = "direct";
@@ -42,7 +42,7 @@ final class ConsumeSheet {
   /**
    * The sheet.
    *
-   * @param folder where the points' HdrHistogram logs are, if they are still there
+   * @param folder the folder of the points' HdrHistogram logs, which may be missing
    */
   static Sheet of(ConsumeResults results, Path folder) {
     return new ConsumeSheet(results, folder).sheet();
@@ -53,7 +53,7 @@ final class ConsumeSheet {
         new Sheet(
             "OneHop consume: " + results.topology().name(),
             results,
-            "The consumers' HdrHistogram logs and complaints lie under points/");
+            "The consumers' HdrHistogram logs and errors are under points/");
     sheet.notice(
         results.faults() == 0
             ? ""
@@ -130,7 +130,9 @@ final class ConsumeSheet {
     return point.source().equals(DIRECT) ? "from each shard" : "through a mongos";
   }
 
-  /** How far behind both sources are, each with the channels that it is least behind with. */
+  /**
+   * Compares the lags of both sources, each with the number of channels that has its smallest lag.
+   */
   private void lag(Sheet sheet, String kind, String what) {
     Comparator<ConsumePoint> shortest =
         Comparator.comparingDouble(
@@ -160,7 +162,7 @@ final class ConsumeSheet {
             });
   }
 
-  /** The lag from the commit, or where that is not told, from when the write was issued. */
+  /** The lag since the commit, or since the write was issued if the commit time is unknown. */
   private static Optional<LatencySummary> behind(ConsumePoint point) {
     return Optional.ofNullable(point.lag() == null ? point.sinceIssued() : point.lag());
   }
@@ -232,7 +234,7 @@ final class ConsumeSheet {
             .toList());
   }
 
-  /** Of the most channels; nothing where there is a single window. */
+  /** A chart for the highest number of channels; empty if there is a single window. */
   private static LineChart overTime(List<ConsumePoint> all) {
     int most = all.stream().mapToInt(ConsumePoint::channels).max().orElse(1);
     int windows = all.stream().mapToInt(each -> each.windows().size()).max().orElse(1);

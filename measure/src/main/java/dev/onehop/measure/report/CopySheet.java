@@ -16,7 +16,10 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The sheet of {@code onehop bench copy} and {@code bench verify}: OneHop beside other tools. */
+/**
+ * The sheet of {@code onehop bench copy} and {@code bench verify}: OneHop compared with other
+ * tools.
+ */
 final class CopySheet {
   private final CopyBenchResults results;
 
@@ -31,9 +34,9 @@ final class CopySheet {
   private Sheet sheet() {
     Sheet sheet =
         new Sheet(
-            "OneHop copy, beside other tools",
+            "OneHop copy, compared with other tools",
             results,
-            "What the copying processes complained of lies under logs/");
+            "The errors of the copying processes are under logs/");
     sheet.notice(
         results.faults() == 0
             ? ""
@@ -45,7 +48,8 @@ final class CopySheet {
       rivals().forEach(other -> compare(sheet, title, other));
     }
     if (results.tools().contains(CopyBenchRun.DRIVER)) {
-      sheet.limit("No other tool was given, so OneHop is beside the plain driver: see --rival.");
+      sheet.limit(
+          "No other tool was named, so OneHop is compared with the plain driver: see --rival.");
     }
     RunFacts run = results.run();
     if (run != null && run.load().rounds() == 1) {
@@ -68,7 +72,7 @@ final class CopySheet {
         : tool.equals("pcsm") ? "Percona ClusterSync" : tool;
   }
 
-  /** What comparing OneHop with another tool says of one of what was measured. */
+  /** Compares OneHop with another tool in one measurement. */
   private void compare(Sheet sheet, String title, String other) {
     boolean lag =
         results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
@@ -103,12 +107,15 @@ final class CopySheet {
         .ratio(title, other, CopyBenchRun::cpuPer1000)
         .map(
             beside ->
-                ", for %s times its processor time, servers included%s"
+                ", for %s times its processor time, including the servers%s"
                     .formatted(Verdict.times(beside.ratio()), interval(beside)))
         .orElse("");
   }
 
-  /** The ratio with its interval; of few rounds the least and the most; of one nothing. */
+  /**
+   * The ratio with its interval; with few rounds the smallest and the largest ratio; with one round
+   * nothing.
+   */
   private static String interval(Beside beside) {
     return beside.rounds() == 1
         ? ""
@@ -127,7 +134,7 @@ final class CopySheet {
                     beside.rounds());
   }
 
-  /** The runs of a tool on what was measured, a row of each table. */
+  /** The runs of a tool in one measurement, a row of each table. */
   private record Row(String title, String tool, List<CopyBenchRun> runs) {
     double median(ToDoubleFunction<CopyBenchRun> figure) {
       return CopySheet.median(runs, figure);
@@ -177,7 +184,7 @@ final class CopySheet {
                         "docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
                     .means(
                         "documents or changes, median of n rounds, from the first to the last"
-                            + " hundredth that the destination's servers say they were given"),
+                            + " hundredth by the counters of the destination's servers"),
                 Column.<Row>text(
                         "least-most",
                         row ->
@@ -187,19 +194,19 @@ final class CopySheet {
                 Column.of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds)),
                 Column.<Row>of(
                         "start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
-                    .means("what comes before that"),
+                    .means("the time before that"),
                 Column.<Row>text("by router/s", row -> byRouter(row.runs()))
-                    .means("statements that each router of the destination was sent, of all rounds")
+                    .means("statements of each router of the destination, over all rounds")
                     .missingIf("no routers"),
                 Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
-                    .means("between the busiest and the idlest router, of their mean"),
+                    .means("between the busiest and the least busy router, relative to their mean"),
                 Column.<Row>of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
                     .means("the most memory (RSS) of the copying process"),
                 Column.<Row>of(
                         "moves",
                         Format::whole,
                         row -> row.runs().stream().mapToInt(CopyBenchRun::moves).sum())
-                    .means("ranges that were moved at the source meanwhile"),
+                    .means("migrations at the source during the copy"),
                 Column.text(
                     "equal",
                     row -> row.runs().stream().allMatch(CopyBenchRun::verified) ? "yes" : "NO"))));
@@ -265,8 +272,8 @@ final class CopySheet {
       figures.add(
           figures.isEmpty()
               ? column.means(
-                  "from when a write is issued at the source, that write included, until the"
-                      + " destination's shard tells it")
+                  "from the issue of a write at the source until the"
+                      + " destination's shard reports it")
               : column);
     }
     return new Section("lag", "Lag")

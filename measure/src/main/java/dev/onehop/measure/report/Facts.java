@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Where and on what a run was measured, the same on every page. */
+/** The facts of a run about hosts, servers and machine, the same on every page. */
 final class Facts {
 
   private Facts() {}
@@ -66,7 +66,7 @@ final class Facts {
         .orElse(null);
   }
 
-  /** Servers, machine and run, names with values. */
+  /** Names and values of facts about servers, machine and run. */
   static Map<String, String> of(RunResults results) {
     Map<String, String> facts = new LinkedHashMap<>();
     ServerFacts server = results.server();

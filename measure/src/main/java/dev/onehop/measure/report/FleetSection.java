@@ -7,7 +7,7 @@ import dev.onehop.measure.results.FleetResult.Server;
 import java.util.List;
 import java.util.Optional;
 
-/** Many instances of an application and what they occupy at the servers. */
+/** Many instances of an application and their resource use at the servers. */
 final class FleetSection {
   private final FleetResult fleet;
 
@@ -32,7 +32,7 @@ final class FleetSection {
         new Section("fleet", "Scenario fleet")
             .say(
                 conditions(),
-                "Servers keep the memory that they have taken, so ways with few sockets ran first.")
+                "Servers keep memory that they have used, so clients with few sockets ran first.")
             .table(table()));
     Section servers = new Section("fleet-servers", "Scenario fleet by server", Medium.PAGE);
     fleet.lines().forEach(line -> servers.table(servers(line)));
@@ -40,7 +40,7 @@ final class FleetSection {
   }
 
   private String conditions() {
-    return "%d instances of an application in %d processes, %s operations a second in all for %d seconds: each instance issues %d operations at once, one instance after the other."
+    return "%d instances of an application in %d processes, %s operations a second in total for %d seconds: each instance issues %d operations at once, one instance after the other."
         .formatted(
             fleet.clients(),
             fleet.processes(),
@@ -73,7 +73,7 @@ final class FleetSection {
 
   private Table table() {
     return Table.of(
-        "What many instances occupy",
+        "Resource use of many instances",
         fleet.lines(),
         List.of(
             Column.text("client", line -> line.client().name()),
@@ -85,12 +85,12 @@ final class FleetSection {
             Column.of("failed", Format::whole, Line::errors),
             Column.<Line>of(
                     "sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
-                .means("the most that were open at one time, those of other servers included"),
+                .means("the most at one time, including those of other servers"),
             Column.of("all mongos", Format::whole, line -> line.peakSockets(true)),
             Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
             Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),
             Column.<Line>of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
-                .means("memory (RSS) from before the clients to the peak"),
+                .means("growth of memory (RSS) from before the clients to the peak"),
             Column.of("mongod", Format::mebibytes, line -> line.grownBytes(false))));
   }
 

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Numbers as a person reads them, the same in a terminal and on a page. */
+/** The format of numbers, the same in a terminal and on a page. */
 final class Format {
 
-  /** What stands where there is no number. */
+  /** The text for a missing number. */
   static final String NONE = "-";
 
   private Format() {}
@@ -20,7 +20,7 @@ final class Format {
         : of(perSecond.doubleValue() >= 100 ? "%,.0f" : "%.1f", perSecond);
   }
 
-  /** The least and the most of several rates; {@link #NONE} of a single one. */
+  /** The smallest and the largest of several rates; {@link #NONE} for a single one. */
   static String range(List<Double> perSecond) {
     return perSecond.size() < 2
         ? NONE
@@ -41,14 +41,14 @@ final class Format {
     return of(value >= 1000 ? "%,.0f" : value >= 10 ? "%.1f" : "%.2f", millis);
   }
 
-  /** A fraction as percent without the sign; one decimal where rounding would say 0 or 100. */
+  /** A fraction as percent without the sign; one decimal if rounding would give 0 or 100. */
   static String percent(@Nullable Number fraction) {
     if (fraction == null) {
       return NONE;
     }
     double percent = fraction.doubleValue() * 100;
     boolean coarse = percent == 0 || percent == 100 || (percent >= 0.5 && percent < 99.5);
-    // Never rounds up to a whole that was not reached.
+    // Never rounds up to a whole number that was not reached.
     return coarse || percent > 100
         ? of("%.0f", percent)
         : of("%.1f", Math.floor(percent * 10) / 10);
@@ -79,7 +79,7 @@ final class Format {
     return bytes == null ? NONE : whole(Math.round(bytes.doubleValue() / (1 << 20)));
   }
 
-  /** A number with what it counts, in the singular for 1. */
+  /** A number with its noun, in the singular for 1. */
   static String counted(long count, String noun) {
     return whole(count) + " " + noun + (count == 1 ? "" : noun.endsWith("x") ? "es" : "s");
   }

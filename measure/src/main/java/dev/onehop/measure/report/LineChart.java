@@ -9,19 +9,22 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A chart of lines over a common axis, as SVG that takes its colours from the page's CSS. The
- * vertical axis reaches as far as the values need.
+ * A chart of lines over a common axis, as SVG with colours from the page's CSS. The vertical axis
+ * covers all values.
  */
 final class LineChart {
 
-  /** A logarithmic axis has no place for less; of milliseconds it is what a clock can tell. */
+  /**
+   * The smallest value on a logarithmic axis, which has no zero; for milliseconds it is the
+   * resolution of a clock.
+   */
   private static final double LEAST = 0.01;
 
   /**
-   * A value at a place.
+   * A point of a line.
    *
-   * @param low the least that was measured there; {@code y} itself if once only
-   * @param high the most
+   * @param low the smallest value measured there; {@code y} if there is only one
+   * @param high the largest value
    */
   record Spot(double x, double y, double low, double high) {
     Spot(double x, double y) {
@@ -29,11 +32,11 @@ final class LineChart {
     }
   }
 
-  /** How large a chart is, in CSS pixels where it is shown at full size. */
+  /** The size of a chart, in CSS pixels at full size. */
   enum Size {
-    /** The lines' names stand at their ends. */
+    /** The lines' names are at their ends. */
     WIDE("wide", 700, 330),
-    /** The names are in the list below the chart. */
+    /** The lines' names are in the list below the chart. */
     NARROW("narrow", 380, 280);
 
     private final String cssClass;
@@ -61,7 +64,7 @@ final class LineChart {
   private static final int NAME_LINE = 16;
   private static final double LETTER = 6.9;
 
-  /** The same of the names at the lines' ends, which are bold. */
+  /** The width of a letter of the names at the lines' ends, which are bold. */
   private static final double NAME_LETTER = 8.2;
 
   private final String caption;
@@ -76,7 +79,7 @@ final class LineChart {
    * A chart without lines.
    *
    * @param unit the label of the vertical axis
-   * @param logarithmic whether that is logarithmic; otherwise it begins at zero
+   * @param logarithmic whether the vertical axis is logarithmic; otherwise it starts at zero
    */
   LineChart(String caption, Axis x, String unit, boolean logarithmic) {
     this.caption = caption;
@@ -89,7 +92,7 @@ final class LineChart {
     return caption;
   }
 
-  /** Whether nothing was measured that it could show. */
+  /** Whether it has no lines. */
   boolean isEmpty() {
     return lines.isEmpty();
   }
@@ -104,7 +107,7 @@ final class LineChart {
     return add(style, false, spots);
   }
 
-  /** Adds a line to compare with, below all others. */
+  /** Adds a line for comparison, below all others. */
   LineChart bound(String name, List<Spot> spots) {
     return add(LineStyle.bound(name), false, spots);
   }
@@ -115,7 +118,7 @@ final class LineChart {
     return this;
   }
 
-  /** Gives charts one vertical scale, so that they can be compared. */
+  /** Gives charts the same vertical scale, for comparison. */
   static void alike(List<LineChart> charts) {
     DoubleSummaryStatistics all = new DoubleSummaryStatistics();
     charts.forEach(chart -> all.combine(chart.range));
@@ -187,7 +190,7 @@ final class LineChart {
       if (size == Size.WIDE) {
         names();
       }
-      // Above all else, so that no line hides what is said about another's point.
+      // On top of everything, so that no line covers the tip of another line's point.
       lines.stream().filter(Line::marks).forEach(this::tips);
       return svg.append("</svg>\n").toString();
     }
@@ -227,7 +230,7 @@ final class LineChart {
       for (Axis.Tick tick : x.ticks()) {
         double at = x(tick.value());
         svg.append(format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom()));
-        // A label that would run into the one before it is left out; its mark stays.
+        // A label that would overlap the one before is left out; its mark stays.
         double half = 4 + tick.label().length() * 3.6;
         if (at - half >= free) {
           text("x", at, bottom() + 19, tick.label());
@@ -267,7 +270,7 @@ final class LineChart {
       svg.append("</g>\n");
     }
 
-    /** The lines' names at their ends, moved up or down where they would run into each other. */
+    /** The lines' names at their ends, moved up or down so that they do not overlap. */
     private void names() {
       Map<LineStyle, Line> first = new LinkedHashMap<>();
       lines.forEach(line -> first.putIfAbsent(line.style(), line));
@@ -294,7 +297,10 @@ final class LineChart {
       }
     }
 
-    /** Places in rising order at least a line of text apart, as near to the wished ones as goes. */
+    /**
+     * Positions in rising order, at least a line of text apart, as near to the wanted ones as
+     * possible.
+     */
     private double[] spread(double[] wished) {
       double[] at = wished.clone();
       for (int i = 0; i < at.length; i++) {
@@ -323,7 +329,7 @@ final class LineChart {
       }
     }
 
-    /** Such as {@code 64 threads: 225 operations per second (203-248)}. */
+    /** The text of a tip, such as {@code 64 threads: 225 operations per second (203-248)}. */
     private String says(Spot spot) {
       String range = Format.range(List.of(spot.low(), spot.high()));
       return "%s %s: %s %s%s"

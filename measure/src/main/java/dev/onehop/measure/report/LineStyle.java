@@ -4,12 +4,12 @@ import dev.onehop.measure.results.Client;
 import java.util.List;
 
 /**
- * How a line looks, the same in all charts of a page: one of ten colours and one of four markers,
- * so that colour is never the only difference.
+ * The style of a line, the same in all charts of a page: one of ten colours and one of four
+ * markers. Colour is never the only difference.
  *
- * @param name what stands at the line's end
- * @param look which colour and marker, from 0 to 39; below 0 for a line to compare with
- * @param dashed whether it repeats a line under other conditions
+ * @param name the name at the line's end
+ * @param look the colour and marker, from 0 to 39; below 0 for a line for comparison
+ * @param dashed whether it repeats a line with other conditions
  * @param thick whether requests were pipelined
  */
 record LineStyle(String name, int look, boolean dashed, boolean thick) {
@@ -22,7 +22,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
           "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
           "M0-5.5L5.5 0L0 5.5L-5.5 0z");
 
-  /** What has a colour of its own, by look: the same role has the same colour in all reports. */
+  /** Names with a fixed colour, by look: the same role has the same colour in all reports. */
   private static final List<List<String>> NAMES =
       List.of(
           List.of("legacy", "majority", "driver-one-mongos"),
@@ -36,7 +36,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
           List.of("pipelined-only"),
           List.of("straight-async"));
 
-  /** The style of what is called so; names that are not known have some look, always the same. */
+  /** The style for a name. An unknown name has an arbitrary look, always the same. */
   static LineStyle of(String name) {
     for (int look = 0; look < NAMES.size(); look++) {
       if (NAMES.get(look).contains(name)) {
@@ -47,7 +47,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
         name, Math.floorMod(name.hashCode(), COLOURS * MARKERS.size()), false, false);
   }
 
-  /** The style of a client beside others, most of which have a pool of that size. */
+  /** The style of a client in a chart where most clients have a pool of the usual size. */
   static LineStyle of(Client client, int usualConnections) {
     boolean usual = client.connections() == usualConnections;
     String name =
@@ -55,7 +55,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
     return new LineStyle(name, of(client.mode()).look(), !usual, client.pipelining());
   }
 
-  /** The style of a line to compare with, which is of no client. */
+  /** The style of a line for comparison. */
   static LineStyle bound(String name) {
     return new LineStyle(name, -1, false, false);
   }
@@ -64,14 +64,14 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
     return look < 0;
   }
 
-  /** CSS classes, which give colour and dashes. */
+  /** CSS classes for colour and dashes. */
   String cssClass() {
     return isBound()
         ? "bound"
         : "series c" + look % COLOURS + (dashed ? " alt" : "") + (thick ? " piped" : "");
   }
 
-  /** The marker's outline around the origin; none for a line to compare with. */
+  /** The marker's outline around the origin; none for a line for comparison. */
   String marker() {
     return isBound() ? "" : MARKERS.get((look + look / COLOURS) % MARKERS.size());
   }

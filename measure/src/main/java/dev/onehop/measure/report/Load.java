@@ -8,33 +8,35 @@ import dev.onehop.measure.results.ZonesResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How busy the machine's processors were while something was measured.
+ * The load of the machine's processors during a measurement.
  *
- * @param busy the fraction of their time that the measured processes used; 0 where that is not
- *     known
+ * @param busy the fraction of their time that the measured processes used; 0 if unknown
  */
 record Load(double busy) {
 
-  /** Above it, latencies tell of the machine more than of what is measured. */
+  /** Above this load, latencies measure the machine more than the client. */
   static final double SATURATED = 0.85;
 
-  /** What a report says if anything is marked. */
+  /** The notice of a report with marked lines. */
   static final String NOTICE =
       "saturated: the machine's processors were over 85 % busy. These are latencies of a saturated"
-          + " machine: they say little of the client.";
+          + " machine: they mean little for the client.";
 
-  /** Of a point. */
+  /** The load of a point. */
   static Load of(Point point, @Nullable MachineFacts machine) {
     return of(point.cpu(), point.throughput(), machine);
   }
 
-  /** Of operations at a rate; those on some of the shards are measured with all others. */
+  /**
+   * The load of operations at a rate. Operations on some of the shards are measured together with
+   * all others.
+   */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
     boolean all = entry.shards().equals(ScenarioEntry.ALL);
     return of(entry.cpu(), all ? entry.figures().perSecond() : entry.rate(), machine);
   }
 
-  /** Of a client whose bytes across zones were counted. */
+  /** The load of a client whose bytes across zones were counted. */
   static Load of(ZonesResult.Line line, double perSecond, @Nullable MachineFacts machine) {
     return of(line.cpu(), perSecond, machine);
   }
@@ -45,7 +47,7 @@ record Load(double busy) {
     return cores(micros == null ? 0 : micros * perSecond / 1e6, machine);
   }
 
-  /** Of so many processors that were kept busy. */
+  /** The load of a number of busy processors. */
   static Load cores(double used, @Nullable MachineFacts machine) {
     return new Load(machine == null || machine.cores() == 0 ? 0 : used / machine.cores());
   }
@@ -54,7 +56,7 @@ record Load(double busy) {
     return busy > SATURATED;
   }
 
-  /** What follows the name of what was measured. */
+  /** The text after a marked name. */
   String mark() {
     return isSaturated() ? ", saturated" : "";
   }

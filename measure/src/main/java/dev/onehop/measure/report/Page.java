@@ -10,7 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.regex.Matcher;
 
-/** A sheet as a page, by the templates in {@code src/main/jte}, which the build compiles. */
+/**
+ * Renders a sheet as a page, with the templates in {@code src/main/jte}, which the build compiles.
+ */
 final class Page {
   private static final TemplateEngine TEMPLATES =
       TemplateEngine.createPrecompiled(
@@ -27,7 +29,7 @@ final class Page {
   }
 
   /**
-   * A chart as an SVG file of its own, which follows light and dark colours as a page does.
+   * A chart as a separate SVG file, which follows light and dark colours as a page does.
    *
    * @param svg as {@link LineChart#svg} draws it
    */

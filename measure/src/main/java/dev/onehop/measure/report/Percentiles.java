@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** Curves of latency by percentile, of histograms of microseconds. Not thread-safe. */
+/** Curves of latency by percentile, from histograms of microseconds. Not thread-safe. */
 final class Percentiles {
   private static final int STEPS = 120;
 
@@ -17,7 +17,7 @@ final class Percentiles {
     curves.put(style, histogram);
   }
 
-  /** The curves, each to its slowest operation; empty if there are none. */
+  /** A chart of the curves, each to its slowest operation; empty if there are none. */
   LineChart chart(String caption) {
     long most = curves.values().stream().mapToLong(Histogram::getTotalCount).max().orElse(1);
     LineChart chart =
@@ -33,7 +33,7 @@ final class Percentiles {
     List<Spot> spots = new ArrayList<>();
     for (int i = 0; i <= STEPS; i++) {
       double p = 1 - Math.pow(10, -nines * i / STEPS);
-      // A clock tells no less than a microsecond.
+      // The resolution of the clock is a microsecond.
       double micros = Math.max(1, histogram.getValueAtPercentile(p * 100));
       spots.add(new Spot(p, micros / 1000));
     }

@@ -22,10 +22,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Points of closed loops: throughput, latencies, who served, and how it was measured. */
+/** Points of closed loops: throughput, latencies, shares of the servers, and conditions. */
 final class PointSections {
 
-  /** A bound this many times above all that was reached would only press the lines together. */
+  /**
+   * A bound that is higher than all values by this factor is left out, because it would compress
+   * the lines.
+   */
   private static final double OUT_OF_SIGHT = 10;
 
   private final Results results;
@@ -78,7 +81,7 @@ final class PointSections {
         .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
   }
 
-  /** The columns that say which point it is. */
+  /** The columns that identify a point. */
   static List<Column<Point>> head(Function<Point, String> name) {
     return List.of(
         Column.text("mode", name),
@@ -99,15 +102,14 @@ final class PointSections {
 
   private static Column<Point> rounds() {
     return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
-        .means("the slowest and the fastest; everything else is of the median one")
+        .means("the slowest and the fastest; all other figures are the median round's")
         .missingIf("n = 1");
   }
 
   private static List<Column<Point>> limits() {
     return List.of(
         Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
-            .means(
-                "threads / mean round trip of the operations that ran: a closed loop does no more")
+            .means("threads / mean round trip of the operations: the bound of a closed loop")
             .missingIf("no round trips between hosts"),
         Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
             .withBars(point -> bars(point.ofLimit())));
@@ -139,11 +141,12 @@ final class PointSections {
 
   private static Column<Point> besideOwner() {
     return Column.<Point>of(
-            "beside owner %", Format::percent, point -> point.evidence().besideOwner())
-        .means("operations that reached their shard from a router on its host, sampled there");
+            "near owner %", Format::percent, point -> point.evidence().besideOwner())
+        .means(
+            "operations that reached their shard from a router on its host, by samples on the shard");
   }
 
-  /** All in one table, for a terminal. */
+  /** All points in one table, for a terminal. */
   private Section overview(String experiment) {
     List<Column<Point>> latencies = new ArrayList<>();
     for (String operation : results.operations()) {
@@ -195,7 +198,7 @@ final class PointSections {
             List.of(
                 Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
                     .means(
-                        "connections / mean round trip, where one router's pool carries every"
+                        "connections / mean round trip, if one router's pool carries every"
                             + " operation")
                     .missingIf("no round trips between hosts"),
                 Column.of("errors", Format::whole, Point::errors))));
@@ -249,7 +252,10 @@ final class PointSections {
     return points.stream().filter(point -> point.client().equals(client)).toList();
   }
 
-  /** The mean of a figure over the points at each number of threads, unless it ends far above. */
+  /**
+   * Adds the mean of a figure over the points at each number of threads, unless it is far above the
+   * values.
+   */
   private void bound(
       LineChart chart,
       String name,

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Routed clients beside official ones of the same pool, one sentence for each pool: where routing
- * makes a difference, and where it makes none.
+ * Routed clients compared with official ones of the same pool, one sentence for each pool: where
+ * routing makes a difference and where it makes none.
  */
 final class PoolVerdicts {
 
@@ -55,7 +55,7 @@ final class PoolVerdicts {
         .ifPresent(
             p ->
                 text.append(
-                    "; pipelined over as many sockets, %s (%s ops/s) was %s it"
+                    "; pipelined over the same number of sockets, %s (%s ops/s) was %s it"
                         .formatted(
                             p.client().mode(),
                             Format.rate(p.throughput()),
@@ -65,7 +65,7 @@ final class PoolVerdicts {
       text.append(
           " No operation waits for a connection then, so routing saves no time without a fault. It"
               + " still keeps a failing shard from the others, needs fewer sockets with pipelining,"
-              + " and shortens the way where no mongos is near the application.");
+              + " and shortens the round trip if no mongos is near the application.");
     }
     return Optional.of(text.toString());
   }

@@ -15,7 +15,7 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The sheet of {@code onehop propagate}: how late each change is seen, by path. */
+/** The sheet of {@code onehop propagate}: the delay until each change arrives, by path. */
 final class PropagateSheet {
   private static final String MONGOS = "mongos";
   private static final List<String> PATHS =
@@ -26,11 +26,11 @@ final class PropagateSheet {
           MONGOS,
           "the official driver's change stream through a mongos",
           "shards",
-          "OneHop's stream of each shard, events as they come",
+          "OneHop's stream of each shard, in arrival order",
           "ordered",
-          "OneHop's stream of each shard, put in order",
+          "OneHop's stream of each shard, sorted",
           PropagateMeasurement.MAJORITY,
-          "another program finds the object by a read with read concern majority, up to one read"
+          "another program finds the object with read concern majority; the time is up to one read"
               + " too long");
 
   private final PropagateResults results;
@@ -48,7 +48,7 @@ final class PropagateSheet {
         new Sheet(
             "OneHop propagate: " + results.topology().name(),
             results,
-            "The HdrHistogram logs (.hlog) lie in folders");
+            "The HdrHistogram logs (.hlog) are in folders");
     sheet.notice(
         results.faults() == 0
             ? ""
@@ -64,7 +64,7 @@ final class PropagateSheet {
     return sheet;
   }
 
-  /** What an idle server's part of a mongos' stream waits for. */
+  /** The intervals that a mongos' stream waits for on idle servers. */
   private String noops() {
     PropagateResults.Streams streams = results.streams();
     String noops =
@@ -82,7 +82,7 @@ final class PropagateSheet {
                 : "");
   }
 
-  /** The median by the quickest stream of the shards, beside that through a mongos. */
+  /** Compares the median by the fastest stream of the shards with the median through a mongos. */
   private static void compare(Sheet sheet, String name, List<PropagateMeasurement> measurements) {
     Map<String, List<PropagateMeasurement>> tests = grouped(measurements, PropagateSheet::title);
     String first = tests.keySet().iterator().next();
@@ -98,7 +98,7 @@ final class PropagateSheet {
         "%s: %s after %s ms (p50) from the shards, %s the %s ms through a mongos."
             .formatted(
                 first,
-                isRead(shards.get()) ? "live" : "a change is seen",
+                isRead(shards.get()) ? "live" : "a change arrives",
                 Format.millis(ours),
                 Verdict.shorter(ours, theirs),
                 Format.millis(theirs)));
@@ -123,7 +123,7 @@ final class PropagateSheet {
         .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
   }
 
-  /** Whether documents are read, and no writes are timed. */
+  /** Whether documents are read and no writes are timed. */
   private static boolean isRead(PropagateMeasurement each) {
     return each.service() == null;
   }
@@ -174,7 +174,7 @@ final class PropagateSheet {
     return section;
   }
 
-  /** Time by a size, if there are several of it: medians of whole tests where there are any. */
+  /** Time by a size, if there are several sizes: medians of whole tests if they exist. */
   private static LineChart chart(
       List<PropagateMeasurement> measurements,
       String label,
@@ -200,13 +200,13 @@ final class PropagateSheet {
     return chart;
   }
 
-  /** The times of whole tests, or of their parts where those were not timed. */
+  /** The times of whole tests, or of their parts if tests were not timed. */
   private static LatencySummary whole(PropagateMeasurement each) {
     LatencySummary test = each.test();
     return test != null && test.count() > 0 ? test : each.latency();
   }
 
-  /** Where there is one size of all, its percentiles. */
+  /** Percentiles, if there is only one size of each kind. */
   private static LineChart percentiles(List<PropagateMeasurement> measurements) {
     LineChart chart =
         new LineChart("Time by percentile, in milliseconds", Axis.percentiles(3), "ms", true);
@@ -223,7 +223,7 @@ final class PropagateSheet {
     return chart;
   }
 
-  /** A figure of all paths, a row of a table that has a column for each path. */
+  /** A figure of all paths, a row of a table with a column for each path. */
   private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
 
   private static Table table(String title, List<PropagateMeasurement> paths) {
@@ -281,11 +281,11 @@ final class PropagateSheet {
 
   private static final Map<String, String> LEGENDS =
       Map.of(
-          "seen", "each object, from when its write was meant to begin until its event has come",
+          "seen", "each object, from when its write was due until its event has arrived",
           "from begin", "from when the write began",
           "test",
-              "from a test's begin until its signals have come, one from each shard, written last",
+              "from a test's start until its signals have arrived, one from each shard, written last",
           "live",
-              "from subscribing until all documents were read and handed over, and what was written"
-                  + " after that has come");
+              "from subscribing until all documents were read and delivered, and the writes"
+                  + " after that have arrived");
 }

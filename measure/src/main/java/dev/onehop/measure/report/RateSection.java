@@ -77,7 +77,8 @@ final class RateSection {
 
   private Section section() {
     return new Section("rates", "Fixed rates")
-        .say("Operations are issued at their times, whether or not those before are answered.")
+        .say(
+            "Operations are issued at their intended times, even if earlier operations have no reply yet.")
         .alike(List.of(chart("p50"), chart("p99")))
         .table(
             Table.of(
@@ -90,12 +91,13 @@ final class RateSection {
                     Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
-                            "from the time at which an operation was to be issued; >=: some were not"
-                                + " answered by the end and count with the time they have waited"),
+                            "from the intended time of an operation; >=: some had no reply"
+                                + " in the end and count with the time that they have waited"),
                     latency("p90"),
                     latency("p99"),
                     latency("p99.9"),
-                    service("service p50", LatencySummary::p50).means("from issuing the operation"),
+                    service("service p50", LatencySummary::p50)
+                        .means("from the issue of the operation"),
                     service("p99", LatencySummary::p99),
                     Column.of("failed", Format::whole, each -> each.figures().failed()),
                     Column.of("not issued", Format::whole, each -> each.figures().notIssued()),

@@ -4,14 +4,14 @@ import dev.onehop.measure.results.Ratio;
 import dev.onehop.measure.results.Ratios;
 import java.util.List;
 
-/** Every client beside the best official one, and what the rounds allow to say. */
+/** Every client compared with the best official one, and the significance by the rounds. */
 final class RatioSection {
 
   private RatioSection() {}
 
-  /** The section; empty if nothing is compared. */
+  /** The section; empty if there is no comparison. */
   static Section of(List<Ratio> ratios) {
-    return new Section("ratios", "Beside the best official client")
+    return new Section("ratios", "Compared with the best official client")
         .table(
             Table.of(
                 "",
@@ -32,7 +32,7 @@ final class RatioSection {
                         .means("geometric mean over the rounds"),
                     Column.<Ratio>text("95 %", RatioSection::interval)
                         .means(
-                            "a percentile bootstrap over pairs of rounds; where it includes 1, no"
+                            "a percentile bootstrap over pairs of rounds; if it includes 1, no"
                                 + " difference is shown")
                         .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
                     Column.text("that is", RatioSection::verdict))));

@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a run of a command that measures is shown as, in a terminal and as a page. */
+/** Shows the results of a run in a terminal and as a page. */
 public final class Reports {
 
   /** The page's name in a results folder. */
@@ -21,17 +21,16 @@ public final class Reports {
 
   private Reports() {}
 
-  /** The tables with title, notes and findings, as text; lines end in newlines. */
+  /** The tables with title, notes and findings as text; every line ends in a newline. */
   public static String table(RunResults results) {
     return sheet(results, Path.of("")).text();
   }
 
   /**
-   * The page as HTML: one file without scripts or anything from a network. Charts are SVG that
-   * follows the page's light or dark colours and prints as it shows.
+   * The page as HTML: one file without scripts and without network access. Charts are SVG in the
+   * page's light or dark colours, also in print.
    *
-   * @param folder the run's folder: percentile curves are drawn from the HdrHistogram logs that are
-   *     still there
+   * @param folder the run's folder: percentile curves are drawn from existing HdrHistogram logs
    */
   public static String html(RunResults results, Path folder) {
     return Page.of(sheet(results, folder));

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The sheet of {@code onehop resync bench}: a new member, by initial sync or by its files. */
+/** The sheet of {@code onehop resync bench}: a new member by initial sync or by a copy of files. */
 final class ResyncSheet {
   private static final List<String> METHODS = List.of(ResyncCell.LOGICAL, ResyncCell.FILES);
 
@@ -33,7 +33,8 @@ final class ResyncSheet {
 
   private Sheet sheet() {
     Sheet sheet =
-        new Sheet("OneHop resync: a new member, by initial sync or by its files", results, "");
+        new Sheet(
+            "OneHop resync: a new member, by initial sync or by a copy of files", results, "");
     sheet.notice(
         results.faults() == 0
             ? ""
@@ -43,7 +44,7 @@ final class ResyncSheet {
     results.kinds().forEach(kind -> compare(sheet, kind));
     if (!hasFit()) {
       sheet.limit(
-          "Each cell was measured once (n = 1): no straight line is laid through them, and"
+          "Each cell was measured once (n = 1): there are no lines through them, and"
               + " differences of some 10 % show nothing.");
     }
     Section section = new Section("sizes", "Seconds until the new member has caught up");
@@ -51,7 +52,9 @@ final class ResyncSheet {
     return sheet.add(section.table(methods()).table(meanwhile()));
   }
 
-  /** Lines through sizes that were measured once would show noise. */
+  /**
+   * Whether sizes were measured more than once; lines through single measurements would show noise.
+   */
   private boolean hasFit() {
     return cells.stream().anyMatch(cell -> cell.seconds().size() > 1);
   }
@@ -62,7 +65,7 @@ final class ResyncSheet {
         + Format.counted(kind.collections(), "collection");
   }
 
-  /** What both methods say on one kind of data, at the largest size. */
+  /** Compares both methods on one kind of data, at the largest size. */
   private void compare(Sheet sheet, Kind kind) {
     List<ResyncCell> logical =
         results.cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
@@ -75,7 +78,7 @@ final class ResyncSheet {
     String verdict =
         Verdict.faster(
             sync.medianSeconds() / copy.medianSeconds(),
-            "a server has to be started, and its source is locked meanwhile");
+            "a server has to be started, and its source is locked for the copy");
     sheet.say(
         "%s: at %s MiB files take %s s and an initial sync %s s (n = %d): files are %s an initial sync%s."
             .formatted(
@@ -98,7 +101,7 @@ final class ResyncSheet {
     Double crossover = results.crossover(kind);
     if (crossover == null) {
       boolean filesFaster = copy.medianSeconds() < sync.medianSeconds();
-      return "; the lines do not cross: %s is quicker at every size"
+      return "; the lines do not cross: %s is faster at every size"
           .formatted(filesFaster ? "files" : "logical");
     }
     boolean filesLater =
@@ -106,13 +109,13 @@ final class ResyncSheet {
             < Objects.requireNonNull(sync.secondsPerGibibyte());
     double most = Math.max(copy.bytes(), sync.bytes());
     double least = Math.min(files.get(0).bytes(), logical.get(0).bytes());
-    return "; the lines cross at %s MiB%s: beyond, %s"
+    return "; the lines cross at %s MiB%s: above that, %s"
         .formatted(
             Format.mebibytes(crossover),
             crossover > most
                 ? ", more than was measured"
                 : crossover < least ? ", less than was measured" : "",
-            filesLater ? "files are quicker" : "an initial sync is quicker");
+            filesLater ? "files are faster" : "an initial sync is faster");
   }
 
   private static List<Column<ResyncCell>> head() {
@@ -143,13 +146,13 @@ final class ResyncSheet {
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
                 .means(
-                    "of files what was written, indexes, journal and oplog included; of an initial"
-                        + " sync the documents' bytes"),
+                    "with files, the bytes written, with indexes, journal and oplog; with an initial"
+                        + " sync, the documents' bytes"),
             Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
             Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
-                .means("the server's log says that this method has run"),
+                .means("the server's log shows that this method has run"),
             Column.<ResyncCell>text("equal", cell -> yes(cell.equal()))
-                .means("dbHash is the same on all three members")));
+                .means("dbHash is equal on all three members")));
   }
 
   private Column<ResyncCell> fitted(String name, Function<ResyncCell, @Nullable Double> value) {
@@ -170,7 +173,7 @@ final class ResyncSheet {
 
   private Table meanwhile() {
     return Table.of(
-        "What applications noticed, in ms",
+        "Latencies of applications, in ms",
         cells,
         head(),
         noticed("reads", ResyncCell::sourceReads),
@@ -180,10 +183,10 @@ final class ResyncSheet {
         List.of(
             Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
                 .means(
-                    "acknowledged while a member is made. reads, writes: one document, read on the"
+                    "acknowledged while a member is added. reads, writes: one document, read on the"
                         + " source, written on the primary; locked: while the source was locked"),
             Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
-                .means("not there on the new member at the end")));
+                .means("missing on the new member in the end")));
   }
 
   private static List<Column<ResyncCell>> noticed(

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What a fault did to operations at a fixed rate: a sentence, charts over time, figures. */
+/** The effect of a fault on operations at a fixed rate: a sentence, charts over time, figures. */
 final class ScenarioSection {
   private final Timeline scenario;
   private final List<ScenarioEntry> entries;
@@ -125,7 +125,7 @@ final class ScenarioSection {
   }
 
   private String conditions() {
-    return "%s operations a second at %s intervals, whether or not those before were answered. From second %d to %d %s."
+    return "%s operations a second at %s intervals, independent of earlier replies. From second %d to %d %s."
         .formatted(
             Format.rate(scenario.rate()),
             scenario.arrivals().equals("poisson") ? "random" : "even",
@@ -169,7 +169,7 @@ final class ScenarioSection {
                             .filter(Objects::nonNull)
                             .mapToLong(each -> each.figures().errors())
                             .sum())
-                .means("with an error, or not issued or not answered by the end")));
+                .means("with an error, not issued, or without a reply in the end")));
   }
 
   private static Column<Line> latency(
@@ -197,7 +197,7 @@ final class ScenarioSection {
 
   private LineChart answered(String which, Function<Line, @Nullable Group> group) {
     return chart(
-        which + ": answered by second",
+        which + ": replies by second",
         "operations per second",
         false,
         group,

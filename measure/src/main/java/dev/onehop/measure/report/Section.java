@@ -6,7 +6,7 @@ import java.util.List;
 /** A part of a {@link Sheet}: text, charts and tables on one subject. Not thread-safe. */
 final class Section {
 
-  /** Where a section is shown. */
+  /** The output that shows a section. */
   enum Medium {
     BOTH,
     TERMINAL,
@@ -23,7 +23,7 @@ final class Section {
   /**
    * An empty section.
    *
-   * @param id by which a page's contents refer to it
+   * @param id its anchor in a page's table of contents
    */
   Section(String id, String title, Medium medium) {
     this.id = id;
@@ -59,7 +59,7 @@ final class Section {
     return tables;
   }
 
-  /** Adds sentences; empty ones are not shown. */
+  /** Adds sentences; empty ones are left out. */
   Section say(String... sentences) {
     List.of(sentences).stream().filter(sentence -> !sentence.isEmpty()).forEach(text::add);
     return this;
@@ -73,7 +73,7 @@ final class Section {
     return this;
   }
 
-  /** Adds charts of one vertical scale. */
+  /** Adds charts with the same vertical scale. */
   Section alike(List<LineChart> several) {
     List<LineChart> drawn = several.stream().filter(chart -> !chart.isEmpty()).toList();
     LineChart.alike(drawn);

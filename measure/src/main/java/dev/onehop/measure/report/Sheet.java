@@ -11,21 +11,21 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a run is shown as: sentences of which the first is the headline, key figures, the run's
- * limits, and sections. A terminal and a page show the same. Not thread-safe.
+ * The report of a run: sentences with the headline first, key figures, the run's limits, and
+ * sections. A terminal and a page show the same. Not thread-safe.
  */
 final class Sheet {
   private static final String STAND_IN =
       "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one request"
-          + " at a time per connection as mongos does, but says nothing of a mongos' own speed, cost or"
+          + " at a time per connection as mongos does, but shows nothing about a mongos' speed, cost or"
           + " lag.";
 
   /**
    * A number in large letters.
    *
    * @param value with its unit
-   * @param what it is
-   * @param beside what it is to be compared with; may be empty
+   * @param what the name of the quantity
+   * @param beside the value to compare with; may be empty
    */
   record Figure(String value, String what, String beside) {}
 
@@ -39,9 +39,9 @@ final class Sheet {
   private final List<Section> sections = new ArrayList<>();
 
   /**
-   * A sheet with what every run has: whether it is complete, and its limits.
+   * A sheet with the parts of every run: whether it is complete, and its limits.
    *
-   * @param logs which logs lie beside a page, as the beginning of a sentence; may be empty
+   * @param logs the logs in the page's folder, as the start of a sentence; may be empty
    */
   Sheet(String title, RunResults results, String logs) {
     this.title = title;
@@ -50,7 +50,7 @@ final class Sheet {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
-          // Without a reason the run goes on, or its process was killed.
+          // Without a reason the run is still running, or its process was killed.
           run.stopped() == null
               ? "So far %d of %d measurements.".formatted(results.finished(), run.pointsPlanned())
               : "Unfinished run: %d of %d measurements (%s)."
@@ -67,16 +67,16 @@ final class Sheet {
       limits.add("Processors: " + run.load().processors() + ".");
     }
     if (run != null) {
-      run.load().missing().forEach(what -> limits.add("Not known: " + brief(what) + "."));
+      run.load().missing().forEach(what -> limits.add("Unknown: " + brief(what) + "."));
     }
   }
 
-  /** Without the whole reply that a driver's message ends with. */
+  /** Removes the full reply at the end of a driver's message. */
   private static String brief(String what) {
     return what.replaceFirst("\\.? *The full response is .*", "");
   }
 
-  /** Adds what a reader must know before all else; nothing if empty. */
+  /** Adds a fact that a reader must know first; nothing if empty. */
   Sheet notice(String text) {
     if (!text.isEmpty()) {
       notices.add(text);
@@ -98,7 +98,7 @@ final class Sheet {
     return this;
   }
 
-  /** Adds what the findings do not hold for. */
+  /** Adds a limit of the findings. */
   Sheet limit(String sentence) {
     limits.add(sentence);
     return this;
@@ -133,7 +133,7 @@ final class Sheet {
     return sentences.isEmpty() ? "No point was finished." : sentences.get(0);
   }
 
-  /** All findings but the headline. */
+  /** All findings except the headline. */
   List<String> more() {
     return sentences.subList(Math.min(1, sentences.size()), sentences.size());
   }
@@ -150,7 +150,9 @@ final class Sheet {
     return sections.stream().filter(section -> section.isIn(medium)).toList();
   }
 
-  /** For a terminal; lines end in newlines. The findings come last, where they are seen. */
+  /**
+   * The text for a terminal; lines end in newlines. The findings come last, where they are visible.
+   */
   String text() {
     StringBuilder text = new StringBuilder(surroundings()).append('\n');
     Set<String> said = new HashSet<>();
@@ -167,7 +169,7 @@ final class Sheet {
     return text.toString();
   }
 
-  /** Where it was measured, in a line. */
+  /** The topology and servers in one line. */
   private String surroundings() {
     return "Topology %s, mongod %s%s"
         .formatted(
@@ -176,7 +178,7 @@ final class Sheet {
             routers(results.server()).isEmpty() ? "" : ", " + routers(results.server()));
   }
 
-  /** What the routers are, in words; empty where there are none. */
+  /** The kind of routers in words; empty if there are none. */
   static String routers(ServerFacts server) {
     ServerFacts.Router router = server.router();
     if (router.kind().equals(ServerFacts.Router.NONE)) {

@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A table as it is shown, in a terminal or on a page.
+ * A table for a terminal or a page.
  *
- * @param caption what it shows; empty if the section around it has no other
- * @param columns the names of the columns that have values
- * @param rows as many cells in each
- * @param notes what the columns mean, and which are left out for want of values
+ * @param caption its title; empty if it is the only one of its section
+ * @param columns the names of the columns with values
+ * @param rows with one cell for each column
+ * @param notes the meaning of the columns, and the columns that are left out because they have no
+ *     values
  */
 record Table(String caption, List<String> columns, List<List<Cell>> rows, List<String> notes) {
 
@@ -23,7 +24,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
    */
   record Cell(String text, List<Double> bars) {}
 
-  /** A table of a row for each item; columns without any value are left out. */
+  /** A table with a row for each item; columns without any value are left out. */
   @SafeVarargs
   static <P> Table of(String caption, List<P> items, Collection<Column<P>>... groups) {
     List<String> names = new ArrayList<>();
@@ -51,12 +52,12 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
       }
     }
     if (!without.isEmpty()) {
-      notes.add("left out, as there are no values: " + String.join(", ", without));
+      notes.add("left out because there are no values: " + String.join(", ", without));
     }
     return new Table(caption, names, rows, notes);
   }
 
-  /** The same with further notes. */
+  /** Adds further notes. */
   Table noting(List<String> more) {
     List<String> together = new ArrayList<>(notes);
     together.addAll(more);
@@ -64,9 +65,11 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
   }
 
   /**
-   * For a terminal: columns two spaces apart, the first to the left, all others to the right.
+   * The text for a terminal: columns two spaces apart, the first left-aligned, all others
+   * right-aligned.
    *
-   * @param said the notes of the tables above, which are not said again; those of this are added
+   * @param said the notes of the tables above, which are not repeated; the notes of this table are
+   *     added
    */
   String text(Set<String> said) {
     List<List<String>> lines = new ArrayList<>();
@@ -85,7 +88,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
     return text.toString();
   }
 
-  /** The letters of all columns beside each other, by which a page judges how wide it is. */
+  /** The width of all columns in letters, by which a page decides on the layout. */
   int letters() {
     int letters = 0;
     for (int i = 0; i < columns.size(); i++) {

@@ -3,21 +3,21 @@ package dev.onehop.measure.report;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What two figures beside each other say, in words that are the same in all reports. */
+/** Words for the comparison of two figures, the same in all reports. */
 final class Verdict {
 
-  /** Closer to 1 than this, a ratio without an interval shows no difference. */
+  /** A ratio without an interval that is closer to 1 than this shows no difference. */
   private static final double NOISE = 0.1;
 
   private Verdict() {}
 
   /**
-   * What one rate over another says, to be followed by the name of the other.
+   * The comparison of one rate with another; the name of the other follows.
    *
    * @param ratio more is better
    * @param low the lower end of its 95 % interval; null without one
    * @param high the upper end; null without one
-   * @param why why it may not be faster; empty if nothing is known
+   * @param why why it may not be faster; empty if unknown
    */
   static String faster(double ratio, @Nullable Double low, @Nullable Double high, String why) {
     double least = low == null ? ratio * (1 - NOISE) : low;
@@ -30,20 +30,20 @@ final class Verdict {
         : "not faster (" + times(ratio) + " times" + (why.isEmpty() ? "" : ": " + why) + ") than";
   }
 
-  /** The same without an interval. */
+  /** The comparison without an interval. */
   static String faster(double ratio, String why) {
     return faster(ratio, null, null, why);
   }
 
-  /** Whether a ratio without an interval shows that something is faster. */
+  /** Whether a ratio without an interval shows a higher speed. */
   static boolean isFaster(double ratio) {
     return ratio * (1 - NOISE) > 1;
   }
 
-  /** What one time beside another says, to be followed by the other. */
+  /** The comparison of one time with another; the other follows. */
   static String shorter(double time, double other) {
     if (time <= 0 || other <= 0) {
-      return "not to be compared with";
+      return "not comparable with";
     }
     double ratio = other / time;
     return Math.abs(ratio - 1) < NOISE

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What crossed zones: sentences and figures. */
+/** The bytes across zones: sentences and figures. */
 final class ZonesSection {
   private final ZonesResult result;
   private final @Nullable MachineFacts machine;
@@ -32,7 +32,7 @@ final class ZonesSection {
         .ifPresent(
             line ->
                 sheet.say(
-                    "For primaries, %s bytes an operation can't be saved: request and answer have to get to the zone of the primary, which is what direct mode sends; updates are replicated besides (%s bytes an operation in the background)."
+                    "For primaries, %s bytes per operation cannot be saved: request and reply have to reach the zone of the primary, and direct mode sends no more than that. Replication of updates takes %s bytes per operation in addition."
                         .formatted(
                             bytes(line.crossed().clientAndShard()),
                             bytes(line.crossed().background()))));
@@ -52,7 +52,7 @@ final class ZonesSection {
         .min(Comparator.comparingDouble(line -> line.crossed().ofOperations()));
   }
 
-  /** The best of the official clients beside the best routed one. */
+  /** Compares the best official client with the best routed one. */
   private void compare(Sheet sheet, boolean reads) {
     Optional<Line> official = best(reads, line -> Client.isOfficial(line.mode()));
     Optional<Line> routed = best(reads, line -> !Client.isOfficial(line.mode()));
@@ -104,7 +104,7 @@ final class ZonesSection {
             crossed("client-shard", Crossed::clientAndShard),
             crossed("mongos-shard", Crossed::routerAndShard),
             crossed("background", Crossed::background)
-                .means("the rest that crossed meanwhile, replication and metadata"),
+                .means("all other bytes during the count: replication and metadata"),
             Column.of("p50 ms", Format::millis, line -> line.latency().p50()),
             Column.of("p99 ms", Format::millis, line -> line.latency().p99()),
             Column.of("failed", Format::whole, Line::failed)));

@@ -1,4 +1,4 @@
-/** Shows results to a person: the text table and the self-contained HTML report. */
+/** The display of results: text tables and the self-contained HTML report. */
 @NullMarked
 package dev.onehop.measure.report;
 

@@ -6,14 +6,14 @@ import java.util.Random;
 
 /**
  * The ratio of two clients' figures over rounds in which both were measured, with its 95 %
- * interval: the percentile bootstrap over the rounds, which stay in pairs, of the geometric mean of
- * their ratios. What slows a round down for both does not widen it.
+ * interval. The interval is the percentile bootstrap over the rounds, as pairs, of the geometric
+ * mean of their ratios. A disturbance that slows both down in a round does not widen it.
  *
  * <p>With as few as five rounds, a percentile bootstrap is somewhat too narrow.
  *
  * @param ratio the geometric mean of the rounds' ratios
- * @param low the 2.5th percentile of that of the resamples
- * @param high the 97.5th
+ * @param low the 2.5th percentile of the resamples' geometric means
+ * @param high the 97.5th percentile
  */
 record Bootstrap(double ratio, double low, double high) {
 
@@ -23,9 +23,9 @@ record Bootstrap(double ratio, double low, double high) {
    * Resamples pairs of figures.
    *
    * @param ours figures above 0
-   * @param theirs figures above 0, as many
-   * @param seed of the random choice: the same gives the same interval
-   * @throws IllegalArgumentException if there are none, or not as many of the one as of the other
+   * @param theirs figures above 0, the same number
+   * @param seed of the random choice: the same seed gives the same interval
+   * @throws IllegalArgumentException if there are no figures, or different numbers of them
    */
   static Bootstrap ofPairs(List<Double> ours, List<Double> theirs, long seed) {
     int rounds = ours.size();

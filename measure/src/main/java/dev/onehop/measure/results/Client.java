@@ -6,15 +6,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A configuration of a client that is measured.
+ * A configuration of a measured client.
  *
  * @param mode its mode, such as {@code targeted-async}
- * @param connections the pool size per server, or how many sockets requests share
+ * @param connections the pool size per server, or the number of shared sockets
  * @param pipelining whether many requests are in flight on each socket
  */
 public record Client(String mode, int connections, boolean pipelining) {
 
-  /** The official drivers before ours, and pipelined clients after others of the same mode. */
+  /**
+   * Orders official drivers before OneHop's clients, and pipelined clients after others of the same
+   * mode.
+   */
   public static final Comparator<Client> ORDER =
       Comparator.<Client>comparingInt(client -> place(client.mode()))
           .thenComparing(Client::mode)
@@ -51,19 +54,19 @@ public record Client(String mode, int connections, boolean pipelining) {
     return name() + ", " + connections + (connections == 1 ? " connection" : " connections");
   }
 
-  /** Whether it is an official driver as anyone can configure it, to compare with. */
+  /** Whether it is an official driver in a common configuration, for comparison. */
   @JsonIgnore
   public boolean isOfficial() {
     return isOfficial(mode) && !pipelining;
   }
 
-  /** Whether it is one of ours that routes. */
+  /** Whether it is one of OneHop's routing clients. */
   @JsonIgnore
   public boolean isRouted() {
     return mode.startsWith("targeted-") || mode.startsWith("direct-");
   }
 
-  /** Whether that is the mode of an official driver as anyone can configure it. */
+  /** Whether it is the mode of an official driver in a common configuration. */
   public static boolean isOfficial(String mode) {
     return OFFICIAL.contains(mode);
   }

@@ -5,17 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clients behind a point that several client processes loaded together. The point's own figures
- * are of all of them: their histograms are added, never their percentiles averaged.
+ * The clients of a point with several client processes. The point's figures include all clients:
+ * their histograms are added, and percentiles are never averaged.
  *
- * @param folder the point's folder, by which it is found among the points
+ * @param folder the point's folder, which identifies the point
  * @param startSpreadMillis from the first client's start to the last one's, by their machines'
  *     clocks
  * @param clients the clients by index
  */
 public record ClientRun(String folder, long startSpreadMillis, List<Part> clients) {
 
-  /** Clients that a file left out are none. */
+  /** The list is missing in files without clients. */
   public ClientRun {
     clients =
         clients == null
@@ -28,12 +28,12 @@ public record ClientRun(String folder, long startSpreadMillis, List<Part> client
    *
    * @param index from 0
    * @param seconds from the start of its first measured operation to the end of its last
-   * @param operations operations in that time, failed ones included
-   * @param errors failed operations among them
+   * @param operations operations in that time, including failed ones
+   * @param errors the failed operations
    * @param throughput operations per second
    * @param cpu processor time of its process per operation, in microseconds; null without any
    *     operation
-   * @param latency of its operations of all kinds, a read-modify-write as its parts
+   * @param latency of its operations of all kinds, with the parts of a read-modify-write
    */
   public record Part(
       int index,

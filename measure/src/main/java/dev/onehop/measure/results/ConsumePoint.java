@@ -10,32 +10,32 @@ import org.jspecify.annotations.Nullable;
  * A point of {@code onehop consume}.
  *
  * @param source {@code direct} or {@code mongos}
- * @param order {@code key} or {@code total}: in which order events of different keys came
- * @param channels how many channels, over all processes
- * @param processes how many processes shared them
+ * @param order {@code key} or {@code total}: the order of events of different keys
+ * @param channels the number of channels of all processes
+ * @param processes the number of processes that shared them
  * @param kind {@link #DRAIN}, {@link #LIVE} or {@link #IDLE}
  * @param rows rows that were written and acknowledged for this point
- * @param seconds how long it was measured: a drain from opening the stream to the last row
+ * @param seconds the measured time: for a drain from opening the stream to the last row
  * @param rowsPerSecond rows that consumers took per second of it
  * @param millisPer1000 milliseconds per 1,000 rows
- * @param cores processors that consumers kept busy; null where that is not told
- * @param rowsPerSecondAndCore rows per second divided by these
- * @param routerCores processors that routers kept busy; null where that is not told
- * @param mongodCores the same of all servers behind them
- * @param memoryBytes the most memory (RSS) of all consumers together; 0 where that is not told
+ * @param cores processors that consumers kept busy; null if unknown
+ * @param rowsPerSecondAndCore rows per second divided by {@code cores}
+ * @param routerCores processors that routers kept busy; null if unknown
+ * @param mongodCores processors that the servers behind the routers kept busy; null if unknown
+ * @param memoryBytes the most memory (RSS) of all consumers together; 0 if unknown
  * @param mbitPerSecond events as BSON, without protocol, in 10^6 bits per second
- * @param writtenPerSecond rows that were acknowledged to the writer per second; null for a drain
- * @param lag from the commit to when the consumer has the row, in microseconds; null for a drain,
- *     and where servers don't tell their clock or have another one
- * @param sinceIssued from when the write was issued, the write included; null for a drain
- * @param lost rows that were acknowledged and never came
- * @param doubled rows that came again
- * @param outOfOrder rows that came after a later version of themselves, in another channel than
- *     before, or against the order of all events where they have one
- * @param unexpected rows that came and were never acknowledged
- * @param negativeLags lags below zero, which no histogram can hold; none unless a clock was set
- * @param windows rows per second of each five seconds; the last may be shorter
- * @param folder where its logs are, relative to the results' folder
+ * @param writtenPerSecond acknowledged rows of the writer per second; null for a drain
+ * @param lag from the commit to the arrival of the row at the consumer, in microseconds; null for a
+ *     drain, and if servers do not report their clock or have another one
+ * @param sinceIssued from the issue of the write to the arrival of the row; null for a drain
+ * @param lost acknowledged rows that did not arrive
+ * @param doubled rows that arrived again
+ * @param outOfOrder rows that arrived after a later version, in another channel than before, or
+ *     against the order of all events if there is one
+ * @param unexpected rows that arrived but were not acknowledged
+ * @param negativeLags lags below zero, which histograms cannot record; none unless a clock was set
+ * @param windows rows per second in each interval of five seconds; the last may be shorter
+ * @param folder the folder of its logs, relative to the results' folder
  */
 public record ConsumePoint(
     String source,
@@ -76,10 +76,10 @@ public record ConsumePoint(
   /** Reads while rows are written. */
   public static final String LIVE = "live";
 
-  /** The same, while one shard has no rows, and at a low rate. */
+  /** Reads while rows are written at a low rate and one shard has no rows. */
   public static final String IDLE = "idle-shard";
 
-  /** Windows that a file left out are none. */
+  /** The list is missing in files without windows. */
   public ConsumePoint {
     windows = windows == null ? List.of() : List.copyOf(windows);
   }

@@ -5,25 +5,25 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
 /**
- * Everything a run of {@code onehop consume} found: the content of its {@code results.json}.
+ * The results of a run of {@code onehop consume}: the content of its {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from a bench's
- * @param envelope what every such file says
+ * @param envelope the common part of all such files
  * @param points the finished points in the order they ran
  */
 public record ConsumeResults(
     String command, @JsonUnwrapped Envelope envelope, List<ConsumePoint> points)
     implements RunResults {
 
-  /** What {@code command} says. */
+  /** The value of {@code command}. */
   public static final String COMMAND = "consume";
 
-  /** Points that a file left out are none. */
+  /** The list is missing in files without points. */
   public ConsumeResults {
     points = points == null ? List.of() : List.copyOf(points);
   }
 
-  /** Results of this version. */
+  /** Creates results of this version. */
   public ConsumeResults(Envelope envelope, List<ConsumePoint> points) {
     this(COMMAND, envelope, points);
   }

@@ -10,31 +10,33 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything a run of {@code onehop bench copy} or {@code bench verify} found: the content of its
+ * The results of a run of {@code onehop bench copy} or {@code bench verify}: the content of its
  * {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others
- * @param envelope what every such file says
+ * @param envelope the common part of all such files
  * @param points the finished copies in the order they ran
  */
 public record CopyBenchResults(
     String command, @JsonUnwrapped Envelope envelope, List<CopyBenchRun> points)
     implements RunResults {
 
-  /** What {@code command} says. */
+  /** The value of {@code command}. */
   public static final String COMMAND = "copy";
 
-  /** Points that a file left out are none. */
+  /** The list is missing in files without points. */
   public CopyBenchResults {
     points = points == null ? List.of() : List.copyOf(points);
   }
 
-  /** Results of this version. */
+  /** Creates results of this version. */
   public CopyBenchResults(Envelope envelope, List<CopyBenchRun> points) {
     this(COMMAND, envelope, points);
   }
 
-  /** What was measured, each once: full copies first, otherwise in the order it ran. */
+  /**
+   * The titles of all measurements, each once: full copies first, otherwise in the order they ran.
+   */
   @JsonIgnore
   public List<String> titles() {
     return points.stream()
@@ -62,15 +64,15 @@ public record CopyBenchResults(
   }
 
   /**
-   * OneHop beside another tool.
+   * OneHop compared with another tool.
    *
-   * @param ratio OneHop over the other: the geometric mean over the rounds
+   * @param ratio OneHop's figure divided by the other's: the geometric mean over the rounds
    * @param low the lower end of its 95 % interval; null with fewer than {@link Ratios#LEAST_ROUNDS}
    *     rounds
    * @param high its upper end; null likewise
-   * @param least the least of the rounds' ratios
-   * @param most the greatest
-   * @param rounds in how many rounds both were measured
+   * @param least the smallest of the rounds' ratios
+   * @param most the largest
+   * @param rounds the number of rounds in which both were measured
    */
   public record Beside(
       double ratio,
@@ -81,10 +83,10 @@ public record CopyBenchResults(
       int rounds) {}
 
   /**
-   * OneHop over another tool, round by round.
+   * The ratio of OneHop to another tool, over rounds.
    *
    * @param other the other tool
-   * @param figure what is compared
+   * @param figure the figure to compare
    * @return empty if no round has both, or a figure is not above 0
    */
   public Optional<Beside> ratio(String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
@@ -122,7 +124,7 @@ public record CopyBenchResults(
             ours.size()));
   }
 
-  /** Copies that were not equal to their source. */
+  /** The number of copies that differ from their source. */
   @JsonIgnore
   public long faults() {
     return points.stream().filter(run -> !run.verified()).count();

@@ -15,29 +15,28 @@ import org.jspecify.annotations.Nullable;
  *
  * @param phase {@link #FULL}, {@link #INCREMENTAL} or {@link #VERIFY}
  * @param source {@link #SHARDED} or {@link #REPLICA_SET}
- * @param destination the same of where it was copied to
- * @param collections how many collections share the documents
- * @param tool {@link #ONEHOP}, {@link #DRIVER}, or the name of a tool that the user has brought
+ * @param destination {@link #SHARDED} or {@link #REPLICA_SET}
+ * @param collections the number of collections that share the documents
+ * @param tool {@link #ONEHOP}, {@link #DRIVER}, or the name of a tool that the user has provided
  * @param round the round, from 1 on; OneHop and one other tool are in each
- * @param documents documents that were copied, or changes that were applied
+ * @param documents the number of copied documents, or of applied changes
  * @param startSeconds from the command until the destination had written the first hundredth
  * @param seconds from then until it had written all but the last hundredth
- * @param documentsPerSecond documents or changes per second of that time; of {@link #LAG} those
- *     that were written at the source
- * @param read documents that each shard of the source gave, by shard
- * @param written statements that write which each shard of the destination was given, by shard
+ * @param documentsPerSecond documents or changes per second of that time; for {@link #LAG} the
+ *     writes at the source
+ * @param read documents that each shard of the source returned, by shard
+ * @param written inserts, updates and deletes of each shard of the destination, by shard
  * @param perRouter the same per second of each router of the destination, by router; empty without
  *     routers
- * @param toolCpuSeconds processor time of the process that copied
- * @param routersCpuSeconds that of all routers of both sides
- * @param serversCpuSeconds that of all other servers of both sides
- * @param memoryBytes the most memory (RSS) that the process that copied had until then; 0 where
- *     that is not told
- * @param moves ranges that were moved at the source meanwhile
+ * @param toolCpuSeconds processor time of the copying process
+ * @param routersCpuSeconds processor time of all routers of both sides
+ * @param serversCpuSeconds processor time of all other servers of both sides
+ * @param memoryBytes the most memory (RSS) of the copying process until then; 0 if unknown
+ * @param moves migrations at the source during the copy
  * @param verified whether source and destination were equal afterwards
- * @param lag of {@link #LAG}: from when a write was issued at the source until it is seen at the
+ * @param lag for {@link #LAG}: from the issue of a write at the source until its arrival at the
  *     destination, in microseconds
- * @param series statements that write per second of the destination's shards, second by second
+ * @param series inserts, updates and deletes per second of the destination's shards, by second
  */
 public record CopyBenchRun(
     String phase,
@@ -62,13 +61,13 @@ public record CopyBenchRun(
     @JsonInclude(Include.NON_NULL) @Nullable LatencySummary lag,
     List<Double> series) {
 
-  /** All documents. */
+  /** A copy of all documents. */
   public static final String FULL = "full";
 
-  /** A backlog of changes. */
+  /** A copy of a backlog of changes. */
   public static final String INCREMENTAL = "incremental";
 
-  /** {@link #INCREMENTAL} of changes as they come, at a rate: what has a lag. */
+  /** {@link #INCREMENTAL} of changes at a rate, which has a lag. */
   public static final String LAG = "lag";
 
   /** A sharded cluster. */
@@ -86,11 +85,11 @@ public record CopyBenchRun(
   /** OneHop. */
   public static final String ONEHOP = "onehop";
 
-  /** What earlier files call the tools. */
+  /** The names of the tools in earlier files. */
   private static final Map<String, String> EARLIER =
       Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
-  /** What a file left out is none. */
+  /** Maps and lists are missing in some files. */
   public CopyBenchRun {
     tool = EARLIER.getOrDefault(tool, tool);
     read = read == null ? Map.of() : read;
@@ -105,7 +104,7 @@ public record CopyBenchRun(
     return lag == null ? phase : LAG;
   }
 
-  /** What it is one of several runs of, in words. */
+  /** The title of the measurement, common to its runs. */
   @JsonIgnore
   public String title() {
     String ends = source.equals(destination) ? source : source + " to " + destination;
@@ -118,7 +117,8 @@ public record CopyBenchRun(
   }
 
   /**
-   * How much more the busiest router had than the idlest, as a fraction of the mean; null of none.
+   * The difference between the busiest and the least busy router, as a fraction of the mean; null
+   * without routers.
    */
   @JsonIgnore
   public @Nullable Double routerSpread() {
@@ -130,7 +130,8 @@ public record CopyBenchRun(
   }
 
   /**
-   * Processors that the process, the routers and the servers used on average, from the command on.
+   * The mean number of processors that the process, the routers and the servers used since the
+   * command.
    */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
   public double cores() {
@@ -138,7 +139,9 @@ public record CopyBenchRun(
     return time == 0 ? 0 : (toolCpuSeconds + routersCpuSeconds + serversCpuSeconds) / time;
   }
 
-  /** Processor time of the process, the routers and the servers in all, per 1,000 documents. */
+  /**
+   * The processor time of the process, the routers and the servers together, per 1,000 documents.
+   */
   @JsonIgnore
   public double cpuPer1000() {
     return documents == 0

@@ -6,13 +6,13 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processor time per operation in microseconds, user and system, by what used it. Each is null
- * where it is not known, as of servers on other machines.
+ * Processor time per operation in microseconds, user and system, by part. A part is null if
+ * unknown, as for servers on other machines.
  *
  * @param client the YCSB process
  * @param routers all routers together
  * @param mongods all config servers and shard members together
- * @param links the bench itself, in which the delays between regions are made
+ * @param links the bench itself, which makes the delays between regions
  */
 @JsonInclude(Include.ALWAYS)
 public record CpuPerOperation(
@@ -21,7 +21,7 @@ public record CpuPerOperation(
     @Nullable Double mongods,
     @Nullable Double links) {
 
-  /** All together; null if one of them is not known. */
+  /** The sum of all parts; null if one is unknown. */
   @JsonIgnore
   public @Nullable Double total() {
     return client == null || routers == null || mongods == null || links == null

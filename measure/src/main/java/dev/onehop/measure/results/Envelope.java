@@ -3,13 +3,13 @@ package dev.onehop.measure.results;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every {@code results.json} says besides its figures; its parts stand at the top level of the
- * file. Immutable.
+ * The common part of every {@code results.json}; its fields are at the top level of the file.
+ * Immutable.
  *
- * @param run how the run was made; null in a file that says nothing of it
- * @param topology where was measured
- * @param server which servers ran
- * @param machine which machine and software it ran on; null in a file that says nothing of it
+ * @param run the facts of the run; null in a file without them
+ * @param topology the hosts of the measurement
+ * @param server the versions of the servers
+ * @param machine the machine and its software; null in a file without them
  */
 public record Envelope(
     @Nullable RunFacts run,

@@ -4,34 +4,37 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
 /**
- * Many instances of an application at a fixed rate: what they occupy at the servers.
+ * Many instances of an application at a fixed rate, with their resource use at the servers.
  *
- * @param clients how many instances, each a client with pools of its own
- * @param processes in how many processes
+ * @param clients the number of instances, each a client with separate pools
+ * @param processes the number of processes
  * @param rate operations per second of all together
- * @param burst how many operations an instance issues at once, one instance after the other
- * @param seconds how long operations were issued
- * @param lines the ways to reach the cluster, in the order they ran
+ * @param burst the number of operations that an instance issues at once, one instance after the
+ *     other
+ * @param seconds the time in which operations were issued
+ * @param lines the client configurations, in the order they ran
  */
 public record FleetResult(
     int clients, int processes, double rate, int burst, int seconds, List<Line> lines) {
 
-  /** Lines that a file left out are none. */
+  /** The list is missing in files without lines. */
   public FleetResult {
     lines = lines == null ? List.of() : List.copyOf(lines);
   }
 
   /**
-   * One way to reach the cluster.
+   * One client configuration.
    *
-   * @param client the client of each instance; its parts stand beside the others in the file
-   * @param intended operations that were to be issued
-   * @param completed those that were answered
-   * @param errors those that failed, were not issued or not answered by the end
-   * @param perSecond answered operations per second, until the last one was answered or given up
-   * @param latency from the intended time to the answer, in microseconds, of all operations
-   * @param servers what they occupied at each server
-   * @param folder where its logs are, relative to the results' folder
+   * @param client the client of each instance; its fields are at the level of the others in the
+   *     file
+   * @param intended the number of operations to issue
+   * @param completed the operations with a reply
+   * @param errors operations that failed, were not issued, or had no reply in the end
+   * @param perSecond operations with a reply per second, until the last reply or the end of the
+   *     wait
+   * @param latency from the intended time to the reply, in microseconds, of all operations
+   * @param servers their resource use at each server
+   * @param folder the folder of its logs, relative to the results' folder
    */
   public record Line(
       @JsonUnwrapped Client client,
@@ -43,12 +46,12 @@ public record FleetResult(
       List<Server> servers,
       String folder) {
 
-    /** Servers that a file left out are none. */
+    /** The list is missing in files without servers. */
     public Line {
       servers = servers == null ? List.of() : List.copyOf(servers);
     }
 
-    /** The most sockets that all routers together had at one time, or all others. */
+    /** The most sockets at one time of all routers together, or of all other servers. */
     public int peakSockets(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -56,7 +59,7 @@ public record FleetResult(
           .sum();
     }
 
-    /** The most sockets that one router had, or one of the others. */
+    /** The most sockets of one router, or of one other server. */
     public int peakSocketsOfOne(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -65,7 +68,7 @@ public record FleetResult(
           .orElse(0);
     }
 
-    /** By how much the memory of all routers, or of all others, grew from rest to its peak. */
+    /** The growth of the memory of all routers, or of all other servers, from rest to peak. */
     public long grownBytes(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -76,20 +79,20 @@ public record FleetResult(
   }
 
   /**
-   * What a server had.
+   * The resource use of a server.
    *
    * @param server its address, as {@code host:port}
    * @param host the name of its host
    * @param router whether it is a router, and not a config server or a shard's member
    * @param rest before the clients were started
    * @param load the median while operations were issued
-   * @param peak the most at any time, sockets and memory each on their own
+   * @param peak the most at any time, separately for sockets and memory
    */
   public record Server(
       String server, String host, boolean router, Usage rest, Usage load, Usage peak) {}
 
   /**
-   * What is occupied.
+   * The resource use at a moment.
    *
    * @param sockets established connections to the server, of all clients and servers
    * @param memoryBytes memory of its process that is in use (RSS)

@@ -18,7 +18,7 @@ import org.HdrHistogram.HistogramLogReader;
 import org.HdrHistogram.HistogramLogWriter;
 
 /**
- * The HdrHistogram logs that YCSB writes, one per operation, one line per status interval. The
+ * The HdrHistogram logs of YCSB, one per operation, with one line per status interval. The
  * intervals are merged into one histogram; percentiles of intervals are never averaged.
  */
 public final class HdrLogs {
@@ -30,7 +30,7 @@ public final class HdrLogs {
     return folder.resolve("hdr-" + operation + ".hdr");
   }
 
-  /** What YCSB is to put before an operation's name to arrive at {@link #file}. */
+  /** The prefix that YCSB puts before an operation's name, so that the result is {@link #file}. */
   public static String prefix(Path folder) {
     return folder.resolve("hdr-").toString();
   }
@@ -63,8 +63,8 @@ public final class HdrLogs {
   }
 
   /**
-   * All histograms of a file whose tags are {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD},
-   * of one kind, added up; in microseconds.
+   * The sum of all histograms of one kind in a file, in microseconds. Tags are {@code
+   * OPERATION.KIND} or {@code OPERATION.KIND.SHARD}.
    *
    * @throws Failure if the file is missing or damaged
    */
@@ -87,7 +87,7 @@ public final class HdrLogs {
   }
 
   /**
-   * The names of the operations that a point's folder has logs of.
+   * The names of the operations with logs in a point's folder.
    *
    * @throws Failure if it can't be read
    */
@@ -105,8 +105,8 @@ public final class HdrLogs {
   }
 
   /**
-   * Adds up several clients' logs, operation by operation, into logs of the same form with one
-   * interval. Every count of every histogram is kept, so that a percentile is that of all samples.
+   * Adds up several clients' logs by operation into logs of the same format with one interval.
+   * Every count of every histogram is kept, so that a percentile is the percentile of all samples.
    *
    * @param clients the clients' folders
    * @param into the folder for the sum

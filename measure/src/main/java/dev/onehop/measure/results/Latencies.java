@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latencies of a point by kind of operation, in microseconds; null of kinds that there were
- * none of. Immutable.
+ * The latencies of a point by kind of operation, in microseconds; null for kinds without
+ * operations. Immutable.
  */
 public record Latencies(
     @Nullable LatencySummary read,
@@ -20,7 +20,7 @@ public record Latencies(
 
   private static final String READ_MODIFY_WRITE = "READ-MODIFY-WRITE";
 
-  /** Those in a folder's HdrHistogram logs. */
+  /** Reads the latencies from a folder's HdrHistogram logs. */
   public static Latencies of(Path folder) {
     return new Latencies(
         logged(folder, "READ"),
@@ -34,7 +34,7 @@ public record Latencies(
     return HdrLogs.merged(folder, operation).map(LatencySummary::of).orElse(null);
   }
 
-  /** The latencies there are, by the operation's name as YCSB writes it. */
+  /** The existing latencies, by YCSB's name of the operation. */
   public Map<String, LatencySummary> byOperation() {
     Map<String, LatencySummary> latencies = new LinkedHashMap<>();
     putIfThere(latencies, "READ", read);
@@ -52,7 +52,7 @@ public record Latencies(
     }
   }
 
-  /** How many single operations these are of: YCSB counts a read-modify-write's parts as well. */
+  /** The number of single operations. YCSB counts a read-modify-write and also its parts. */
   public long count() {
     return single().values().stream().mapToLong(LatencySummary::count).sum();
   }

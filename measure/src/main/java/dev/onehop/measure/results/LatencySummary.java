@@ -3,9 +3,9 @@ package dev.onehop.measure.results;
 import org.HdrHistogram.AbstractHistogram;
 
 /**
- * The latencies of one kind of operation at one point, in microseconds, failed operations excluded.
+ * The latencies of one kind of operation at one point, in microseconds, without failed operations.
  *
- * @param count how many operations were measured
+ * @param count the number of measured operations
  * @param mean arithmetic mean
  * @param p50 median
  * @param p90 90th percentile; 0 in files of earlier versions
@@ -38,7 +38,7 @@ public record LatencySummary(
     };
   }
 
-  /** Summarises a histogram of microseconds; the percentiles of an empty one are 0. */
+  /** Summarises a histogram of microseconds; all percentiles are 0 if it is empty. */
   public static LatencySummary of(AbstractHistogram histogram) {
     return new LatencySummary(
         histogram.getTotalCount(),

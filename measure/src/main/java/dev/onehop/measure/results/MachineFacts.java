@@ -1,7 +1,7 @@
 package dev.onehop.measure.results;
 
 /**
- * The machine and the software that a run was made with.
+ * The machine and the software of a run.
  *
  * @param cpu the processor's name
  * @param cores logical processors

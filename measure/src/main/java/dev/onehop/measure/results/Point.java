@@ -8,18 +8,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One measured point: a mode at a number of threads with a pool size. The parts of its records
- * stand beside each other in the file. Immutable.
+ * One measured point: a mode at a number of threads with a pool size. The fields of its records are
+ * at the same level in the file. Immutable.
  *
- * @param client the client, apart from its threads
- * @param threads YCSB client threads, each with one operation under way
- * @param done the operations that it did
- * @param bounds what it could have done at most
- * @param evidence what the servers say
- * @param cpu processor time per operation; null where nothing is known of it
- * @param conditions how it was measured; null where nothing is known of it
- * @param routes what the client says it decided, per decision; its own counters, no evidence
- * @param folder where the point's logs are, relative to the results' folder
+ * @param client the client, without its threads
+ * @param threads YCSB client threads, each with one operation in flight
+ * @param done the executed operations
+ * @param bounds the upper bounds of the throughput
+ * @param evidence the servers' own figures
+ * @param cpu processor time per operation; null if unknown
+ * @param conditions the conditions of the measurement; null if unknown
+ * @param routes the client's own counters of its routing decisions
+ * @param folder the folder of the point's logs, relative to the results' folder
  * @param latencies by kind of operation
  */
 public record Point(
@@ -35,13 +35,14 @@ public record Point(
     @JsonUnwrapped Latencies latencies) {
 
   /**
-   * The operations that a client did.
+   * The operations that a client executed.
    *
    * @param seconds from the start of the first measured operation to the end of the last
-   * @param operations operations done in that time, failed ones included
-   * @param errors failed operations among them, and in all other rounds
+   * @param operations operations in that time, including failed ones
+   * @param errors failed operations, including failures of all other rounds
    * @param throughput operations per second
-   * @param rounds the throughput of every round, as they were measured; this one is the median
+   * @param rounds the throughput of every round, in the order of measurement; this is the median
+   *     round
    * @param failures failed operations per operation and status, empty if there were none
    */
   public record Done(
@@ -52,13 +53,13 @@ public record Point(
       List<Double> rounds,
       Map<String, Long> failures) {
 
-    /** What an older or hand-made file left out is none. */
+    /** Both are missing in older or hand-made files. */
     public Done {
       rounds = rounds == null || rounds.isEmpty() ? List.of(throughput) : List.copyOf(rounds);
       failures = failures == null ? Map.of() : failures;
     }
 
-    /** The failed operations of several, by operation and status. */
+    /** The failed operations of several points, by operation and status. */
     public static Map<String, Long> failures(List<Point> points) {
       Map<String, Long> failures = new TreeMap<>();
       points.forEach(
@@ -69,27 +70,27 @@ public record Point(
   }
 
   /**
-   * What a closed loop can do at most.
+   * The upper bounds of a closed loop.
    *
-   * @param limit the closed-loop bound in operations per second; null where it can't be told
-   * @param poolLimit the bound that a pool of {@code connections} to one router adds, in operations
-   *     per second; null for modes that it doesn't hold for
-   * @param meanRoundTripMillis mean round trip of the operations that ran, weighted by owning shard
+   * @param limit the closed-loop bound in operations per second; null if unknown
+   * @param poolLimit the bound by a pool of {@code connections} to one router, in operations per
+   *     second; null for modes without this bound
+   * @param meanRoundTripMillis mean round trip of the executed operations, weighted by owning shard
    */
   public record Bounds(
       @Nullable Double limit, @Nullable Double poolLimit, @Nullable Double meanRoundTripMillis) {}
 
-  /** What an older or hand-made file left out is none. */
+  /** Both are missing in older or hand-made files. */
   public Point {
     routes = routes == null ? Map.of() : routes;
     folder = folder == null ? "" : folder;
   }
 
   /**
-   * A point that was measured several times: the round of median throughput, the lower of two, with
-   * the failed operations of all, since those are no outliers to be left out.
+   * The result of several rounds: the round of median throughput, the lower of two, with the failed
+   * operations of all rounds, because failures are no outliers.
    *
-   * @param rounds in the order measured, at least one
+   * @param rounds in the order of measurement, at least one
    */
   public static Point median(List<Point> rounds) {
     List<Point> ascending =
@@ -126,12 +127,12 @@ public record Point(
     return done.errors;
   }
 
-  /** Throughput as a fraction of the closed-loop limit; null where there is no limit. */
+  /** Throughput as a fraction of the closed-loop limit; null without a limit. */
   public @Nullable Double ofLimit() {
     return bounds.limit == null ? null : (Double) (done.throughput / bounds.limit);
   }
 
-  /** Half the 95 % interval of the throughput in percent of it; null if it is not known. */
+  /** Half the 95 % interval of the throughput in percent of it; null if unknown. */
   public @Nullable Double errorPercent() {
     Double error = conditions == null ? null : conditions.error();
     return error == null ? null : (Double) (error * 100);

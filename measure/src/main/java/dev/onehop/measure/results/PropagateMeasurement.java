@@ -10,23 +10,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name such as {@code client-to-client}
  * @param path {@code mongos}, {@code shards}, {@code ordered}, or {@link #MAJORITY}
- * @param clients how many clients there were at once; 1 but under load
- * @param processes how many processes they were in
- * @param documents objects of a test, or of a query
- * @param batch objects of a write
- * @param bytes of an object
- * @param runs how many tests were timed, for each client
- * @param latency of each object, from when its write was meant to begin to when it was seen; of
- *     {@code bootstrap} and {@code initial-sync} of each run, until it was live; in microseconds
- * @param service the same from when the write began; null where no writes are timed
- * @param test of each test, from its begin until all of its signals were seen; under load of each
- *     client, until it was live; null where {@code latency} is that
- * @param snapshot of each run, until all documents were handed over; null where none are read
- * @param lost objects and signals that were acknowledged and not seen
- * @param doubled those that were seen again
- * @param clockErrorMicros 0: one clock times both ends. Files of versions that measured over two
- *     machines have more
- * @param folder where the HdrHistogram logs are, in the results' folder
+ * @param clients the number of clients at once; 1 except for {@link #LOAD}
+ * @param processes the number of their processes
+ * @param documents the number of objects of a test, or of a query
+ * @param batch the number of objects of a write
+ * @param bytes the size of an object
+ * @param runs the number of timed tests, for each client
+ * @param latency of each object, from when its write was due to its arrival; for {@code bootstrap}
+ *     and {@code initial-sync} of each run, until it was live; in microseconds
+ * @param service the same from when the write began; null if no writes are timed
+ * @param test of each test, from its start until all of its signals had arrived; for {@link #LOAD}
+ *     of each client, until it was live; null if {@code latency} has this time
+ * @param snapshot of each run, until all documents were delivered; null if no snapshot is read
+ * @param lost acknowledged objects and signals that did not arrive
+ * @param doubled objects and signals that arrived again
+ * @param clockErrorMicros 0, because one clock times both ends; more in files of versions that
+ *     measured over two machines
+ * @param folder the folder of the HdrHistogram logs, in the results' folder
  */
 @JsonInclude(Include.NON_NULL)
 public record PropagateMeasurement(
@@ -47,18 +47,18 @@ public record PropagateMeasurement(
     long clockErrorMicros,
     String folder) {
 
-  /** The path of what is not seen by a stream, but read with read concern majority. */
+  /** The path without a stream: reads with read concern majority. */
   public static final String MAJORITY = "majority";
 
-  /** The name of what is measured by the number of clients. */
+  /** The name of the measurement by number of clients. */
   public static final String LOAD = "load";
 
-  /** What is measured by several paths at once: the name with all sizes. */
+  /** The key of a measurement by several paths: its name with all sizes. */
   List<Object> measured() {
     return List.of(name, clients, processes, documents, batch, bytes);
   }
 
-  /** Objects that did not come once. */
+  /** The number of objects that were lost or arrived again. */
   public long faults() {
     return lost + doubled;
   }

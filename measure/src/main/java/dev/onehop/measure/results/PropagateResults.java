@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Everything a run of {@code onehop propagate} found: the content of its {@code results.json}.
+ * The results of a run of {@code onehop propagate}: the content of its {@code results.json}.
  *
- * @param command {@link #COMMAND}, which distinguishes the file from others'
- * @param envelope what every such file says
- * @param streams what a mongos' change stream waits for
- * @param measurements the finished ones in the order they ran
+ * @param command {@link #COMMAND}, which distinguishes the file from others
+ * @param envelope the common part of all such files
+ * @param streams the times that a mongos' change stream waits for
+ * @param measurements the finished measurements in the order they ran
  */
 public record PropagateResults(
     String command,
@@ -25,38 +25,38 @@ public record PropagateResults(
     return RunResults.super.whole() && streams() != null;
   }
 
-  /** What {@code command} says. */
+  /** The value of {@code command}. */
   public static final String COMMAND = "propagate";
 
   /**
-   * What an idle server's part of a stream waits for.
+   * The times that a mongos' stream waits for on idle servers.
    *
-   * @param awaitMillis how long a server may wait for events before it answers without any
-   * @param noopSeconds how often an idle server writes a no-op, by shard, and {@code config} for
-   *     the config servers; those are left out that did not tell
+   * @param awaitMillis how long a server may wait for events before it replies without any
+   * @param noopSeconds the interval of an idle server's no-op writes, by shard, and {@code config}
+   *     for the config servers; without servers that did not report it
    * @param order {@code key} or {@code total}: the order of the path {@code ordered}
-   * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
+   * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
    */
   public record Streams(
       long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {
-    /** No-ops that a file left out are none. */
+    /** The map is missing in files without no-ops. */
     public Streams {
       noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
     }
   }
 
-  /** Results of this version. */
+  /** Creates results of this version. */
   public PropagateResults(
       Envelope envelope, Streams streams, List<PropagateMeasurement> measurements) {
     this(COMMAND, envelope, streams, measurements);
   }
 
-  /** Measurements that a file left out are none. */
+  /** The list is missing in files without measurements. */
   public PropagateResults {
     measurements = measurements == null ? List.of() : List.copyOf(measurements);
   }
 
-  /** Objects that are lost or doubled, over all measurements. */
+  /** The number of objects that are lost or doubled, over all measurements. */
   @JsonIgnore
   public long faults() {
     return measurements.stream().mapToLong(PropagateMeasurement::faults).sum();

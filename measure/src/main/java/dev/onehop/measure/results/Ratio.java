@@ -5,19 +5,19 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client beside the best configuration of the official drivers, at the same threads or the same
- * rate.
+ * A client compared with the best configuration of the official drivers, at the same threads or the
+ * same rate.
  *
- * @param metric what is compared: {@link #THROUGHPUT}, or {@link #P99} of the latency
+ * @param metric the figure to compare: {@link #THROUGHPUT}, or {@link #P99} of the latency
  * @param client the client
- * @param peer the best official one: of the highest throughput, or of the lowest p99
+ * @param peer the best official client: with the highest throughput, or with the lowest p99
  * @param threads threads of both; null at a rate
  * @param rate operations per second of both; null in a closed loop
- * @param ratio the client's figure over the peer's: the geometric mean over the rounds
+ * @param ratio the client's figure divided by the peer's: the geometric mean over the rounds
  * @param low the lower end of the 95 % interval of the ratio; null with too few rounds
  * @param high its upper end; null likewise
- * @param rounds in how many rounds both were measured
- * @param claim what that shows
+ * @param rounds the number of rounds in which both were measured
+ * @param claim the conclusion from the interval
  */
 @JsonInclude(Include.ALWAYS)
 public record Ratio(
@@ -38,7 +38,7 @@ public record Ratio(
   /** {@link #metric}: 99th percentile of the latency from the intended time. */
   public static final String P99 = "p99";
 
-  /** What an interval allows to say. */
+  /** The conclusion from an interval. */
   public enum Claim {
     /** The whole interval is above 1. */
     HIGHER,

@@ -9,18 +9,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every client beside the best of the official ones: at the same threads that of the highest
- * throughput, at the same rate that of the lowest 99th percentile, with any pool.
+ * Compares every client with the best official client, with any pool. At the same threads, the best
+ * client has the highest throughput; at the same rate, the lowest 99th percentile.
  */
 public final class Ratios {
 
-  /** From so many rounds on a ratio has an interval. */
+  /** The fewest rounds for an interval. */
   public static final int LEAST_ROUNDS = 5;
 
   private Ratios() {}
 
   /**
-   * The ratios that some results allow.
+   * The possible ratios of some results.
    *
    * @param seed of the intervals' resamples
    */
@@ -42,7 +42,7 @@ public final class Ratios {
     return ratios;
   }
 
-  /** What is compared of a client, and that in each round. */
+  /** The figure of a client to compare, in total and in each round. */
   private record Figures(Client client, double figure, List<Double> rounds) {
     static Figures of(ScenarioEntry entry) {
       return new Figures(

@@ -10,16 +10,16 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Everything a bench run found: the content of {@code results.json}.
+ * The results of a bench run: the content of {@code results.json}.
  *
- * @param envelope what every such file says
+ * @param envelope the common part of all such files
  * @param points the finished points of closed loops in the order of the plan
  * @param scenarios operations at a fixed rate, by client and phase
- * @param timelines what faults did to them, second by second
- * @param ratios clients beside the best of the official ones
- * @param zones what crossed zones
- * @param clients the clients behind points that several loaded together
- * @param fleets what many instances of an application occupy at the servers
+ * @param timelines the effects of faults on them, by second
+ * @param ratios clients compared with the best official client
+ * @param zones the bytes across zones
+ * @param clients the clients of points with several clients
+ * @param fleets the resource use at the servers of many instances of an application
  */
 public record Results(
     @JsonUnwrapped Envelope envelope,
@@ -32,12 +32,12 @@ public record Results(
     @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets)
     implements RunResults {
 
-  /** Results of closed loops, with nothing compared. */
+  /** Results of closed loops without comparisons. */
   public Results(Envelope envelope, List<Point> points) {
     this(envelope, points, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
   }
 
-  /** What a file left out is none. */
+  /** Lists are missing in some files. */
   public Results {
     points = points == null ? List.of() : List.copyOf(points);
     scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
@@ -57,12 +57,12 @@ public record Results(
     return points.size() + entries(ScenarioEntry.RATE).size() + clients;
   }
 
-  /** Operations that failed, over all points. Those at a fixed rate are counted apart. */
+  /** Failed operations of all points. Operations at a fixed rate are counted separately. */
   public long errors() {
     return points.stream().mapToLong(Point::errors).sum();
   }
 
-  /** Whether others took the processors' time while something was measured. */
+  /** Whether other machines on the host took processor time during a measurement. */
   @JsonIgnore
   public boolean isDisturbed() {
     return Stream.concat(
@@ -85,7 +85,7 @@ public record Results(
         .toList();
   }
 
-  /** The operations that were measured anywhere, in YCSB's names. */
+  /** The kinds of measured operations, with YCSB's names. */
   public Set<String> operations() {
     Set<String> operations = new LinkedHashSet<>();
     points.forEach(point -> operations.addAll(point.latencies().byOperation().keySet()));

@@ -38,7 +38,7 @@ public final class ResultsFile {
   }
 
   /**
-   * Writes {@code folder/results.json}, replacing it whole: a reader never sees half a file.
+   * Writes {@code folder/results.json} atomically: a reader never sees a partial file.
    *
    * @throws Failure if it can't be written
    */
@@ -56,16 +56,16 @@ public final class ResultsFile {
   /**
    * Reads {@code folder/results.json}.
    *
-   * @throws Failure if it is not there, not readable, or not such a file
+   * @throws Failure if it does not exist, is not readable, or is another kind of file
    */
   public static Results read(Path folder) {
     return whole(folder, Results.class);
   }
 
   /**
-   * Reads the {@code results.json} of a command that names itself in it.
+   * Reads the {@code results.json} of a command that writes its name into it.
    *
-   * @return empty if it is that of another command
+   * @return empty if the file is another command's
    * @throws Failure as {@link #read(Path)}
    */
   public static <T extends RunResults> Optional<T> read(
@@ -90,7 +90,7 @@ public final class ResultsFile {
     return whole(folder, type);
   }
 
-  /** The command that wrote the file; empty for a bench, which does not name itself. */
+  /** The command that wrote the file; empty for a bench, which does not write its name. */
   private static String command(Path folder) {
     JsonNode tree = read(folder, JsonNode.class);
     return tree == null ? "" : tree.path("command").asText();

@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param method {@link #LOGICAL} or {@link #FILES}
  * @param indexes secondary indexes of each collection
- * @param collections how many collections share the data
- * @param bytes all documents' size as BSON
- * @param documents how many they are
+ * @param collections the number of collections that share the data
+ * @param bytes the size of all documents as BSON
+ * @param documents the number of documents
  * @param seconds of each run, from the first step until the member had caught up
- * @param fixedSeconds what the method takes at any size, by least squares over all runs with as
- *     many indexes and collections; null with a single size
- * @param secondsPerGibibyte what each further 2^30 bytes of documents take, likewise
- * @param movedBytes what was moved, the median of the runs: of files what was written, of an
- *     initial sync what the server says it has copied of documents
- * @param methodProved whether each run's server has logged that this method has run
- * @param equal whether after each run {@code dbHash} was equal on all three members
- * @param lockedSeconds how long the source was locked, the median of the runs; null if it was not
+ * @param fixedSeconds the time at any size, by least squares over all runs with the same indexes
+ *     and collections; null with a single size
+ * @param secondsPerGibibyte the time for each further 2^30 bytes of documents, likewise
+ * @param movedBytes the median of the moved bytes: with files, the bytes written; with an initial
+ *     sync, the bytes of documents that the server reports as copied
+ * @param methodProved whether each run's server has logged this method
+ * @param equal whether {@code dbHash} was equal on all three members after each run
+ * @param lockedSeconds the median time of the source's lock; null if it was not locked
  * @param sharedBlocks whether copies shared their blocks with the source
- * @param written documents that were acknowledged to a writer while runs were going on
- * @param lost those of them that the new member does not have
+ * @param written acknowledged documents of a writer during the runs
+ * @param lost acknowledged documents that the new member lacks
  * @param sourceReads reads of one document on the source while it was not locked
  * @param sourceReadsLocked the same while it was locked; null if it was not
  * @param primaryWrites writes of one document on the primary while the source was not locked
@@ -58,7 +58,7 @@ public record ResyncCell(
   /** A copy of files. */
   public static final String FILES = "files";
 
-  /** Copies the list. */
+  /** The list is missing in files without runs. */
   public ResyncCell {
     seconds = seconds == null ? List.of() : List.copyOf(seconds);
   }
@@ -69,20 +69,23 @@ public record ResyncCell(
     return median(seconds);
   }
 
-  /** The median of some values; the mean of the middle ones of an even count, 0 of none. */
+  /**
+   * The median of some values; the mean of the two middle values of an even number, 0 without
+   * values.
+   */
   public static double median(List<Double> values) {
     List<Double> sorted = values.stream().sorted().toList();
     int n = sorted.size();
     return n == 0 ? 0 : (sorted.get((n - 1) / 2) + sorted.get(n / 2)) / 2;
   }
 
-  /** Whether it is of the same data, by whichever method. */
+  /** Whether it has the same data, with any method. */
   @JsonIgnore
   public boolean isLike(int itsIndexes, int itsCollections) {
     return indexes == itsIndexes && collections == itsCollections;
   }
 
-  /** The same with what a line over several sizes says. */
+  /** This cell with the figures of a line over several sizes. */
   ResyncCell withLine(@Nullable StraightLine line) {
     return new ResyncCell(
         method,

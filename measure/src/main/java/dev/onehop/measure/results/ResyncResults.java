@@ -8,25 +8,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything a run of {@code onehop resync bench} found: the content of its {@code results.json}.
+ * The results of a run of {@code onehop resync bench}: the content of its {@code results.json}.
  *
  * @param command {@link #COMMAND}, which distinguishes the file from others
- * @param envelope what every such file says
+ * @param envelope the common part of all such files
  * @param cells the finished cells in the order they ran
  */
 public record ResyncResults(
     String command, @JsonUnwrapped Envelope envelope, List<ResyncCell> cells)
     implements RunResults {
 
-  /** What {@code command} says. */
+  /** The value of {@code command}. */
   public static final String COMMAND = "resync";
 
-  /** Cells that a file left out are none. */
+  /** The list is missing in files without cells. */
   public ResyncResults {
     cells = cells == null ? List.of() : List.copyOf(cells);
   }
 
-  /** Results of this version, with the lines through the cells of several sizes. */
+  /** Creates results of this version, with the lines through the cells of several sizes. */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
         COMMAND, envelope, cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());
@@ -54,7 +54,7 @@ public record ResyncResults(
    * Data of one kind.
    *
    * @param indexes secondary indexes of each collection
-   * @param collections how many
+   * @param collections the number of collections
    */
   public record Kind(int indexes, int collections) {}
 
@@ -73,8 +73,8 @@ public record ResyncResults(
   }
 
   /**
-   * The size at which both methods take as long, in bytes of documents, as their lines cross there;
-   * null where they don't, or where lines are missing.
+   * The size at which both methods take the same time, in bytes of documents: the intersection of
+   * their lines. Null if they do not intersect, or without lines.
    */
   public @Nullable Double crossover(Kind kind) {
     List<ResyncCell> logical = cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
@@ -95,7 +95,7 @@ public record ResyncResults(
     return Double.isFinite(at) && at > 0 ? at : null;
   }
 
-  /** Cells whose method is not proved, whose members differ, or that lost writes. */
+  /** The number of cells whose method is not proved, whose members differ, or that lost writes. */
   @JsonIgnore
   public long faults() {
     return cells.stream()

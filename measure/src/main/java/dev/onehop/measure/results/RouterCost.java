@@ -6,25 +6,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operation costs a stand-in router, beside what it costs a mongos.
+ * The cost of an operation for a stand-in router, compared with a mongos.
  *
- * @param kind always {@code own}: what the stand-in needs
+ * @param kind always {@code own}: the stand-in's cost
  * @param microsPerOperation processor time of the router per operation in microseconds, measured in
- *     this run where all operations pass one router; null if nothing tells
- * @param realMicros the same of a mongos, measured once on this project's machine
- * @param factor how many times as much a mongos takes; null likewise
+ *     this run for modes through one router; null if unknown
+ * @param realMicros the processor time of a mongos, measured once on this project's machine
+ * @param factor the mongos' time divided by the stand-in's; null if unknown
  */
 @JsonInclude(Include.ALWAYS)
 public record RouterCost(
     String kind, @Nullable Double microsPerOperation, double realMicros, @Nullable Double factor) {
 
-  /** The middle of the 300 to 340 us that a mongos 5.0 and 6.0 took on this project's machine. */
+  /** The middle of the 300 to 340 us that mongos 5.0 and 6.0 took on this project's machine. */
   public static final double REAL_MICROS = 320;
 
   /**
-   * What a run's points tell.
+   * The cost by a run's points.
    *
-   * @param points of which those through one router count
+   * @param points of a run; only those through one router count
    */
   public static RouterCost of(List<Point> points) {
     List<Double> measured =
@@ -42,10 +42,10 @@ public record RouterCost(
         median == null ? null : (Double) (Math.round(REAL_MICROS / median * 100) / 100.0));
   }
 
-  /** For a person, a sentence or two. */
+  /** The comparison in a sentence or two. */
   public String sentence() {
     return microsPerOperation == null || factor == null
-        ? "A real mongos took 300 to 340 us of processor time per operation on this project's machine; what the stand-in took was not measured."
+        ? "A real mongos took 300 to 340 us of processor time per operation on this project's machine; the stand-in's was not measured."
         : "A real mongos took 300 to 340 us of processor time per operation on this project's machine, the stand-in %.0f us here: a factor of %.1f."
             .formatted(microsPerOperation, factor);
   }

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a run was made.
+ * The facts of a run.
  *
- * @param started when it started, ISO-8601 with offset
+ * @param started its start, ISO-8601 with offset
  * @param command the command line that repeats it
  * @param complete false if it was interrupted or failed before its last point
- * @param stopped why it ended early; null if it did not
- * @param pointsPlanned how many points were planned
- * @param load what was loaded and how it was measured; its parts stand beside the others in the
+ * @param stopped the reason of an early end; null if it did not end early
+ * @param pointsPlanned the number of planned points
+ * @param load the data and the way of measuring; its fields are at the level of the others in the
  *     file
  */
 public record RunFacts(
@@ -27,20 +27,19 @@ public record RunFacts(
     @JsonUnwrapped Load load) {
 
   /**
-   * What was loaded and how it was measured: what a bench says of its run.
+   * The data and the way of measuring, as the bench reports them.
    *
-   * @param records documents that were loaded
-   * @param workload the workload's name or file, or what it is in words
-   * @param properties YCSB properties given on the command line
-   * @param placement what the check of the documents' places found; null where shards can't be
-   *     asked
-   * @param missing what could not be found out, and why, in words
-   * @param rounds how often each point was to be measured
-   * @param seed what the random order of the points, and of the resamples of intervals, came from
-   * @param processors which processors clients, routers and servers ran on, in words; null where
-   *     that is not known
-   * @param experiment what the parameters are known as, such as the experiment of 2014; null for
-   *     parameters of the run's own
+   * @param records the number of loaded documents
+   * @param workload the workload's name or file, or a description
+   * @param properties YCSB properties from the command line
+   * @param placement the result of the check of the documents' owners; null if the shards cannot be
+   *     reached
+   * @param missing facts that could not be found out, with the reasons
+   * @param rounds the number of planned measurements of each point
+   * @param seed the seed of the random order of the points, and of the resamples of intervals
+   * @param processors the processors of clients, routers and servers, in words; null if unknown
+   * @param experiment the name of the experiment with these parameters, such as the one of 2014;
+   *     null for parameters of the run's own
    */
   public record Load(
       long records,
@@ -53,7 +52,7 @@ public record RunFacts(
       @Nullable String processors,
       @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
 
-    /** What a file left out is none. */
+    /** These are missing in some files. */
     public Load {
       properties = properties == null ? Map.of() : properties;
       missing = missing == null ? List.of() : List.copyOf(missing);
@@ -68,13 +67,13 @@ public record RunFacts(
   }
 
   /**
-   * Where the documents were after loading, seen on the shards themselves.
+   * The documents' shards after loading, counted on the shards themselves.
    *
    * @param documents documents per shard
-   * @param misplaced documents on a shard that {@code config.chunks} says is not their owner
+   * @param misplaced documents on a shard that does not own them, by {@code config.chunks}
    */
   public record Placement(Map<String, Long> documents, long misplaced) {
-    /** Documents that a file left out are none. */
+    /** The map is missing in files without documents. */
     public Placement {
       documents = documents == null ? Map.of() : documents;
     }

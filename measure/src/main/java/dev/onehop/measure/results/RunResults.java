@@ -2,36 +2,36 @@ package dev.onehop.measure.results;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a command that measures writes to {@code results.json}. */
+/** The content of {@code results.json} of any measuring command. */
 public interface RunResults {
 
-  /** What it says besides its figures. */
+  /** The common part. */
   Envelope envelope();
 
-  /** How the run was made; null in a file that says nothing of it. */
+  /** The facts of the run; null in a file without them. */
   default @Nullable RunFacts run() {
     return envelope().run();
   }
 
-  /** Where was measured. */
+  /** The topology of the run. */
   default TopologyFacts topology() {
     return envelope().topology();
   }
 
-  /** Which servers ran. */
+  /** The servers of the run. */
   default ServerFacts server() {
     return envelope().server();
   }
 
-  /** Which machine and software it ran on; null in a file that says nothing of it. */
+  /** The machine and software of the run; null in a file without them. */
   default @Nullable MachineFacts machine() {
     return envelope().machine();
   }
 
-  /** How many of {@link RunFacts#pointsPlanned} were finished. */
+  /** The number of {@link RunFacts#pointsPlanned} that were finished. */
   int finished();
 
-  /** Whether a file that was read has what every one of its kind has. */
+  /** Whether a file has the mandatory parts of its kind. */
   default boolean whole() {
     return topology() != null && server() != null;
   }

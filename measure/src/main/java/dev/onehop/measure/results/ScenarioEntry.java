@@ -11,28 +11,26 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client did with operations that were to be issued at a fixed rate, in one phase and on
- * some of the shards.
+ * The figures of one client with operations at a fixed rate, in one phase and on some of the
+ * shards.
  *
- * <p>An operation belongs to the phase in which it was to be issued. The parts of {@code client}
- * and {@code figures} stand beside the others in the file.
+ * <p>An operation belongs to the phase of its intended time. The fields of {@code client} and
+ * {@code figures} are at the level of the others in the file.
  *
- * @param scenario what happened to the cluster, such as {@code shard-freeze}; {@link #RATE} if
- *     nothing did
- * @param client the client, apart from what it was asked to do
- * @param rate operations per second that were to be issued
+ * @param scenario the fault, such as {@code shard-freeze}; {@link #RATE} without a fault
+ * @param client the client, without its load
+ * @param rate intended operations per second
  * @param arrivals {@code constant} or {@code poisson}
- * @param phase {@code before}, {@code during} or {@code after} what happened; {@code all} if
- *     nothing did
- * @param shards {@code healthy} for those that nothing happened to, {@code affected}, or {@code
- *     all}
- * @param figures what became of the operations
- * @param seconds how long the phase is
- * @param rounds every round, as they were measured; this one is that of the median p99, but for
- *     errors, which are of all
- * @param cpu processor time per operation, of a fault before it; null where nothing is known of it
- * @param conditions how it was measured; null where nothing is known of it
- * @param folder where its logs are, relative to the results' folder
+ * @param phase {@code before}, {@code during} or {@code after} the fault; {@code all} without a
+ *     fault
+ * @param shards {@code healthy} for those without a fault, {@code affected}, or {@code all}
+ * @param figures the results of the operations
+ * @param seconds the length of the phase
+ * @param rounds every round, in the order of measurement; this is the round of the median p99, with
+ *     the errors of all rounds
+ * @param cpu processor time per operation, with a fault the time before it; null if unknown
+ * @param conditions the conditions of the measurement; null if unknown
+ * @param folder the folder of its logs, relative to the results' folder
  */
 @JsonInclude(Include.ALWAYS)
 public record ScenarioEntry(
@@ -49,16 +47,16 @@ public record ScenarioEntry(
     @JsonInclude(Include.NON_NULL) @Nullable Conditions conditions,
     String folder) {
 
-  /** The {@link #scenario} of operations at a fixed rate while nothing happens. */
+  /** The {@link #scenario} of operations at a fixed rate without a fault. */
   public static final String RATE = "rate";
 
-  /** All of it: the {@link #phase} and the {@link #shards} where there is only one. */
+  /** The {@link #phase} or {@link #shards} if there is only one. */
   public static final String ALL = "all";
 
   /**
-   * One of the times that it was measured.
+   * One of its measurements.
    *
-   * @param perSecond operations answered per second
+   * @param perSecond operations with a reply per second
    * @param p99 99th percentile of the latency from the intended time, in microseconds
    */
   public record Round(double perSecond, long p99) {
@@ -68,16 +66,16 @@ public record ScenarioEntry(
     }
   }
 
-  /** What a file left out is none. */
+  /** The list is missing in files without rounds. */
   public ScenarioEntry {
     rounds = rounds == null || rounds.isEmpty() ? List.of(Round.of(figures)) : List.copyOf(rounds);
   }
 
   /**
-   * A rate that was measured several times: the round of the median p99, the lower of two, with the
-   * errors of all.
+   * The result of several rounds: the round of the median p99, the lower of two, with the errors of
+   * all rounds.
    *
-   * @param rounds in the order measured, at least one
+   * @param rounds in the order of measurement, at least one
    */
   public static ScenarioEntry median(List<ScenarioEntry> rounds) {
     List<ScenarioEntry> ascending =
@@ -100,7 +98,7 @@ public record ScenarioEntry(
         median.folder);
   }
 
-  /** Whether latencies are lower bounds, as some operations were not answered by the end. */
+  /** Whether latencies are lower bounds, because some operations had no reply in the end. */
   @JsonIgnore
   public boolean isLowerBound() {
     return figures.notIssued() + figures.unanswered() > 0;

@@ -20,7 +20,10 @@ import org.HdrHistogram.HistogramLogReader;
 public final class ShardLatencies {
   private static final int DIGITS = 3;
 
-  /** Connections are opened and tables read then: the seconds before a fault begin after them. */
+  /**
+   * The first seconds, in which connections are opened and tables are read. They do not count as
+   * the time before a fault.
+   */
   public static final int SETTLING_SECONDS = 2;
 
   private record Interval(int second, String kind, String shard, Histogram histogram) {}
@@ -36,7 +39,7 @@ public final class ShardLatencies {
   /**
    * Reads a client's file.
    *
-   * @param seconds how long operations were issued
+   * @param seconds the time in which operations were issued
    * @throws Failure if the file is missing or damaged
    */
   public static ShardLatencies read(Path file, int seconds) {
@@ -44,7 +47,7 @@ public final class ShardLatencies {
     try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
       EncodableHistogram next;
       while ((next = reader.nextIntervalHistogram()) != null) {
-        // Operation, kind, and shard if they are listed by shard.
+        // operation, kind, and shard if the file distinguishes shards
         String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
         if (next instanceof Histogram histogram && tag.length >= 2) {
           long from = next.getStartTimeStamp() - (long) (reader.getStartTimeSec() * 1000);
@@ -67,16 +70,15 @@ public final class ShardLatencies {
   /**
    * The operations of a phase on some of the shards: those with an intended time in it.
    *
-   * @param intended operations that were to be issued: {@code completed} and {@code errors}
-   *     together
-   * @param completed how many were answered, be it later
-   * @param errors how many failed, were not issued or not answered by the end
-   * @param notIssued those among them that were not issued by the end
-   * @param unanswered those among them that were issued and not answered by the end
-   * @param perSecond operations that were answered within the phase, per second
-   * @param latency from the intended time, in microseconds; not issued and not answered ones count
-   *     with the time they have waited, so that figures are lower bounds then
-   * @param service from issuing it, in microseconds
+   * @param intended intended operations: {@code completed} and {@code errors} together
+   * @param completed operations with a reply, including later replies
+   * @param errors operations that failed, were not issued, or had no reply in the end
+   * @param notIssued operations that were not issued in the end
+   * @param unanswered operations that were issued and had no reply in the end
+   * @param perSecond operations with a reply within the phase, per second
+   * @param latency from the intended time, in microseconds; operations that were not issued or had
+   *     no reply count with the time that they have waited, so figures are lower bounds then
+   * @param service from the issue, in microseconds
    */
   public record Phase(
       long intended,
@@ -88,12 +90,12 @@ public final class ShardLatencies {
       LatencySummary latency,
       LatencySummary service) {
 
-    /** This phase with another rate of answers: that of a part of it. */
+    /** This phase with another rate of replies, measured in a part of it. */
     public Phase withPerSecond(double rate) {
       return new Phase(intended, completed, errors, notIssued, unanswered, rate, latency, service);
     }
 
-    /** This phase with the errors of several of its kind. */
+    /** This phase with the errors of several rounds. */
     Phase withErrors(List<Phase> all) {
       return new Phase(
           intended,
@@ -106,16 +108,16 @@ public final class ShardLatencies {
           service);
     }
 
-    /** Those that failed with an error. */
+    /** The number of operations that failed with an error. */
     public long failed() {
       return errors - notIssued - unanswered;
     }
   }
 
   /**
-   * A phase, from the beginning of a second to that of another.
+   * A phase, from the start of a second to the start of another.
    *
-   * @param shards which; also asked for an empty name, where latencies are not told apart by shard
+   * @param shards selects the shards; also called with an empty name, for latencies without a shard
    */
   public Phase phase(Predicate<String> shards, int from, int to) {
     Histogram answered = merged("intended", shards, from, to);
@@ -141,10 +143,10 @@ public final class ShardLatencies {
   }
 
   /**
-   * Operations on some of the shards, second by second.
+   * Operations on some of the shards, by second.
    *
-   * @param shards which
-   * @param from the second in which the fault begins
+   * @param shards selects the shards
+   * @param from the second in which the fault starts
    * @param to the second in which it ends
    */
   public Group of(Predicate<String> shards, int from, int to) {

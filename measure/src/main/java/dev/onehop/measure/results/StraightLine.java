@@ -7,14 +7,14 @@ import java.util.Optional;
  * A straight line through points, by least squares.
  *
  * @param fixed its value at zero
- * @param slope how much it rises with each unit
+ * @param slope its rise per unit
  */
 public record StraightLine(double fixed, double slope) {
 
   /** A point. */
   public record At(double x, double y) {}
 
-  /** The line; empty if there are not two points at different places. */
+  /** The line; empty without two points at different positions. */
   public static Optional<StraightLine> through(List<At> points) {
     double meanX = points.stream().mapToDouble(At::x).average().orElse(0);
     double meanY = points.stream().mapToDouble(At::y).average().orElse(0);

@@ -5,18 +5,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topology of a run, with the round trips it was configured with and those that were measured.
+ * The topology of a run, with the configured and the measured round trips.
  *
  * @param name the topology's name
- * @param client the host that the load came from
+ * @param client the host of the client
  * @param regions the regions' names
  * @param rttMillis round trips in milliseconds
- * @param hosts every host and what runs there
+ * @param hosts every host with its servers
  */
 public record TopologyFacts(
     String name, String client, List<String> regions, RoundTrips rttMillis, List<HostFacts> hosts) {
 
-  /** Lists that an older or hand-made file left out are empty. */
+  /** These are missing in older or hand-made files. */
   public TopologyFacts {
     regions = regions == null ? List.of() : List.copyOf(regions);
     hosts = hosts == null ? List.of() : List.copyOf(hosts);
@@ -30,7 +30,7 @@ public record TopologyFacts(
    * @param measured median of idle pings from the client's host to each other host
    */
   public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {
-    /** Maps that a file left out are empty. */
+    /** Maps are missing in some files. */
     public RoundTrips {
       configured = configured == null ? Map.of() : configured;
       measured = measured == null ? Map.of() : measured;
@@ -42,16 +42,17 @@ public record TopologyFacts(
    *
    * @param name the host's name
    * @param region its region
-   * @param roles what runs there: {@code client}, {@code config}, {@code router}, {@code shard X}
+   * @param roles the programs on it: {@code client}, {@code config}, {@code router}, {@code shard
+   *     X}
    */
   public record HostFacts(String name, String region, List<String> roles) {
-    /** Roles that a file left out are none. */
+    /** The list is missing in files without roles. */
     public HostFacts {
       roles = roles == null ? List.of() : List.copyOf(roles);
     }
   }
 
-  /** Servers on this machine alone, without links to measure. */
+  /** Servers on this machine only, without links to measure. */
   public static TopologyFacts here(String name, List<HostFacts> hosts) {
     RoundTrips none = new RoundTrips(Map.of(), Map.of());
     return new TopologyFacts(name, "here", List.of("here"), none, hosts);
@@ -62,7 +63,7 @@ public record TopologyFacts(
     return from + "-" + to;
   }
 
-  /** The configured round trip between two hosts, whichever way round it is listed; null if not. */
+  /** The configured round trip between two hosts, listed in either order; null if unknown. */
   public @Nullable Double configured(String from, String to) {
     Double there = rttMillis.configured().get(pair(from, to));
     return there != null ? there : rttMillis.configured().get(pair(to, from));

@@ -6,15 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What crossed zones, counted by the links.
+ * The bytes across zones, counted by the links.
  *
  * @param rate operations per second
- * @param seconds how long they were counted
+ * @param seconds the time of the count
  * @param lines the clients, in the order they ran
  */
 public record ZonesResult(double rate, double seconds, List<Line> lines) {
 
-  /** Lines that a file left out are none. */
+  /** The list is missing in files without lines. */
   public ZonesResult {
     lines = lines == null ? List.of() : List.copyOf(lines);
   }
@@ -22,18 +22,18 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
   /**
    * One client.
    *
-   * @param zone where it ran
+   * @param zone the zone of the client
    * @param reads whether all operations were reads of any member; else half were reads, half
    *     updates, of primaries
    * @param mode its mode
-   * @param variant how it was configured
-   * @param preferred whether it was told which zone to prefer
-   * @param operations operations that were answered while bytes were counted
-   * @param failed operations of the whole run that failed, were not issued or not answered
+   * @param variant its configuration
+   * @param preferred whether it had a preferred zone
+   * @param operations operations with a reply during the count
+   * @param failed operations of the whole run that failed, were not issued or had no reply
    * @param latency of its operations, from the intended time, in microseconds
-   * @param crossed bytes per operation that crossed zones
-   * @param cpu processor time per operation; null where nothing is known of it
-   * @param folder where its logs are, relative to the results' folder
+   * @param crossed bytes per operation across zones
+   * @param cpu processor time per operation; null if unknown
+   * @param folder the folder of its logs, relative to the results' folder
    */
   public record Line(
       String zone,
@@ -49,16 +49,16 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
       String folder) {}
 
   /**
-   * Bytes per operation that crossed zones, both directions together.
+   * Bytes per operation across zones, both directions together.
    *
    * @param clientAndRouter between the application and mongoses
    * @param clientAndShard between the application and the shards' members, or config servers
    * @param routerAndShard between mongoses and the shards' members
-   * @param background the rest: replication, heartbeats and metadata
+   * @param background all other bytes: replication, heartbeats and metadata
    */
   public record Crossed(
       double clientAndRouter, double clientAndShard, double routerAndShard, double background) {
-    /** Those of operations, without the background. */
+    /** The bytes of operations, without the background. */
     public double ofOperations() {
       return clientAndRouter + clientAndShard + routerAndShard;
     }

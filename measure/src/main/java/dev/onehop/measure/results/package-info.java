@@ -1,7 +1,7 @@
 /**
- * What a bench run found: the model behind {@code results.json}, and reading and writing that file.
+ * The results of a bench run: the model of {@code results.json}, and reading and writing that file.
  *
- * <p>The JSON names are a format others rely on: they may be added to, not renamed.
+ * <p>Other programs depend on the names in JSON: names may be added, but not renamed.
  */
 @NullMarked
 package dev.onehop.measure.results;

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tools that users bring, by a stand-in for their interface that gives the outputs which real ones
- * gave ({@code src/test/resources}, recorded), and a program that only waits.
+ * Tools that users provide. A stub of their interface returns recorded outputs of real tools
+ * ({@code src/test/resources}), and the program only waits.
  */
 class RivalToolTest {
   @TempDir private Path folder;
@@ -197,7 +197,7 @@ class RivalToolTest {
         .hasMessageStartingWith("migration-verifier found differences");
   }
 
-  /** As its documentation has it. */
+  /** The format of its documentation. */
   private static String progress(int failedTasks) {
     return """
         {"progress": {"phase": "idle", "generation": 2, "error": null,

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is wrong with a stream is found: faults are planted into one that is right. */
+/** Faults of a stream are found: the tests insert faults into a correct stream. */
 class RowCheckerTest {
 
   private static final int RUN = 3;
@@ -26,7 +26,7 @@ class RowCheckerTest {
 
   private final RowSet written = new RowSet();
 
-  /** Every row, and a second version of each tenth a while later. */
+  /** Every row, and a second version of every tenth row some time later. */
   private List<RawBsonDocument> events() {
     List<RawBsonDocument> events = new ArrayList<>();
     for (int row = 0; row < ROWS; row++) {
@@ -49,7 +49,7 @@ class RowCheckerTest {
     return new ConsumerMain.Task("", null, RUN, point, process, 0, "").log(new Lags(channels));
   }
 
-  /** What is found in events with a fault, split and consumed as they are in a run. */
+  /** The verdict on events with a fault, split and consumed as in a run. */
   private Verdict verdict(int channels, boolean total, Consumer<List<RawBsonDocument>> fault)
       throws Exception {
     List<RawBsonDocument> events = events();

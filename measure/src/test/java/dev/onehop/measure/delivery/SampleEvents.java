@@ -7,17 +7,17 @@ import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
-/** Change events as servers send them. */
+/** Change events in the servers' format. */
 final class SampleEvents {
 
   private SampleEvents() {}
 
-  /** A row of a run's first group whose write was due and began at a time. */
+  /** A row of a run's first group with a write that was due and began at a time. */
   static Row row(int run, long number, int version, long beganMicros) {
     return new Row(run, 0, number, version, beganMicros, beganMicros);
   }
 
-  /** The event of a row's write, the n-th of all. */
+  /** The event of a row's write with a position among all events. */
   static RawBsonDocument of(Row row, int place, long committedMillis) {
     BsonDocument document =
         row.document(RowWriter.hash(HashRanges.all(), row), ConsumeBench.ROW_BYTES);

@@ -38,7 +38,7 @@ class SessionTest {
     }
   }
 
-  /** Measures letters; at one of them something happens. */
+  /** Measures letters, and runs an action at one of them. */
   private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
@@ -71,7 +71,7 @@ class SessionTest {
       files.add(Files.exists(file) ? Files.readString(file) : "");
       if (cell.title().equals(last)) {
         then.run();
-        Thread.sleep(0); // Throws if the thread was interrupted.
+        Thread.sleep(0); // throws if the thread was interrupted
       }
       log.add(cell.title());
       return cell.title().toUpperCase(java.util.Locale.ROOT);
@@ -127,7 +127,7 @@ class SessionTest {
     assertThat(folder.resolve("results.json")).content().contains("\"complete\" : true");
   }
 
-  /** Each letter is expected to take a second, and takes none. */
+  /** The estimate of each letter is a second, but measuring it takes no time. */
   @Test
   void theRemainingTimeIsCorrectedByHowLongTheCellsBeforeTook() {
     PrintStream before = System.err;

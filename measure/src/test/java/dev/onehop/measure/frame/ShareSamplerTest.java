@@ -13,7 +13,7 @@ class ShareSamplerTest {
     ShareSampler sampler = new ShareSampler();
     sampler.add("a", 0, 0L);
     sampler.add("b", 0, 0L);
-    // A warm-up that went to a only.
+    // A warm-up with operations on a only.
     sampler.add("a", 1000, 500L);
     sampler.add("b", 1000, 0L);
     sampler.add("a", 2000, 510L);

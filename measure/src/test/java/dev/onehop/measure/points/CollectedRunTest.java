@@ -28,7 +28,7 @@ class CollectedRunTest {
   @TempDir private Path folder;
   private final Histogram all = new Histogram(3);
 
-  /** What a client leaves, with a summary as the binding writes it. */
+  /** The files of a client, with a summary in the binding's format. */
   private Path part(int index) throws IOException {
     Path part = Files.createDirectories(folder.resolve("part-" + index));
     Results sample = SampleResults.us2014();
@@ -66,7 +66,7 @@ class CollectedRunTest {
   void clientsThatRanElsewhereBecomeOneRun() throws Exception {
     Path out = folder.resolve("out");
     List<Path> parts = parts();
-    Collections.reverse(parts); // As of a shell: client-10 is before client-2.
+    Collections.reverse(parts); // the order of a shell: client-10 comes before client-2
     Results merged = CollectedRun.merge(parts, out);
 
     Point point = merged.points().get(0);
@@ -87,7 +87,7 @@ class CollectedRunTest {
 
     assertThatThrownBy(() -> CollectedRun.merge(twice, folder.resolve("out")))
         .isInstanceOf(Failure.class)
-        .hasMessageContaining("client 2 is missing or there twice");
+        .hasMessageContaining("client 2 is missing or duplicated");
   }
 
   @Test

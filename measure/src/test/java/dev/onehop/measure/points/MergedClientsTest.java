@@ -54,7 +54,8 @@ class MergedClientsTest {
       List<Histogram> intervals = new ArrayList<>();
       for (int second = 0; second < 4; second++) {
         Histogram interval = new Histogram(3);
-        // One client is slow: the mean of the clients' percentiles is far from that of all.
+        // One client is slow: the mean of the clients' percentiles is far from the percentile of
+        // all operations.
         double scale = index == 3 ? 200_000 : 800;
         for (int i = 0; i < 1_500; i++) {
           long micros = (long) (scale * -Math.log(1 - random.nextDouble()));
@@ -116,7 +117,7 @@ class MergedClientsTest {
 
     assertThatThrownBy(() -> MergedClients.merge(point, "points/async", List.of(client)))
         .isInstanceOf(Failure.class)
-        .hasMessage(client + " holds no client's results");
+        .hasMessage(client + " has no results of a client");
   }
 
   private static Histogram of(long value) {

@@ -45,7 +45,7 @@ class ReadingTest {
         seconds * SECOND, new Reading(null, times, machine, megahertz, sockets, bytes));
   }
 
-  /** A run of that many operations per second. */
+  /** A run with a number of operations per second. */
   private static RunSummary run(long fromNanos, long toNanos, double perSecond) {
     double seconds = (toNanos - fromNanos) / 1e9;
     return new RunSummary(
@@ -158,7 +158,7 @@ class ReadingTest {
         Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
         Socket accepted = server.accept()) {
       assertThat(client.isConnected() && accepted.isConnected()).isTrue();
-      // Both ends are this process's; that which listens is no connection.
+      // Both ends belong to this process; the listening socket is no connection.
       assertThat(ProcStat.connections(self)).isEqualTo(before + 2);
     }
   }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What counts as crossing zones, and which clients are compared. */
+/** The flows that count as across zones, and the clients to compare. */
 class ZoneTrafficTest {
 
   @Test

@@ -55,7 +55,7 @@ final class Browser {
   }
 
   /**
-   * Starts it.
+   * Starts the browser.
    *
    * @param profile an empty folder for its files
    */
@@ -64,7 +64,7 @@ final class Browser {
         new ProcessBuilder(
                 program.toString(),
                 "--headless=new",
-                "--no-sandbox", // as root, as CI is
+                "--no-sandbox", // as root in CI
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
                 "--hide-scrollbars",
@@ -113,11 +113,11 @@ final class Browser {
         // so that the browser never waits for a reader
       }
     } catch (IOException e) {
-      // it was ended
+      // the browser has ended
     }
   }
 
-  /** Loads a page as a screen of this width shows it, with nothing of the pages before. */
+  /** Loads a page at a screen width, without state of earlier pages. */
   void show(Path page, int width, boolean dark) throws Exception {
     call(
         "Emulation.setDeviceMetricsOverride",
@@ -138,7 +138,7 @@ final class Browser {
     }
   }
 
-  /** What a JavaScript expression gives, as JSON. */
+  /** The value of a JavaScript expression as JSON. */
   JsonNode evaluate(String expression) throws Exception {
     JsonNode reply =
         call("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true));
@@ -148,7 +148,7 @@ final class Browser {
     return reply.path("result").path("value");
   }
 
-  /** Moves the pointer onto the first element that a CSS selector finds. */
+  /** Moves the pointer onto the first element of a CSS selector. */
   void point(String selector) throws Exception {
     JsonNode at =
         evaluate(
@@ -161,7 +161,7 @@ final class Browser {
         Map.of("type", "mouseMoved", "x", at.path("x"), "y", at.path("y")));
   }
 
-  /** Has the page that is shown look as on paper of this width. */
+  /** Displays the page as on paper of this width. */
   void print(int width) throws Exception {
     call(
         "Emulation.setDeviceMetricsOverride",
@@ -179,14 +179,14 @@ final class Browser {
     Files.write(file, Base64.getDecoder().decode(reply.path("data").asText()));
   }
 
-  /** The whole page as it shows, as a PNG. */
+  /** A screenshot of the whole page, as a PNG. */
   void screenshot(Path file) throws Exception {
     JsonNode reply = call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
     Files.createDirectories(file.getParent());
     Files.write(file, Base64.getDecoder().decode(reply.path("data").asText()));
   }
 
-  /** What the console complained about. */
+  /** The messages of the console. */
   List<String> complaints() {
     return Stream.of("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         .flatMap(name -> events(name).stream())
@@ -194,7 +194,7 @@ final class Browser {
         .toList();
   }
 
-  /** The addresses that the page asked for. */
+  /** The addresses that the page has requested. */
   List<String> requests() {
     return events("Network.requestWillBeSent").stream()
         .map(event -> event.path("request").path("url").asText())
@@ -227,7 +227,7 @@ final class Browser {
   }
 
   void close() throws InterruptedException {
-    // In order, so that it takes its files away.
+    // Closes it properly, so that it removes its files.
     socket.sendText("{\"id\":0,\"method\":\"Browser.close\"}", true);
     if (!process.waitFor(10, TimeUnit.SECONDS)) {
       process.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -30,8 +30,8 @@ class ConsumeReportTest {
     String html = Reports.html(results, folder);
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
-    // Rates twice, of the drain and live; live p50, p99, three percentile curves, over time; idle
-    // percentile curve, over time.
+    // Two rate charts, of the drain and live; live p50, p99, three percentile curves, over time;
+    // idle percentile curve, over time.
     assertThat(charts).hasSize(1 + 2 * (2 + 2 + 2 + 3 + 1 + 2));
     assertThat(charts.subList(1, charts.size()))
         .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c3"));
@@ -85,7 +85,7 @@ class ConsumeReportTest {
             "Unfinished run: 1 of 14 measurements (interrupted).",
             "10 rows were lost, doubled, out of order or never written",
             "5 lags were below zero",
-            "Not known: the clock.");
+            "Unknown: the clock.");
   }
 
   private static ConsumePoint faulty(ConsumePoint point) {

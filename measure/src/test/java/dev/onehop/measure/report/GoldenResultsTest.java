@@ -17,10 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Kept results, of real runs and, for rate, fleet, copy and resync, of samples: each {@code
- * results.json} is read and written without a change, and the numbers in the tables, of the
- * terminal and of the page, are those of the kept list. The lists of this run are left in {@code
- * target/golden}.
+ * Stored results, of real runs and, for rate, fleet, copy and resync, of samples. Each {@code
+ * results.json} is read and written without a change. The numbers in the tables of the terminal and
+ * of the page equal the stored list. The lists of this run are written to {@code target/golden}.
  */
 class GoldenResultsTest {
   private static final Path GOLDEN = Path.of("src/test/resources/golden");
@@ -66,7 +65,7 @@ class GoldenResultsTest {
     assertThat(numbers).isEqualTo(Files.readAllLines(GOLDEN.resolve(name + ".txt")));
   }
 
-  /** The numbers of each row of a table: cells are two spaces apart. */
+  /** The numbers of each row of a table, whose cells are two spaces apart. */
   private static List<String> ofText(String text) {
     return text.lines()
         .filter(line -> COLUMNS.split(line.strip()).length > 1)

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** What holds for the report of every command that measures. */
+/** Checks for the report of every measuring command. */
 final class ReportChecks {
 
   /** The width of a sheet in CSS pixels, without its margins. */
@@ -34,7 +34,7 @@ final class ReportChecks {
     return program.orElseThrow();
   }
 
-  /** What the script of all looks finds on the page that is shown. */
+  /** The result of the script {@code look.js} on the displayed page. */
   static JsonNode look(Browser browser) throws Exception {
     try (InputStream script =
         Objects.requireNonNull(ReportChecks.class.getResourceAsStream("look.js"))) {
@@ -43,10 +43,10 @@ final class ReportChecks {
   }
 
   /**
-   * Looks at a page at two widths, and as it prints.
+   * Checks a page at two widths, and in print.
    *
-   * @param name begins the names of the screenshots
-   * @param charts how many there are
+   * @param name the start of the screenshots' names
+   * @param charts the number of charts
    */
   static void looksRight(Path page, Path profile, String name, int charts) throws Exception {
     Browser browser = new Browser(browser(), profile);
@@ -71,7 +71,7 @@ final class ReportChecks {
     }
   }
 
-  /** No table of the page that is shown reaches beyond a sheet of paper. */
+  /** Checks that no table of the displayed page is wider than a sheet of paper. */
   static void printsWhole(Browser browser, String name) throws Exception {
     browser.pdf(SCREENSHOTS.resolve(name + ".pdf"));
     browser.print(A4);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The report in a real browser. Screenshots are left in {@code target/report-screenshots}. */
+/** The report in a real browser. Screenshots are written to {@code target/report-screenshots}. */
 class ReportInBrowserTest {
   private static final Path SCREENSHOTS = Path.of("target/report-screenshots");
 

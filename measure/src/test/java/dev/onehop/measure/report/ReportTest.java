@@ -91,14 +91,14 @@ class ReportTest {
             + " direct-async (preferred zones) (0.020 times as much).";
 
     assertThat(Reports.html(zones, folder))
-        .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes an operation");
+        .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes per operation");
     assertThat(Reports.table(zones))
         .contains("Reads of any member (nearest)\nclient", sentence)
         .containsPattern("async +defaults +zone-a +1,000 +1,000 +0.0 +0.0 +77.0 +0.80");
     assertThat(ResultsFile.toJson(zones)).contains("\"clientAndRouter\" : 1000.0");
   }
 
-  /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
+  /** With 64 threads and a pool of five, the limit is thirteen times the possible throughput. */
   @Test
   void slowestAndFastestRoundAreDrawn() {
     Results once = SampleResults.us2014();
@@ -119,7 +119,7 @@ class ReportTest {
 
     assertThat(html)
         .contains("href=\"#rates\"", "Latency by rate, p50", "Latency by rate, p99")
-        .contains("Beside the best official client", "href=\"#ratios\"")
+        .contains("Compared with the best official client", "href=\"#ratios\"")
         .doesNotContain("NaN", "Infinity");
   }
 
@@ -131,7 +131,7 @@ class ReportTest {
 
     assertThat(Reports.html(disturbed, folder))
         .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
-        .contains("<td>2,400</td><td>12</td><td>900</td>", "others on the host took more");
+        .contains("<td>2,400</td><td>12</td><td>900</td>", "other machines on the host took more");
     assertThat(Reports.html(all, folder)).doesNotContain("id=\"conditions\"");
   }
 
@@ -154,7 +154,7 @@ class ReportTest {
     assertThat(Reports.html(results, folder)).doesNotContain("Percentile curves");
     SampleResults.writeLogs(results, folder);
     String html = Reports.html(results, folder);
-    // Three thread counts of two operations more.
+    // Percentiles of three thread counts and two operations in addition.
     assertThat(charts(html)).hasSize(2 * (7 + 6));
     assertThat(html).contains("READ latency by percentile at 64 threads");
   }
@@ -223,7 +223,7 @@ class ReportTest {
     assertThat(html).contains("&lt;script&gt;", "bench '&lt;b&gt;&amp;'");
     assertThat(html).contains("<p>&lt;e&gt;.</p>");
     assertThat(html).contains("Unfinished run: 11 of 12 measurements (&lt;i&gt;stopped");
-    assertThat(html).contains("Not known: &lt;u&gt;share&lt;/u&gt;.");
+    assertThat(html).contains("Unknown: &lt;u&gt;share&lt;/u&gt;.");
   }
 
   @Test
@@ -252,7 +252,8 @@ class ReportTest {
 
   @Test
   void opensWithTheBestOfficialConfigurationAndThenTheCappedOne() {
-    // 64 threads: 225 ops/s of a targeted pool of 5 for each of two shards; 1,442 of one of 100.
+    // 64 threads: 225 ops/s with a targeted pool of 5 for each of two shards; 1,442 with one pool
+    // of 100.
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains(
             "<p class=\"lede\">At 64 threads, targeted-async, 5 connections is not faster (0.16 times:"

@@ -98,7 +98,7 @@ class ResultsTableTest {
     assertThat(Reports.table(disturbed))
         .containsPattern("legacy \\* +5 ")
         .containsPattern("async +5 ")
-        .contains("*: others on the host took more than 1 %", "+-%");
+        .contains("*: other machines on the host took more than 1 %", "+-%");
     assertThat(Reports.table(sample)).doesNotContain("*:", "  +-%:");
   }
 }

@@ -25,7 +25,7 @@ class ResyncReportTest {
     assertThat(Reports.table(results))
         .contains(
             "0 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 10.00 s (n ="
-                + " 3): files are 1.43 times as fast as an initial sync; the lines cross at 256 MiB: beyond, files are quicker.",
+                + " 3): files are 1.43 times as fast as an initial sync; the lines cross at 256 MiB: above that, files are faster.",
             "5 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 22.00 s",
             "reads p50");
   }

@@ -20,7 +20,7 @@ class TableTest {
         List.of(
             Column.text("client", Row::name),
             Column.<Row>of("ops/s", Format::rate, Row::rate).means("operations per second"),
-            Column.<Row>of("count", Format::whole, Row::count).missingIf("nobody counted")));
+            Column.<Row>of("count", Format::whole, Row::count).missingIf("no counters")));
   }
 
   @Test
@@ -34,7 +34,7 @@ class TableTest {
             a            1.5
             long name  1,234
               ops/s: operations per second
-              left out, as there are no values: count (nobody counted)
+              left out because there are no values: count (no counters)
             """);
   }
 
@@ -44,7 +44,7 @@ class TableTest {
     assertThat(table().notes())
         .containsExactly(
             "ops/s: operations per second",
-            "left out, as there are no values: count (nobody counted)");
+            "left out because there are no values: count (no counters)");
   }
 
   @Test

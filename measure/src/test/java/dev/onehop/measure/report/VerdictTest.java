@@ -28,7 +28,7 @@ class VerdictTest {
     assertThat(Verdict.shorter(15, 885)).isEqualTo("59 times shorter than");
     assertThat(Verdict.shorter(20, 10)).isEqualTo("2.00 times longer than");
     assertThat(Verdict.shorter(10, 10.5)).isEqualTo("as long as");
-    assertThat(Verdict.shorter(0, 10)).isEqualTo("not to be compared with");
+    assertThat(Verdict.shorter(0, 10)).isEqualTo("not comparable with");
   }
 
   @Test

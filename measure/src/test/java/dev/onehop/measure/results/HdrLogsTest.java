@@ -23,7 +23,7 @@ class HdrLogsTest {
 
   @Test
   void intervalsAreMergedNotAveraged() throws Exception {
-    // Median of the first interval 1 ms, of the second 100 ms: their average is neither.
+    // The median of the first interval is 1 ms, of the second 100 ms; their average is neither.
     SampleResults.writeLog(
         HdrLogs.file(folder, "READ"), List.of(of(1_000, 970), of(100_000, 30), new Histogram(3)));
     Histogram merged = HdrLogs.merged(folder, "READ").orElseThrow();

@@ -24,7 +24,9 @@ class RatiosTest {
     assertThat(same.high()).isCloseTo(2, within(1e-9));
   }
 
-  /** All 5^5 resamples can be written down, and their percentiles are the bootstrap's aim. */
+  /**
+   * There are only 5^5 resamples, and the bootstrap approximates the percentiles of all of them.
+   */
   @Test
   void theIntervalIsThatOfAllResamples() {
     List<Double> ours = List.of(1.0, 1.2, 1.5, 1.1, 2.0);
@@ -52,7 +54,7 @@ class RatiosTest {
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
     for (int i = 0; i < 400; i++) {
-      // What slows both down does not matter.
+      // A disturbance that slows both down has no effect.
       double speed = 0.2 + random.nextDouble();
       ours.add(speed * Math.exp(0.1 + 0.2 * random.nextGaussian()));
       theirs.add(speed);

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RouterCostTest {
-  // Through one router 290 us, targeted 300.4.
+  // 290 us through one router, 300.4 us targeted.
   private final List<Point> points = SampleResults.us2014().points();
 
   @Test

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Random;
 import org.HdrHistogram.Histogram;
 
-/** Results of {@code onehop consume} as a run would leave them. */
+/** Sample results of {@code onehop consume}. */
 public final class SampleConsumeResults {
 
   private SampleConsumeResults() {}
@@ -85,7 +85,7 @@ public final class SampleConsumeResults {
     return lags;
   }
 
-  /** Writes the logs that the points' folders would have. */
+  /** Writes the logs of the points' folders. */
   public static void writeLogs(ConsumeResults results, Path folder) throws Exception {
     for (ConsumePoint point : results.points()) {
       if (point.lag() != null) {

@@ -5,12 +5,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Results of {@code onehop bench copy} as a run would leave them. */
+/** Sample results of {@code onehop bench copy}. */
 public final class SampleCopyBenchResults {
 
   private SampleCopyBenchResults() {}
 
-  /** Three rounds: full copies twice as fast as the other's, backlogs 1.5 times, half its lag. */
+  /**
+   * Three rounds: OneHop's full copies are twice as fast as the other tool's, its backlogs 1.5
+   * times, and its lag is half.
+   */
   public static CopyBenchResults all() {
     List<CopyBenchRun> runs = new ArrayList<>();
     for (int round = 1; round <= 3; round++) {
@@ -26,7 +29,7 @@ public final class SampleCopyBenchResults {
     return of(runs);
   }
 
-  /** Two copies, of which the other's is wrong. */
+  /** Two copies; the other tool's is wrong. */
   public static CopyBenchResults withOneThatDiffers() {
     return of(
         List.of(

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
-/** Results as a run would leave them, made by the closed loop's arithmetic and seeded noise. */
+/** Sample results, computed by the closed loop's arithmetic and seeded noise. */
 public final class SampleResults {
 
   private static final double MEAN_ROUND_TRIP = 43.5;
@@ -86,12 +86,12 @@ public final class SampleResults {
             new HostFacts("ca1", "ca", List.of("router", "shard ca1"))));
   }
 
-  /** One point by the arithmetic of a closed loop through one pool, or three. */
+  /** One point, computed by the arithmetic of a closed loop through one or more pools. */
   public static Point point(String mode, int threads, int connections) {
     return point(mode, threads, connections, 1, 0);
   }
 
-  /** {@link #point} with reads that failed. */
+  /** {@link #point} with failed reads. */
   static Point failing(String mode, int threads, int connections, long errors) {
     return point(mode, threads, connections, 1, errors);
   }
@@ -141,7 +141,7 @@ public final class SampleResults {
     return histogram;
   }
 
-  /** {@code sample} with points of three rounds, a tenth apart. */
+  /** {@code sample} with points of three rounds, each a tenth apart. */
   public static Results inRounds(Results sample) {
     return new Results(
         sample.envelope(),
@@ -193,8 +193,8 @@ public final class SampleResults {
   }
 
   /**
-   * {@code sample} with all entries of scenarios at so much processor time per operation, and zones
-   * at as many times their rate.
+   * {@code sample} with another processor time per operation in all entries of scenarios, and with
+   * the rate of zones multiplied by it.
    */
   public static Results busy(Results sample, double micros) {
     CpuPerOperation cpu = new CpuPerOperation(micros, 0.0, 0.0, 0.0);
@@ -256,13 +256,13 @@ public final class SampleResults {
         entry.folder());
   }
 
-  /** A point of that throughput. */
+  /** A point with a throughput. */
   static Point pointOf(String mode, int threads, int connections, double throughput) {
     Point one = point(mode, threads, connections);
     return point(mode, threads, connections, throughput / one.throughput(), 0);
   }
 
-  /** A point while which others took 2 % of the processors' time. */
+  /** A point whose measurement lost 2 % of the processors' time to other machines. */
   public static Point disturbed(Point point) {
     return new Point(
         point.client(),
@@ -304,7 +304,7 @@ public final class SampleResults {
         List.of());
   }
 
-  /** {@code sample} with what crossed zones in place of points. */
+  /** {@code sample} with bytes across zones in place of points. */
   public static Results zones(Results sample) {
     List<ZonesResult.Line> lines = new ArrayList<>();
     for (boolean reads : new boolean[] {true, false}) {
@@ -351,7 +351,7 @@ public final class SampleResults {
     return new Timeline.Group(during > 1_000_000 ? null : (Integer) 0, series);
   }
 
-  /** An entry of 1,001 operations, of which one failed and the others took the same time. */
+  /** An entry of 1,001 operations: one failed, and the others took the same time. */
   public static ScenarioEntry entry(
       String scenario,
       Client client,
@@ -378,7 +378,7 @@ public final class SampleResults {
         "points/" + client.mode());
   }
 
-  /** Writes HdrHistogram logs for the points, as YCSB would. */
+  /** Writes HdrHistogram logs for the points in YCSB's format. */
   public static void writeLogs(Results results, Path folder) throws IOException {
     for (Point point : results.points()) {
       Path logs = Files.createDirectories(folder.resolve(point.folder()));

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Results of {@code onehop resync bench} as a run would leave them. */
+/** Sample results of {@code onehop resync bench}. */
 public final class SampleResyncResults {
 
   private static final LatencySummary LATENCY =
@@ -53,7 +53,7 @@ public final class SampleResyncResults {
         cells);
   }
 
-  /** Three runs that take a fixed time and one by size, 0.2 s more and less. */
+  /** Three runs with a fixed time and a time by size, 0.2 s more and less. */
   static ResyncCell cell(
       String method, int indexes, int mebibytes, double fixed, double perGibibyte) {
     double seconds = fixed + perGibibyte * mebibytes / 1024;

@@ -16,13 +16,13 @@ import org.HdrHistogram.HistogramLogWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ten seconds, of which shard b is ill from the fourth to the sixth. */
+/** Ten seconds with a fault of shard b from the fourth to the sixth. */
 class ShardLatenciesTest {
   private static final long START = 1_700_000_000_123L;
 
   @TempDir private Path folder;
 
-  /** As {@code onehop.latencies} has it, in no order. */
+  /** The format of {@code onehop.latencies}, unordered. */
   private Path file() throws IOException {
     Path file = folder.resolve("latencies.hlog");
     try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, "US-ASCII")) {
@@ -86,7 +86,7 @@ class ShardLatenciesTest {
     assertThat(ill.series().get(6).answered()).isEqualTo(149);
   }
 
-  /** Leaving them out would make a client look quick that answers nothing. */
+  /** Leaving them out would make a client without replies look fast. */
   @Test
   void whatWasNotAnsweredCountsWithTheTimeItHasWaited() throws IOException {
     Phase during = ShardLatencies.read(file(), 10).phase("b"::equals, 4, 6);
@@ -99,7 +99,7 @@ class ShardLatenciesTest {
 
   @Test
   void recoveryIsWhenItStaysWell() throws IOException {
-    // The fault is said to end earlier than it does.
+    // The given end of the fault is earlier than the real one.
     Group ill = ShardLatencies.read(file(), 10).of("b"::equals, 3, 4);
 
     assertThat(ill.recoverySeconds()).isEqualTo(2);

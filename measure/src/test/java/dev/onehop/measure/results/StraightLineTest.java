@@ -19,7 +19,7 @@ class StraightLineTest {
 
   @Test
   void isAsNearAsPossibleToOthers() {
-    // Of both values at 0 and at 2 the means, 1 and 4.
+    // The mean of both values at 0 is 1, and at 2 it is 4.
     StraightLine line =
         StraightLine.through(List.of(new At(0, 0), new At(0, 2), new At(2, 3), new At(2, 5)))
             .orElseThrow();

@@ -22,7 +22,7 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /** Nested classes have no databases of their own to drop. */
+  /** Nested classes have no databases to drop. */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =

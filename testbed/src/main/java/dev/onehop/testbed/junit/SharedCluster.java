@@ -20,7 +20,7 @@ public final class SharedCluster {
   }
 
   /**
-   * The value of a class's parameter, for methods that can't have a parameter, such as those of
+   * The value of a class's parameter, for methods that can't have a parameter, such as methods with
    * Spring's {@code @DynamicPropertySource}.
    *
    * @param testClass a class with {@link ShardedCluster}, the outermost of nested ones

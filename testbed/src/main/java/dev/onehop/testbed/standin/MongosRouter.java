@@ -37,8 +37,8 @@ final class MongosRouter extends ClusterRouter {
 
   /**
    * @param cluster owned by the router from now on
-   * @param waitingStreams whether change streams wait for idle shards and the config servers, as
-   *     those of a mongos do
+   * @param waitingStreams whether change streams wait for idle shards and the config servers, as a
+   *     mongos' streams do
    */
   MongosRouter(ClusterState cluster, boolean waitingStreams) {
     super(cluster);

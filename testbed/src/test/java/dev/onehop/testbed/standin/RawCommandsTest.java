@@ -35,7 +35,7 @@ class RawCommandsTest {
     cluster.close();
   }
 
-  /** The codes are those of a mongod 6.0.5. */
+  /** The codes are a mongod 6.0.5's. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

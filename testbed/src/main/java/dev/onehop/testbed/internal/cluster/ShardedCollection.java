@@ -68,7 +68,7 @@ public final class ShardedCollection {
 
   /**
    * Splits at the given points and moves ranges until the shards own equal, contiguous shares of
-   * them: with k ranges and n shards, shard i * n / k owns range i.
+   * them. With k ranges and n shards, shard i * n / k owns range i.
    *
    * @param splitPoints ascending; the number of shards minus one, or more
    * @throws TestbedException also if config.chunks differs in the end

@@ -39,7 +39,7 @@ final class BroadcastBatch extends WriteBatch {
     this.transactions = transactions;
   }
 
-  /** Runs the command; the reply is that of one server with all the data. */
+  /** Runs the command. The reply is the same as from one server with all the data. */
   static Mono<BsonDocument> run(
       ShardClient client, Transactions transactions, OpMsg command, String namespace) {
     return Mono.defer(() -> new BroadcastBatch(client, transactions, command).run(namespace));

@@ -5,7 +5,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Filters with an implicit sort: documents near a point come in the order of their distance, and a
+ * Filters with an implicit sort. Documents near a point come in the order of their distance, and a
  * mongos keeps this order when it merges several shards' documents.
  */
 final class NearQuery {

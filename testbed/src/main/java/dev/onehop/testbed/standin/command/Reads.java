@@ -120,7 +120,7 @@ final class Reads {
     return new BsonDocument("n", n).append("ok", new BsonDouble(1));
   }
 
-  /** The distinct values; those of several shards are in BSON order, as with mongos. */
+  /** The distinct values; values of several shards are in BSON order, as with mongos. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
     return read(namespace, command, this::scatterDistinct, union(List.of()));
   }
