@@ -4,10 +4,10 @@ import dev.onehop.measure.points.Arrivals;
 import dev.onehop.resync.Failure;
 import picocli.CommandLine.Option;
 
-/** How the times of operations at a fixed rate are spread. */
+/** The distribution of the intended times of operations at a fixed rate. */
 final class ArrivalOptions {
 
-  /** How. */
+  /** The kinds of distribution. */
   enum Spread {
     constant,
     poisson
@@ -16,7 +16,7 @@ final class ArrivalOptions {
   @Option(
       names = "--arrivals",
       paramLabel = "constant|poisson",
-      description = "How the intended times are spread. Default: constant.")
+      description = "The distribution of the intended times. Default: constant.")
   Spread spread = Spread.constant;
 
   boolean isPoisson() {

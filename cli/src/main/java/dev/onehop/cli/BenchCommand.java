@@ -34,12 +34,12 @@ import picocli.CommandLine.Option;
       BenchVerifyCommand.class,
       CollectCommand.class
     },
-    header = "Measure what shard-aware routing buys.",
+    header = "Measure the effect of shard-aware routing.",
     description = {
       "",
-      "Starts a sharded cluster over far-apart regions on this machine, freezes one shard while"
-          + " clients work on all, measures throughput and latency, and takes everything down again:"
-          + " six minutes. A command measures one thing, in detail.",
+      "Starts a sharded cluster over distant regions on this machine, freezes one shard while"
+          + " clients work on all shards, and then measures throughput and latency. Takes six"
+          + " minutes. The commands below measure single topics in detail.",
       ""
     },
     footer = {
@@ -58,14 +58,14 @@ import picocli.CommandLine.Option;
     })
 final class BenchCommand extends MeasuringCommand {
 
-  /** In the middle of those of the experiment of 2014. */
+  /** The middle number of threads of the experiment of 2014. */
   private static final int FIRST_THREADS = 50;
 
   private static final List<Mode> QUICK_MODES = List.of(Mode.ASYNC, Mode.TARGETED_ASYNC);
 
   @ArgGroup Extent extent = new Extent();
 
-  /** How much is measured. */
+  /** The extent of the measurement. */
   static final class Extent {
     @Option(
         names = "--matrix",
@@ -76,10 +76,10 @@ final class BenchCommand extends MeasuringCommand {
         names = "--seed-experiment",
         description =
             "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
-                + " threads 10,25,50,75,100, 100,000 operations per point. A point ends sooner when"
-                + " the 95 %% interval of its throughput is within 2 %% either way, or after 25 s."
-                + " --records N and --operations N override its numbers; with --operations, every"
-                + " point runs to its last operation.")
+                + " threads 10,25,50,75,100, 100,000 operations per point. A point ends earlier"
+                + " when the 95 %% interval of its throughput is within 2 %% either way, or after"
+                + " 25 s. --records N and --operations N override its numbers; with --operations,"
+                + " every point runs to its last operation.")
     boolean seedExperiment;
   }
 

@@ -17,13 +17,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "copy",
     sortOptions = false,
-    header = "Measure how fast, how late and how rightly a cluster is copied to another one.",
+    header = "Measure the speed, lag and correctness of copies between clusters.",
     description = {
       "",
-      "Starts two clusters on this machine, writes documents like YCSB's, and copies them with"
-          + " OneHop and with another tool in turns, while ranges move at the source. Each copy is"
-          + " compared with its source. Without --rival the other tool is the plain driver through"
-          + " one mongos.",
+      "Starts two clusters on this machine and writes documents like YCSB's. Copies them with"
+          + " OneHop and another tool in turns, while ranges move at the source. Each copy is"
+          + " compared with its source. Without --rival the other tool is the plain driver"
+          + " through one mongos.",
       ""
     },
     footer = {
@@ -45,7 +45,7 @@ final class BenchCopyCommand extends Subcommand {
   private static final Duration LEAST_TIME = Duration.ofSeconds(1);
   private static final Duration MOST_TIME = Duration.ofHours(1);
 
-  /** More changes would not fit into the oplogs. */
+  /** More changes do not fit into the oplogs. */
   private static final OptionRange CHANGES = new OptionRange("--changes", 1_000, 500_000);
 
   private static final OptionRange RATE = new OptionRange("--write-rate", 1, 100_000);
@@ -55,7 +55,7 @@ final class BenchCopyCommand extends Subcommand {
       split = ",",
       paramLabel = "KIND",
       description =
-          "full: all documents; incremental: a backlog of changes; lag: changes as they come."
+          "full: all documents; incremental: a backlog of changes; lag: changes as they occur."
               + " Default: all.")
   private List<String> kinds = KINDS;
 
@@ -84,8 +84,8 @@ final class BenchCopyCommand extends Subcommand {
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "Hold each router, of all tools, to this share of a processor, as if each had a small"
-              + " machine of its own: 0.01 to 8. Takes root. Default: no limit.")
+          "Limit each router, of all tools, to this share of a processor, like a separate small"
+              + " machine: 0.01 to 8. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 
   @Mixin private CopyDataOptions data = new CopyDataOptions();
@@ -97,7 +97,7 @@ final class BenchCopyCommand extends Subcommand {
     return run(results, plan());
   }
 
-  /** Measures, and fails if a copy is not right. */
+  /** Measures, and fails if a copy differs from its source. */
   static int run(ResultsOptions results, CopyBenchPlan plan) {
     CopyBenchResults found = results.run(new CopyBench(plan), null);
     if (found.faults() > 0) {
@@ -109,12 +109,12 @@ final class BenchCopyCommand extends Subcommand {
     return 0;
   }
 
-  /** What the options ask for. */
+  /** The plan of the options. */
   CopyBenchPlan plan() {
     data.programs.check();
     for (String kind : kinds) {
       if (!KINDS.contains(kind)) {
-        throw Failure.usage("--measure takes full, incremental and lag, and not '" + kind + "'");
+        throw Failure.usage("--measure takes full, incremental and lag, not '" + kind + "'");
       }
     }
     boolean quick = data.quick;

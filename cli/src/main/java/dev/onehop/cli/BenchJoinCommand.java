@@ -17,13 +17,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "join",
     sortOptions = false,
-    header = "Measure how long a new member takes, by method, indexes, collections and size.",
+    header = "Measure the time to add a member, by method, indexes, collections and size.",
     description = {
       "",
-      "Starts a replica set on this machine, a primary and a hidden secondary, writes documents like"
-          + " POCDriver's, and makes a third member of them by initial sync and by copying files,"
-          + " while an application writes and reads. Checks each time that the server's log proves"
-          + " the method, that dbHash is equal on all three, and that no write is lost.",
+      "Starts a replica set on this machine, a primary and a hidden secondary, and writes"
+          + " documents like POCDriver's. Adds a third member by initial sync and by copying"
+          + " files, while an application writes and reads. Checks each time that the server's"
+          + " log shows the method, that dbHash is equal on all three, and that no write is lost.",
       ""
     },
     footer = {
@@ -32,8 +32,8 @@ import picocli.CommandLine.Option;
       "  onehop bench join --quick",
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
       "",
-      "Exit code: 0 all is proved, equal and there, 1 it is not or the run failed, 2 the command line"
-          + " was wrong, 130 interrupted (finished cells are kept)."
+      "Exit code: 0 no fault, 1 a fault or a failed run, 2 the command line was wrong, 130"
+          + " interrupted (finished cells are kept)."
     })
 class BenchJoinCommand extends Subcommand {
 
@@ -47,7 +47,7 @@ class BenchJoinCommand extends Subcommand {
   private static final int MOST_MEBIBYTES = 10_000_000;
   private static final int LEAST_OPLOG = 16;
 
-  /** After that a quick run measures no cell again. */
+  /** The time after which a quick run measures no cell again. */
   private static final Duration QUICK = Duration.ofSeconds(75);
 
   @Option(
@@ -76,8 +76,8 @@ class BenchJoinCommand extends Subcommand {
       split = ",",
       paramLabel = "MIB",
       description =
-          "All documents' size in mebibytes. With two or more, the fixed time and the time for each"
-              + " byte are calculated. Default: 64,512 (--quick: 8,64).")
+          "The size of all documents in mebibytes. With two or more sizes, the fixed time and the"
+              + " time for each byte are calculated. Default: 64,512 (--quick: 8,64).")
   @Nullable List<Integer> sizes;
 
   @Option(
@@ -98,22 +98,22 @@ class BenchJoinCommand extends Subcommand {
       names = "--seed",
       paramLabel = "N",
       defaultValue = "1",
-      description = "What documents and order come from. Default: ${DEFAULT-VALUE}.")
+      description = "The seed of the documents and of the order. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
       names = "--mongod",
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
+      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or downloaded.")
   @Nullable Path mongod;
 
   @Option(
       names = "--data",
       paramLabel = "DIR",
       description =
-          "Where the servers' data is meanwhile, on the disk to be measured. Default: the system's"
-              + " folder for temporary files.")
+          "The folder of the servers' data during the run, on the disk to measure. Default: the"
+              + " system's folder for temporary files.")
   @Nullable Path data;
 
   @Mixin private ResultsOptions results = new ResultsOptions();
@@ -126,18 +126,21 @@ class BenchJoinCommand extends Subcommand {
     long faults = results.run(new ResyncBench(plan()), null).faults();
     if (faults > 0) {
       throw Failure.run(
-          faults + " cells are not proved, not equal, or lost writes; see the table", null);
+          faults
+              + " cells have a method that is not proved, members that differ, or lost writes;"
+              + " see the table",
+          null);
     }
     return 0;
   }
 
-  /** What the options ask for. */
+  /** The plan of the options. */
   ResyncBenchPlan plan() {
     if (mongod != null && !Files.isExecutable(mongod)) {
-      throw Failure.usage("--mongod " + mongod + " is no program");
+      throw Failure.usage("--mongod " + mongod + " is not executable");
     }
     if (data != null && Files.exists(data) && !Files.isDirectory(data)) {
-      throw Failure.usage("--data " + data + " is no folder");
+      throw Failure.usage("--data " + data + " is not a folder");
     }
     if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
       throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");

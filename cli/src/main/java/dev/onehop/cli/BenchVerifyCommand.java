@@ -12,11 +12,12 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "verify",
     sortOptions = false,
-    header = "Measure how fast two clusters are compared.",
+    header = "Measure the speed of comparing two clusters.",
     description = {
       "",
-      "Starts two clusters on this machine, copies documents like YCSB's from one to the other, and"
-          + " compares both with OneHop, and with --rival with migration-verifier in turns.",
+      "Starts two clusters on this machine and copies documents like YCSB's from one to the"
+          + " other. Compares both with OneHop, and with --rival in turns with"
+          + " migration-verifier.",
       ""
     },
     footer = {
@@ -25,7 +26,7 @@ import picocli.CommandLine.Mixin;
       "  onehop bench verify --quick",
       "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",
       "",
-      "Exit code: 0 both were found equal each time, 1 they were not or the run failed, 2 the",
+      "Exit code: 0 both were equal each time, 1 they were not or the run failed, 2 the",
       "command line was wrong, 130 interrupted (finished comparisons are kept)."
     })
 final class BenchVerifyCommand extends Subcommand {
@@ -38,7 +39,7 @@ final class BenchVerifyCommand extends Subcommand {
     return BenchCopyCommand.run(results, plan());
   }
 
-  /** What the options ask for. */
+  /** The plan of the options. */
   CopyBenchPlan plan() {
     data.programs.check();
     return new CopyBenchPlan(

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** The options that say where to measure: a cluster to start, or one of the user's own. */
+/** The options of the measured cluster: a cluster to start, or a cluster of the user. */
 @HelpGroup("Cluster")
 final class ClusterOptions {
 
@@ -23,30 +23,29 @@ final class ClusterOptions {
       names = "--url",
       paramLabel = "URL",
       description =
-          "Use a cluster of your own: the URL of its mongoses, with a user where it has access"
-              + " control, whose password is taken from ONEHOP_PASSWORD. --tls-ca, too, holds for"
-              + " it.")
+          "Use your own cluster: the URL of its mongoses, with a user if it has access control."
+              + " The user's password comes from ONEHOP_PASSWORD. --tls-ca also applies to it.")
   @Nullable String url;
 
   @Option(
       names = "--overwrite",
-      description = "With --url: delete the documents that are in the run's collection.")
+      description = "With --url: delete the documents in the run's collection.")
   boolean overwrite;
 
-  /** What excludes a cluster of one's own. */
+  /** Options that exclude a cluster of the user. */
   private static final List<String> NOT_WITH_URL =
       List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
 
   /**
-   * The topology to start; null for a cluster of the user's own.
+   * The topology to start; null for a cluster of the user.
    *
-   * @param notWithUrl options of the command that exclude that, too
+   * @param notWithUrl options of the command that exclude such a cluster, too
    * @throws Failure if options contradict each other, or there is no such topology
    */
   @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
     if (url == null) {
       if (overwrite) {
-        throw Failure.usage("--overwrite goes with --url");
+        throw Failure.usage("--overwrite requires --url");
       }
       return servers.resolveTopology();
     }
@@ -61,17 +60,18 @@ final class ClusterOptions {
   }
 
   /**
-   * Checks that servers of the cluster may be stopped: those that are started, or those of a URL
-   * that this user has started by {@code topology up} on this machine.
+   * Checks that servers of the cluster may be stopped. Either the command starts them, or this user
+   * has started the cluster of the URL by {@code topology up} on this machine.
    *
-   * @param what needs it, for a person
-   * @throws Failure if they may not
+   * @param what the name of the measurement that requires it
+   * @throws Failure if they may not be stopped
    */
   void requireControl(String what) {
     if (!hasControl()) {
       throw Failure.usage(
-          "%s does things to servers, so it needs a cluster that the bench starts, or one that you have started by topology up on this machine"
-              .formatted(what));
+          what
+              + " stops or slows servers, so it needs a cluster that the bench starts, or one that"
+              + " you have started by topology up on this machine");
     }
   }
 
@@ -81,10 +81,10 @@ final class ClusterOptions {
   }
 
   /**
-   * Where the cluster comes from.
+   * The source of the cluster.
    *
-   * @param topology what {@link #topology} has given
-   * @param start how a testbed is started
+   * @param topology the result of {@link #topology}
+   * @param start adds settings to the testbed's start
    */
   ClusterSource source(@Nullable Topology topology, UnaryOperator<Testbed.Builder> start) {
     return topology == null

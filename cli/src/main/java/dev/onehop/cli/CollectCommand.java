@@ -20,12 +20,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "collect",
     sortOptions = false,
-    header = "Make one run of the results of a bench's clients on many machines.",
+    header = "Combine the results of a bench's clients on many machines into one run.",
     description = {
       "",
       "Takes the results of each client from its folder, or from its saved output if it ran with"
-          + " --print-results, adds up the histograms, and writes results.json, report and table as"
-          + " bench --clients does.",
+          + " --print-results. Adds up the histograms, and writes results.json, report and table"
+          + " as bench --clients does.",
       ""
     },
     footer = {
@@ -47,7 +47,7 @@ final class CollectCommand extends Subcommand {
       names = "--out",
       paramLabel = "DIR",
       required = true,
-      description = "Where the run goes; must be empty or not be there.")
+      description = "The folder of the run; must be empty or not exist.")
   private Path out;
 
   @Option(
@@ -75,7 +75,7 @@ final class CollectCommand extends Subcommand {
     return 0;
   }
 
-  /** The clients' folders; those of saved outputs are made under the run's. */
+  /** The clients' folders; saved outputs are unpacked below the run's folder. */
   private List<Path> folders() {
     List<Path> folders = new ArrayList<>();
     for (Path client : clients) {

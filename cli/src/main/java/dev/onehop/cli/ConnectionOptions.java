@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How servers are connected to. */
+/** The options for connections to servers. */
 @HelpGroup("Connection")
 final class ConnectionOptions {
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
+      description = "PEM file of the trusted authority, if the servers have TLS (ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   @Option(
@@ -27,11 +27,11 @@ final class ConnectionOptions {
       converter = DurationConverter.class,
       defaultValue = "30s",
       description =
-          "How long to wait for a server before it is tried again, or at the beginning given up."
-              + " Default: ${DEFAULT-VALUE}.")
+          "The wait for a server before a retry, or at the start before giving up. Default:"
+              + " ${DEFAULT-VALUE}.")
   private Duration timeout;
 
-  /** How long to wait for a server. */
+  /** The longest wait for a server. */
   Duration timeout() {
     return timeout;
   }
@@ -39,7 +39,7 @@ final class ConnectionOptions {
   /**
    * The settings of clients.
    *
-   * @param name that servers log
+   * @param name the application name in the servers' logs
    * @throws Failure if an option is out of range, or the file can't be read
    */
   Consumer<MongoClientSettings.Builder> client(String name) {

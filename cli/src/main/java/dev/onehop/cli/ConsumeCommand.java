@@ -20,13 +20,12 @@ import picocli.CommandLine.Option;
     name = "consume",
     defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
-    header = "Measure how fast, how late and how rightly change events are consumed.",
+    header = "Measure the speed, lag and correctness of consuming change events.",
     description = {
       "",
-      "Starts a sharded cluster on this machine, writes rows of 220 bytes into a collection that is"
-          + " split over its shards, and reads their change events in channels, through a mongos"
-          + " and from each shard itself, side by side. Every row is checked: lost, doubled, out of"
-          + " order.",
+      "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
+          + " collection. Reads their change events in channels, both through a mongos and from"
+          + " each shard itself. Every row is checked: lost, doubled, out of order.",
       "",
       "  drain       a finished backlog is read",
       "  live        rows are read while they are written, at full speed or --rate",
@@ -35,7 +34,7 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Examples:",
-      "  onehop consume                       # all of it, some five minutes",
+      "  onehop consume                       # everything, some five minutes",
       "  onehop consume --quick               # the same with fewer channels",
       "  onehop consume --measure drain --rows 1000000 --channels 1,8,64",
       "  onehop consume --rate 5000 --order total --channels 8 --duration 60s",
@@ -45,7 +44,7 @@ import picocli.CommandLine.Option;
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:all rows came once and in order",
+      "0:all rows arrived once and in order",
       "1:the run failed, or rows did not",
       "2:the command line was wrong",
       "130:interrupted; finished points are kept"
@@ -71,7 +70,7 @@ final class ConsumeCommand extends Subcommand {
       split = ",",
       paramLabel = "SOURCE",
       description = {
-        "Where events are read. Default: both.",
+        "The source of events. Default: both.",
         "mongos: the official driver's change stream through a mongos.",
         "direct: OneHop's change stream of each shard."
       })
@@ -83,8 +82,9 @@ final class ConsumeCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "Into how many channels events are split, by the hash of the document key; each has its"
-              + " rows one after the other. Default: 1,4,8,32,64 (--quick: 1,64).")
+          "The number of channels into which events are split by the hash of the document key."
+              + " Each channel delivers its rows one after the other. Default: 1,4,8,32,64"
+              + " (--quick: 1,64).")
   @Nullable List<Integer> channels;
 
   @HelpGroup("Rows")
@@ -98,7 +98,7 @@ final class ConsumeCommand extends Subcommand {
   @Option(
       names = "--rate",
       paramLabel = "R",
-      description = "Rows per second that are written, of live and idle-shard.")
+      description = "Rows per second that are written for live and idle-shard.")
   @Nullable Double rate;
 
   @HelpGroup("Rows")
@@ -108,11 +108,11 @@ final class ConsumeCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "3s",
       description =
-          "How long rows are written before live and idle-shard are measured. A backlog is read"
-              + " once unmeasured. Default: ${DEFAULT-VALUE}.")
+          "The time of writes before live and idle-shard are measured. A backlog is first read"
+              + " once without measurement. Default: ${DEFAULT-VALUE}.")
   private Duration warmup;
 
-  // Each is a name of --measure, and was an option before that.
+  // Earlier options, which are now names of --measure.
 
   @Option(names = "--drain", hidden = true)
   boolean drain;
@@ -136,7 +136,7 @@ final class ConsumeCommand extends Subcommand {
         results
             .run(
                 new ConsumeBench(plan, oneClock),
-                // Long enough for the optimizing compiler to help stand-in routers, too.
+                // Stand-in routers run long enough for the optimizing compiler.
                 where.source(topology, testbed -> testbed.longRun(true).noopSeconds(options.noop)))
             .faults();
     if (faults > 0) {
@@ -146,27 +146,27 @@ final class ConsumeCommand extends Subcommand {
     return 0;
   }
 
-  /** The topology to start; null for a cluster of the user's own. */
+  /** The topology to start; null for a cluster of the user. */
   @Nullable Topology topology() {
     return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
   /**
-   * What the options ask for.
+   * The plan of the options.
    *
-   * @param topology what is started; null for a cluster of the user's own
+   * @param topology the topology to start; null for a cluster of the user
    * @throws Failure if they contradict each other or are out of range
    */
   ConsumePlan plan(@Nullable Topology topology) {
     options.check(where);
     List<String> kinds = kinds(topology);
     if (rows != null && !kinds.contains(ConsumePoint.DRAIN)) {
-      throw Failure.usage("--rows goes with --measure drain");
+      throw Failure.usage("--rows requires --measure drain");
     }
     for (String option : List.of("--rate", "--duration", "--warmup")) {
       if (kinds.equals(List.of(ConsumePoint.DRAIN))
           && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " does not go with drain alone; --measure live as well");
+        throw Failure.usage(option + " does not apply to drain alone; add --measure live");
       }
     }
     if (rate != null && !(rate >= 1 && rate <= MOST_RATE)) {
@@ -174,7 +174,8 @@ final class ConsumeCommand extends Subcommand {
     }
     List<StreamPath> chosenSources = sources();
     if (options.order != null && !chosenSources.contains(StreamPath.DIRECT)) {
-      throw Failure.usage("--order is for --source direct: a mongos has one order of all events");
+      throw Failure.usage(
+          "--order applies only to --source direct: a mongos has one order of all" + " events");
     }
     int processes = options.processes == null ? 1 : options.processes;
     if (processes != 1 && processes != 2) {
@@ -184,7 +185,7 @@ final class ConsumeCommand extends Subcommand {
     List<Integer> chosenChannels =
         CHANNELS.values(channels, usual.stream().filter(count -> count >= processes).toList());
     if (Collections.min(chosenChannels) < processes) {
-      throw Failure.usage("--processes 2 needs 2 channels or more, and not --channels 1");
+      throw Failure.usage("--processes 2 needs 2 channels or more, not --channels 1");
     }
     int usualRows = options.quick ? QUICK_ROWS : DEFAULT_ROWS;
     boolean idleAlone = kinds.equals(List.of(ConsumePoint.IDLE));

@@ -33,16 +33,15 @@ import picocli.CommandLine.Option;
       CopyControlCommands.Finish.class,
       CopyReverseCommand.class
     },
-    header = "Copy a cluster to another one while it is written to and its ranges move.",
+    header = "Copy a cluster to another one, with writes and migrations during the copy.",
     description = {
       "",
-      "Copies the collections of a sharded cluster or a replica set to another one: options, views,"
-          + " shard keys, zones, documents and indexes. Documents are read from the shards"
-          + " themselves and written by way of the destination's mongoses. The state is kept at the"
+      "Copies the collections of a sharded cluster or a replica set to another one: options,"
+          + " views, shard keys, zones, documents and indexes. Documents are read from the shards"
+          + " directly and written through the destination's mongoses. The state is stored at the"
           + " destination, in the database "
           + ClusterCopy.STATE_DATABASE
-          + ", so that a copy goes"
-          + " on after its process or a server has ended.",
+          + ", so that a copy can continue after the end of its process or of a server.",
       ""
     },
     footer = {
@@ -50,20 +49,20 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2",
       "  onehop copy --from mongodb://old1,old2 --to mongodb://new1,new2 --resume",
-      "                    goes on after the process has ended",
+      "                    continues after the process has ended",
       "  onehop copy --from mongodb://old1 --to mongodb://new1 --rename shop=shop2 \\",
       "      --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
       "  onehop copy --from mongodb://old1 --to mongodb://new1 \\",
       "      --only structure,full,indexes",
-      "                    if nothing writes to the source",
+      "                    if there are no writes to the source",
       "  onehop copy status --to mongodb://new1,new2",
       "  onehop copy finish --to mongodb://new1,new2",
       "                    ends it, once the writes to the source have been stopped",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
-      "                    carries back what has changed since, so that one can go back",
+      "                    copies later changes back, so that a return is possible",
       "",
-      "Exit code: 0 done, 1 it can't begin or go on, 2 the command line was wrong, 130 interrupted",
-      "(--resume goes on)."
+      "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
+      "(--resume continues)."
     },
     preprocessor = CopyCommand.BenchArguments.class)
 final class CopyCommand extends Subcommand {
@@ -75,29 +74,30 @@ final class CopyCommand extends Subcommand {
       names = "--from",
       paramLabel = "URL",
       description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password is taken"
-              + " from ONEHOP_FROM_PASSWORD.")
+          "The source: the URL of its mongoses, or of a replica set. A user's password comes from"
+              + " ONEHOP_FROM_PASSWORD.")
   private @Nullable String from;
 
   @Option(
       names = "--to",
       paramLabel = "URL",
-      description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
+      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
   private @Nullable String to;
 
   @Option(
       names = "--job",
       paramLabel = "NAME",
       defaultValue = "copy",
-      description = "The name under which the state is kept. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The name of the job, under which its state is stored. Default:" + " ${DEFAULT-VALUE}.")
   private String job;
 
-  @Option(names = "--resume", description = "Go on with the job.")
+  @Option(names = "--resume", description = "Continue the job.")
   private boolean resume;
 
   @Option(
       names = "--overwrite",
-      description = "Drop the job and the collections that are to be copied, and begin.")
+      description = "Drop the job and the collections to copy, and start again.")
   private boolean overwrite;
 
   @Option(
@@ -105,7 +105,7 @@ final class CopyCommand extends Subcommand {
       split = ",",
       paramLabel = "PHASE",
       description =
-          "structure, full, indexes, incremental: what is done. Default: all of them, until onehop"
+          "The phases: structure, full, indexes, incremental. Default: all of them, until onehop"
               + " copy finish.")
   private List<String> only = new ArrayList<>();
 
@@ -114,13 +114,11 @@ final class CopyCommand extends Subcommand {
       split = ",",
       paramLabel = "KIND",
       description =
-          "insert, update, delete, ddl: which changes of the source are applied. Default: all.")
+          "The changes of the source to apply: insert, update, delete, ddl. Default: all.")
   private List<String> operations = new ArrayList<>();
 
-  @Option(
-      names = "--bench",
-      description = "The same as onehop bench copy, with the arguments of that.")
-  @SuppressWarnings("UnusedVariable") // BenchArguments finds it.
+  @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
+  @SuppressWarnings("UnusedVariable") // BenchArguments reads it
   private boolean bench;
 
   @Option(
@@ -136,40 +134,41 @@ final class CopyCommand extends Subcommand {
 
   private @Nullable List<String> benchArguments;
 
-  /** How fast it is copied, and in which order. */
+  /** The speed of the copy, and the order of its documents. */
   @HelpGroup("Speed")
   static final class Speed {
     @Option(
         names = "--readers",
         paramLabel = "N",
         description =
-            "How many ranges of each shard are read at the same time, 1 to 64. Default: 4.")
+            "The number of ranges of each shard that are read at the same time, 1 to 64. Default:"
+                + " 4.")
     private int readers = 4;
 
     @Option(
         names = "--batch",
         paramLabel = "N",
         description =
-            "How many documents are read and written at once, 1 to 100000. Default: 1000.")
+            "The number of documents that are read and written at once, 1 to 100000. Default: 1000.")
     private int batch = 1_000;
 
     @Option(
         names = "--rate",
         paramLabel = "N",
-        description = "Read so many documents per second at most, over all shards.")
+        description = "The most documents to read per second, over all shards.")
     private @Nullable Double rate;
 
     @Option(
         names = "--bytes-rate",
         paramLabel = "N",
-        description = "Write so many bytes per second at most.")
+        description = "The most bytes to write per second.")
     private @Nullable Double bytesRate;
 
     @Option(
         names = "--order-by",
         paramLabel = "INDEX",
         description =
-            "Read, and so insert, the documents of collections that have this index in its order:"
+            "Read and insert documents in the order of this index, in collections that have it:"
                 + " its name, or its key as JSON. Default: the shard key, or _id.")
     private @Nullable String order;
 
@@ -185,7 +184,7 @@ final class CopyCommand extends Subcommand {
     }
   }
 
-  /** Leaves the arguments of {@code copy --bench} to {@code bench copy}. */
+  /** Passes the arguments of {@code copy --bench} to {@code bench copy}. */
   static final class BenchArguments implements IParameterPreprocessor {
     @Override
     public boolean preprocess(
@@ -220,9 +219,9 @@ final class CopyCommand extends Subcommand {
   }
 
   private ClusterCopy copy() {
-    // Subcommands have no source, so the command line's parser can't tell.
+    // Not required by the parser, because subcommands have no --from.
     if (from == null || to == null) {
-      throw Failure.usage("--from and --to are needed (see onehop copy --help)");
+      throw Failure.usage("--from and --to are required (see onehop copy --help)");
     }
     if (resume && overwrite) {
       throw Failure.usage("--resume and --overwrite exclude each other");
@@ -254,7 +253,7 @@ final class CopyCommand extends Subcommand {
     }
   }
 
-  /** The values of an option, in lower case; all there are if none is given. */
+  /** The values of an option, in lower case; all values if none is given. */
   private static <E extends Enum<E>> Set<E> chosen(
       String option, List<String> names, Class<E> type, Set<E> all) {
     Set<E> chosen = EnumSet.noneOf(type);

@@ -17,14 +17,14 @@ import picocli.CommandLine.Option;
 final class CopyControlCommands {
   private CopyControlCommands() {}
 
-  /** Does something with a job. */
+  /** A command for a job. */
   private abstract static class OfJob extends Subcommand {
     @Option(
         names = "--to",
         required = true,
         paramLabel = "URL",
         description =
-            "The destination of the copy. A user's password is taken from ONEHOP_TO_PASSWORD.")
+            "The destination of the copy. A user's password comes from ONEHOP_TO_PASSWORD.")
     private String to;
 
     @Option(
@@ -54,7 +54,7 @@ final class CopyControlCommands {
       }
     }
 
-    /** Fails if what was asked for waits for a process. */
+    /** Fails if the request waits for a process that is not running. */
     void requireProcess(CopyControl control, String waits) throws InterruptedException {
       boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
       if (!done && !control.isWorkedOn()) {
@@ -65,7 +65,7 @@ final class CopyControlCommands {
   }
 
   /** {@code onehop copy pause}. */
-  @Command(name = "pause", header = "Have a copy rest.")
+  @Command(name = "pause", header = "Pause a copy.")
   static final class Pause extends OfJob {
     @Override
     void ask(CopyControl control) throws InterruptedException {
@@ -74,24 +74,24 @@ final class CopyControlCommands {
   }
 
   /** {@code onehop copy continue}. */
-  @Command(name = "continue", header = "Have a copy that rests go on.")
+  @Command(name = "continue", header = "Continue a paused copy.")
   static final class Continue extends OfJob {
     @Override
     void ask(CopyControl control) throws InterruptedException {
       control.proceed();
-      requireProcess(control, "goes on");
+      requireProcess(control, "continues");
     }
   }
 
   /** {@code onehop copy finish}. */
   @Command(
       name = "finish",
-      header = "Have a copy end as soon as it has caught up.",
+      header = "Finish a copy when it has caught up.",
       description = {
         "",
-        "Stop the writes to the source first. The copy then applies what the source has, builds"
-            + " unique and expiring indexes, says the cluster time, and ends. Without a process that"
-            + " runs the copy, the exit code is 1.",
+        "Stop the writes to the source first. The copy then applies the remaining changes, builds"
+            + " unique and expiring indexes, prints the cluster time, and ends. Without a process"
+            + " that runs the copy, the exit code is 1.",
         ""
       })
   static final class Finish extends OfJob {
@@ -108,9 +108,9 @@ final class CopyControlCommands {
   }
 
   /** {@code onehop copy status}. */
-  @Command(name = "status", header = "Print how far a copy is, as its job has it.")
+  @Command(name = "status", header = "Print the progress of a copy.")
   static final class Status extends OfJob {
-    @Option(names = "--json", description = "Print it as JSON, in place of text.")
+    @Option(names = "--json", description = "Print the progress as JSON, in place of text.")
     private boolean json;
 
     @Override

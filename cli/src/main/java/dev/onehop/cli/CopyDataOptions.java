@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What is copied or compared on this machine, and beside which other tools. */
+/** The data to copy or compare on this machine, and the other tools. */
 @HelpGroup("Data and tools")
 final class CopyDataOptions {
 
@@ -21,8 +21,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "sharded, replica-set, replica-set-to-sharded, sharded-to-replica-set: from what to what."
-              + " Default: sharded,replica-set (--quick: sharded).")
+          "The source and destination: sharded, replica-set, replica-set-to-sharded,"
+              + " sharded-to-replica-set. Default: sharded,replica-set (--quick: sharded).")
   @Nullable List<String> pairs;
 
   @Option(
@@ -36,13 +36,14 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "N",
       description =
-          "Into how many collections they are split, one after the other. Default: 1,5 (--quick: 1).")
+          "The numbers of collections that share the documents, measured one after the other."
+              + " Default: 1,5 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How often each tool is measured. Default: 5 (--quick: 1).")
+      description = "The number of measurements of each tool. Default: 5 (--quick: 1).")
   @Nullable Integer rounds;
 
   @Option(
@@ -50,11 +51,13 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "TOOL=PATH",
       description =
-          "Programs of other tools, installed as their documentation says. Each runs with its own"
-              + " defaults, in turn with OneHop.")
+          "Programs of other tools, installed by their documentation. Each runs with its own"
+              + " defaults, in turns with OneHop.")
   private Map<String, Path> rivals = new LinkedHashMap<>();
 
-  @Option(names = "--quick", description = "Few and small: shows that it works, in two minutes.")
+  @Option(
+      names = "--quick",
+      description = "Few and small copies: shows in two minutes that" + " everything works.")
   boolean quick;
 
   @Mixin ProgramOptions programs = new ProgramOptions();
@@ -83,7 +86,7 @@ final class CopyDataOptions {
   /**
    * The programs of the other tools.
    *
-   * @param known the tools that do what is measured
+   * @param known the tools for this measurement
    * @throws Failure if there is another one, or no such program
    */
   Map<CopyTool, Path> rivals(List<CopyTool> known) {
@@ -97,7 +100,7 @@ final class CopyDataOptions {
                   .orElseThrow(
                       () ->
                           Failure.usage(
-                              "--rival takes %s, and not '%s'"
+                              "--rival takes %s, not '%s'"
                                   .formatted(
                                       String.join(
                                           ", ", known.stream().map(CopyTool::label).toList()),

@@ -10,14 +10,14 @@ import picocli.CommandLine.Option;
 @Command(
     name = "reverse",
     sortOptions = false,
-    header = "Carry back what has changed since a copy was finished.",
+    header = "Copy changes back after a finished copy.",
     description = {
       "",
-      "After onehop copy finish the application works at the destination. This applies what"
-          + " changes there, from the moment of finishing on, to the old source, so that one can"
-          + " go back to it. Nothing is copied or dropped: nobody may have written to the old source"
-          + " since. It goes on until onehop copy finish --to OLD. Names and what is copied are as in"
-          + " the job that was finished; jobs with a filter can't be reversed.",
+      "After onehop copy finish the application uses the destination. This command applies later"
+          + " changes of the destination to the old source, so that you can return to it. It"
+          + " copies and drops no collections, and the old source must have had no writes since."
+          + " It runs until onehop copy finish --to OLD. The selection and the names are those in"
+          + " the finished job; a job with a filter cannot be reversed.",
       ""
     },
     footer = {
@@ -25,13 +25,13 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "  onehop copy reverse --from ... --to ... --resume",
-      "                             goes on after the process has ended",
+      "                             continues after the process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
       "                             ends it, once the writes to the new cluster have been stopped",
       "",
-      "Exit code: 0 done, 1 it can't begin or go on, 2 the command line was wrong, 130 interrupted",
-      "(--resume goes on)."
+      "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
+      "(--resume continues)."
     })
 final class CopyReverseCommand extends Subcommand {
   @Option(
@@ -39,15 +39,15 @@ final class CopyReverseCommand extends Subcommand {
       required = true,
       paramLabel = "NEW",
       description =
-          "Where the application works now: the destination of the copy that was finished. A user's"
-              + " password is taken from ONEHOP_FROM_PASSWORD.")
+          "The cluster of the application now: the destination of the finished copy. A user's"
+              + " password comes from ONEHOP_FROM_PASSWORD.")
   private String from;
 
   @Option(
       names = "--to",
       required = true,
       paramLabel = "OLD",
-      description = "The source of that copy; its password: ONEHOP_TO_PASSWORD.")
+      description = "The source of that copy; its password comes from ONEHOP_TO_PASSWORD.")
   private String to;
 
   @Option(
@@ -55,11 +55,11 @@ final class CopyReverseCommand extends Subcommand {
       paramLabel = "NAME",
       defaultValue = "copy",
       description =
-          "The name of the job that was finished, and of the one that is made at the old source."
-              + " Default: ${DEFAULT-VALUE}.")
+          "The name of the finished job, and of the new job at the old source. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String job;
 
-  @Option(names = "--resume", description = "Go on with the job.")
+  @Option(names = "--resume", description = "Continue the job.")
   boolean resume;
 
   @Option(

@@ -22,14 +22,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 
-/** How a copy is run and what is shown of it, the same of all that copy. */
+/** The options and the display of a running copy, the same for all copying commands. */
 final class CopyRunOptions {
   private static final long REFRESH_MILLIS = 250;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   /**
-   * Begins with both ends.
+   * Starts a builder with both clusters.
    *
    * @throws IllegalArgumentException if a URL is malformed
    */
@@ -41,10 +41,10 @@ final class CopyRunOptions {
   }
 
   /**
-   * Copies, and prints how far it came. A signal to stop interrupts the copy, which gives the job
-   * up, so that nobody has to wait for it.
+   * Runs a copy and prints the result. A signal to stop interrupts the copy, which then releases
+   * its lease, so that no other process has to wait for the lease.
    *
-   * @param prepare makes the copy
+   * @param prepare creates the copy
    */
   void run(Supplier<ClusterCopy> prepare, PrintWriter out, boolean json) {
     CopyProgress done;
@@ -70,7 +70,7 @@ final class CopyRunOptions {
     out.flush();
   }
 
-  /** Shows how far it is. */
+  /** Shows the progress. */
   private static final class Shown extends TimerTask {
     private final ClusterCopy copy;
     private final Progress progress;
@@ -85,7 +85,7 @@ final class CopyRunOptions {
     @Override
     public void run() {
       CopyProgress now = copy.progress();
-      // Where it fails at the beginning, its message stands alone.
+      // If the copy fails at its start, only the error message is printed.
       if (now.phase() != phase && now.phase() != CopyPhase.START) {
         phase = now.phase();
         progress.phase(now.phase().name().toLowerCase(Locale.ROOT));

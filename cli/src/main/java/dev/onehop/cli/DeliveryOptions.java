@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of commands that have rows written and streams read them. */
+/** The options of commands that write rows and read them with streams. */
 final class DeliveryOptions {
 
-  /** The name of all that can be measured. */
+  /** The name for all measurements. */
   static final String ALL = "all";
 
   private static final Duration MOST_TIME = Duration.ofHours(1);
@@ -29,8 +29,8 @@ final class DeliveryOptions {
       names = "--order",
       paramLabel = "key|total",
       description =
-          "In which order OneHop's streams give events: those of each document, or all of them, as"
-              + " a mongos does. Default: key; with an idle shard total.")
+          "The order of events in OneHop's streams: key for the events of each document, total"
+              + " for all events, as with a mongos. Default: key; with an idle shard total.")
   @Nullable String order;
 
   @HelpGroup("Streams")
@@ -38,8 +38,8 @@ final class DeliveryOptions {
       names = "--processes",
       paramLabel = "N",
       description =
-          "How many processes read: consumers that share the channels, 1 (the default) or 2; or the"
-              + " clients of load at most, 2 unless given.")
+          "The number of processes. Consumers share the channels: 1 (the default) or 2. Clients"
+              + " of load: the most processes, by default 2.")
   @Nullable Integer processes;
 
   @HelpGroup("Rows")
@@ -48,8 +48,8 @@ final class DeliveryOptions {
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "How long rows are written and read, after a warm-up: of live, idle-shard and load."
-              + " Default: 5s; idle-shard alone 10s; load with --quick 2s.")
+          "The time of live, idle-shard and load, after a warm-up. Default: 5s; idle-shard alone"
+              + " 10s; load with --quick 2s.")
   @Nullable Duration duration;
 
   @HelpGroup("Cluster")
@@ -57,12 +57,13 @@ final class DeliveryOptions {
       names = "--noop",
       paramLabel = "SECONDS",
       description =
-          "How often idle servers of a topology write a no-op, which a mongos' stream waits for."
-              + " Servers' own default is 10, config servers' 1. Default: consume 10, propagate 1.")
+          "The interval of the no-op writes of idle servers, in seconds, which a mongos' stream"
+              + " waits for. The servers' default is 10, and 1 for config servers. Default:"
+              + " consume 10, propagate 1.")
   @Nullable Integer noop;
 
   /**
-   * Checks the options that every command has.
+   * Checks the options of all these commands.
    *
    * @throws Failure if one is out of range, or they contradict each other
    */
@@ -70,22 +71,23 @@ final class DeliveryOptions {
     where.servers.check();
     new OptionRange("--noop", 1, 3_600).check(noop);
     if (noop != null && where.servers.existing) {
-      throw Failure.usage("--noop and --existing exclude each other: the servers run already");
+      throw Failure.usage(
+          "--noop and --existing exclude each other: the servers are already" + " running");
     }
     if (order != null && !order.equals("key") && !order.equals("total")) {
-      throw Failure.usage("--order takes key or total, and not '" + order + "'");
+      throw Failure.usage("--order takes key or total, not '" + order + "'");
     }
   }
 
-  /** Whether OneHop's streams are in the order of all events. */
+  /** Whether OneHop's streams have one order of all events. */
   boolean isTotal() {
     return "total".equals(order);
   }
 
   /**
-   * How long a measurement takes.
+   * The time of a measurement.
    *
-   * @param usual if that is not given
+   * @param usual the default
    * @throws Failure if it is out of range
    */
   Duration time(Duration usual) {
@@ -93,7 +95,7 @@ final class DeliveryOptions {
   }
 
   /**
-   * The time of an option, of up to an hour.
+   * Checks the time of an option, at most an hour.
    *
    * @throws Failure if it is out of range
    */

@@ -5,36 +5,36 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What {@code onehop doctor} found. Immutable.
+ * The result of {@code onehop doctor}. Immutable.
  *
  * @param version of this program and Java
- * @param exitCode 0, 1 or 3, as the command's help has them
- * @param modes the modes in which operations can be routed, and pipelining
+ * @param exitCode 0, 1 or 3, as in the command's help
+ * @param modes the possible routing modes, and pipelining
  * @param findings in the order of the checks
  */
 record Diagnosis(
     String version, int exitCode, String verdict, List<String> modes, List<Finding> findings) {
-  /** Where texts begin. */
+  /** The column of the texts. */
   private static final int INDENT = 22;
 
-  /** How good what a check found is. */
+  /** The severity of a finding. */
   enum Level {
     OK,
-    /** Not possible, and not needed. */
+    /** Not possible, and not necessary. */
     NO,
     WARNING,
     PROBLEM
   }
 
   /**
-   * What one check found.
+   * The result of one check.
    *
-   * @param advice what to do; empty for nothing
+   * @param advice the recommended action; empty for none
    * @param details one line each, such as for each server
    */
   record Finding(String check, Level level, String text, String advice, List<String> details) {}
 
-  /** Lines for people. */
+  /** The findings as text lines. */
   String toText(int width) {
     StringBuilder out = new StringBuilder();
     for (Finding each : findings) {
@@ -49,7 +49,7 @@ record Diagnosis(
     return out.append('\n').append(verdict).toString();
   }
 
-  /** Breaks lines between words only, so that names can be copied. */
+  /** Breaks lines only between words, so that names can be copied. */
   private static void wrap(StringBuilder out, String text, int indent, int width) {
     int column = INDENT;
     String space = "";
@@ -65,7 +65,7 @@ record Diagnosis(
     out.append('\n');
   }
 
-  /** The same as JSON. */
+  /** The diagnosis as JSON. */
   String toJson() {
     return new ObjectMapper().valueToTree(this).toPrettyString();
   }

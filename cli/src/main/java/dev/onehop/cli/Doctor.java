@@ -46,8 +46,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Examines a cluster: what its routers find out, and what they don't say. Reads only. Of use once,
- * to one thread.
+ * Examines a cluster: the status of its routers, and further facts that the routers do not report.
+ * Only reads. Used once, by one thread.
  */
 final class Doctor {
   private static final int NOT_ROUTED = 3;
@@ -58,7 +58,10 @@ final class Doctor {
   private static final List<String> READ =
       List.of("shards", "mongos", "databases", "collections", "chunks", "changelog", "version");
 
-  /** Without the first, moves are noticed late; without the second, no other cluster is refused. */
+  /**
+   * Optional rights. Without config.changelog, migrations are noticed late; without config.version,
+   * servers of another cluster are not refused.
+   */
   private static final Set<String> OPTIONAL = Set.of("config.changelog", "config.version");
 
   private final String url;
@@ -69,24 +72,24 @@ final class Doctor {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> modes = new ArrayList<>();
 
-  /** By the address from here. */
+  /** By the mapped address. */
   private final Map<String, Probe> probes = new ConcurrentHashMap<>();
 
-  /** Under the cluster's own names. */
+  /** With the names of the cluster's metadata. */
   private final Set<String> mongoses = new TreeSet<>();
 
   private final Map<String, List<String>> shards = new TreeMap<>();
 
-  /** What the URL leads to. */
+  /** The servers of the URL. */
   private List<String> seeds = List.of();
 
   /**
    * Checks the options.
    *
    * @param url with the password
-   * @param zones null for those of the URL
-   * @param connection settings and how long to wait for a server
-   * @throws IllegalArgumentException if the URL or the zones make no sense
+   * @param zones null for the zones of the URL
+   * @param connection settings and the longest wait for a server
+   * @throws IllegalArgumentException if the URL or the zones are invalid
    */
   Doctor(String url, @Nullable String zones, ConnectionOptions connection) {
     this.url = url;
@@ -106,7 +109,7 @@ final class Doctor {
     return zones == null ? builder : builder.preferredZones(zones.split(",", -1));
   }
 
-  /** Milliseconds for what waits more than once. */
+  /** Milliseconds for operations that wait more than once. */
   private long most() {
     return 2 * connection.timeout().toMillis();
   }
@@ -116,7 +119,7 @@ final class Doctor {
     return option.find() ? URLDecoder.decode(option.group(1), StandardCharsets.UTF_8) : null;
   }
 
-  /** Examines. Blocks, for some multiples of the timeout at most. */
+  /** Examines the cluster. Blocks for a few timeouts at most. */
   Diagnosis examine(Progress progress) throws InterruptedException {
     progress.phase("connecting");
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -126,17 +129,17 @@ final class Doctor {
         List<String> tables = metadata(config);
         progress.phase("starting routers");
         var direct = CompletableFuture.supplyAsync(() -> status(RoutingMode.DIRECT), threads);
-        direct.completeOnTimeout(unrouted("no answer in time"), most(), MILLISECONDS);
+        direct.completeOnTimeout(unrouted("no reply in time"), most(), MILLISECONDS);
         RouterStatus targeted = status(RoutingMode.TARGETED, tables.toArray(String[]::new));
         direct.join();
-        progress.phase("asking the servers");
+        progress.phase("querying the servers");
         probe(threads, targeted);
         boolean hidden = names();
         boolean isTargeted = affinity(targeted, hidden);
         zones();
         add(Level.OK, "round trips", "from here, the shortest of 20", "", probes(Probe::answers));
         tls();
-        String why = targeted.isReady() ? "no mongos beside a shard answers" : missing(targeted);
+        String why = targeted.isReady() ? "no mongos near a shard replies" : missing(targeted);
         mode(Level.PROBLEM, "targeted", "possible", isTargeted ? "" : why);
         mode(Level.NO, "direct", "possible, MongoDB does not support it", missing(direct.join()));
       }
@@ -167,7 +170,7 @@ final class Doctor {
         new Finding(check, level, withoutUser(text), level == Level.OK ? "" : advice, lines));
   }
 
-  /** Adds what was found, or that all is well. */
+  /** Adds a finding about some items, or a positive finding if there are none. */
   private void unless(
       List<String> found, Level level, String check, String ok, String text, String advice) {
     add(found.isEmpty() ? Level.OK : level, check, found.isEmpty() ? ok : text, advice, found);
@@ -180,7 +183,9 @@ final class Doctor {
     add(why.isEmpty() ? Level.OK : otherwise, name, why.isEmpty() ? text : why, "", List.of());
   }
 
-  /** Servers' messages may have the user's name; none has the password. */
+  /**
+   * Removes the user's name, which servers' messages may contain. They never contain the password.
+   */
   private String withoutUser(String text) {
     String user = settings.getCredential() == null ? "" : settings.getCredential().getUserName();
     return user == null || user.isEmpty()
@@ -221,14 +226,14 @@ final class Doctor {
       var found = admin.getCollection("system.version").find(isVersion).first();
       compatibility = found == null ? compatibility : found.getString("version");
     } catch (MongoCommandException e) {
-      // It takes a privilege that nothing else needs.
+      // The command requires a privilege that OneHop does not need otherwise.
     }
     Level level = version.startsWith("6.0.") ? Level.OK : Level.WARNING;
     String text = version + ", feature compatibility version " + compatibility;
     add(level, "version", text, "OneHop is tested with 6.0 only.", List.of());
   }
 
-  /** Whether operations can be routed by what the user may read. */
+  /** Whether the user's rights are sufficient for routing. */
   private boolean privileges(MongoDatabase config) {
     List<String> missing = new ArrayList<>();
     for (String each : READ) {
@@ -249,13 +254,18 @@ final class Doctor {
     return isEnough;
   }
 
-  /** Reads shards and mongoses. Some collections, by whose reads round trips can be measured. */
+  /**
+   * Reads shards and mongoses.
+   *
+   * @return some collections, whose reads serve to measure round trips
+   */
   private List<String> metadata(MongoDatabase config) {
     for (Document shard : config.getCollection("shards").find()) {
       String hosts = shard.getString("host").replaceFirst(".*/", "");
       shards.put(shard.getString("_id"), List.of(hosts.split(",", -1)));
     }
-    // A mongos writes the time every ten seconds; one that has ended stays in the list.
+    // A mongos writes the time every ten seconds; an entry stays in the list after the mongos has
+    // ended.
     var routers = config.getCollection("mongos");
     var newest = routers.find(Filters.exists("ping")).sort(Sorts.descending("ping")).first();
     if (newest != null) {
@@ -274,7 +284,7 @@ final class Doctor {
     return name.substring(0, name.lastIndexOf(':'));
   }
 
-  /** A name of the metadata as the application reaches it. */
+  /** The application's address for a name of the metadata. */
   private String mapped(String name) {
     String host = mapping.getOrDefault(host(name), host(name));
     return mapping.getOrDefault(name, host + name.substring(host(name).length()));
@@ -305,7 +315,7 @@ final class Doctor {
     servers.addAll(mapped(mongoses));
     shards.values().forEach(members -> servers.addAll(mapped(members)));
     status.shards().values().forEach(all -> all.forEach(each -> servers.add(name(each))));
-    servers.forEach(each -> probes.put(each, new Probe(each, 0, each + ": no answer")));
+    servers.forEach(each -> probes.put(each, new Probe(each, 0, each + ": no reply")));
     servers.forEach(each -> threads.execute(() -> probes.put(each, Probe.of(each, settings))));
     threads.shutdown();
     var unused = threads.awaitTermination(most(), MILLISECONDS);
@@ -322,13 +332,14 @@ final class Doctor {
     return found.map(Probe::toString).toList();
   }
 
-  /** Whether no mongos of the metadata can be reached. */
+  /** Checks the names of the metadata. Returns whether no mongos of the metadata can be reached. */
   private boolean names() {
     boolean hidden = !mongoses.isEmpty() && mapped(mongoses).stream().noneMatch(this::answers);
     List<String> silent = probes(probe -> !probe.answers());
     Level level = hidden ? Level.PROBLEM : Level.WARNING;
     String ok = "all " + probes.size() + " servers can be reached";
-    String text = hidden ? "config.mongos has names that lead nowhere" : "can't be reached";
+    String text =
+        hidden ? "config.mongos has names without a reachable server" : "can't be reached";
     String advice =
         hidden
             ? "Set onehop.hostMapping, FROM=TO for each mongos. " + suggestedMapping()
@@ -338,7 +349,7 @@ final class Doctor {
     return hidden;
   }
 
-  /** From the names that the URL's mongoses have in the metadata, if they tell. */
+  /** A mapping from the names that the URL's mongoses have in the metadata, if they report them. */
   private String suggestedMapping() {
     Map<String, String> names = new TreeMap<>();
     for (String seed : seeds) {
@@ -348,14 +359,14 @@ final class Doctor {
         Document status = client.getDatabase("admin").runCommand(new Document("serverStatus", 1));
         names.put(status.get("host", ""), seed);
       } catch (MongoException e) {
-        // It takes a privilege that nothing else needs.
+        // The command requires a privilege that OneHop does not need otherwise.
       }
     }
     names.keySet().retainAll(mongoses);
     return names.toString().replaceAll("[{} ]", "");
   }
 
-  /** Whether any shard has a mongos beside it that can be reached. */
+  /** Whether a shard has a near mongos that can be reached. */
   private boolean affinity(RouterStatus status, boolean hidden) {
     if (status.shards().isEmpty()) {
       return false;
@@ -370,17 +381,17 @@ final class Doctor {
       lines.add(shard + ": " + (beside.isEmpty() ? "none" : beside));
     }
     Level notAll = found > 0 ? Level.WARNING : Level.PROBLEM;
-    String text = "a mongos is beside " + found + " of " + shards.size() + " shards";
+    String text = "a mongos is near " + found + " of " + shards.size() + " shards";
     String advice =
         hidden
             ? ""
-            : "Operations of the others go to the nearest mongos. Run a mongos on the host of each"
-                + " shard's primary, or name those beside it by onehop.shardRouters.";
+            : "Operations of the other shards go to the nearest mongos. Run a mongos on the host"
+                + " of each shard's primary, or name the near ones with onehop.shardRouters.";
     add(found == shards.size() ? Level.OK : notAll, "affinity", text, advice, lines);
     return found > 0;
   }
 
-  /** By what a mongos is beside a shard. */
+  /** The reason why a mongos counts as near a shard. */
   private String reason(String shard, String router) {
     if (("," + option(OneHopProperty.SHARD_ROUTERS)).contains("," + shard + "=")) {
       return " (shardRouters)";
@@ -396,21 +407,21 @@ final class Doctor {
   private void zones() {
     if (zones != null) {
       List<String> empty = Stream.of(zones.split(",", -1)).filter(this::isEmpty).toList();
-      String text = "no mongos of the URL answers in";
+      String text = "no mongos of the URL replies in";
       String advice = "Start a mongos in each zone, and name it in the URL.";
       unless(empty, Level.WARNING, "zones", "each has a mongos of the URL", text, advice);
     }
   }
 
   private boolean isEmpty(String zone) {
-    // Hosts are separated as the alternatives of a regular expression.
+    // The hosts become alternatives of a regular expression.
     String hosts = zone.replaceFirst(".*=", "").replace(".", "\\.").replace("*", ".*");
     return seeds.stream().noneMatch(s -> answers(s) && s.matches("(?i)(" + hosts + ")(:\\d+)?"));
   }
 
   private void tls() {
     var tls = settings.getSslSettings();
-    String on = tls.isInvalidHostNameAllowed() ? "on, names are not verified" : "on, names fit";
+    String on = tls.isInvalidHostNameAllowed() ? "on, names are not verified" : "on, names match";
     String advice = "Add the names to the certificates, or set onehop.hostMapping.";
     List<String> rejected = probes(Probe::isRejectedByTls);
     String ok = tls.isEnabled() ? on : "off";

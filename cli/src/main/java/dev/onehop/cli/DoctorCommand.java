@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
     header = "Check whether operations can be routed on a cluster.",
     description = {
       "",
-      "Checks what the URL leads to, version, privileges, names, mongoses beside shards, zones,"
-          + " round trips, TLS, and which modes can be used. Everything is only read.",
+      "Checks the servers of the URL, version, privileges, names, mongoses near shards, zones,"
+          + " round trips, TLS, and the possible modes. Only reads.",
       ""
     },
     footer = {
@@ -40,13 +40,15 @@ final class DoctorCommand extends Subcommand {
       names = "--url",
       required = true,
       paramLabel = "URL",
-      description = "The application's, with onehop.* options. Password: ONEHOP_PASSWORD.")
+      description =
+          "The application's URL, with onehop.* options. The password comes from"
+              + " ONEHOP_PASSWORD.")
   private String url;
 
   @Option(
       names = "--zones",
       paramLabel = "ZONES",
-      description = "Zones to check, as the option onehop.preferredZones of the URL has them.")
+      description = "Zones to check, in the format of the URL's option onehop.preferredZones.")
   private @Nullable String zones;
 
   @Option(names = "--json", description = "Print JSON.")

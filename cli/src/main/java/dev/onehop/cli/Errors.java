@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns whatever ends a command into one line on standard error and an exit code. */
+/** Prints any error that ends a command as one line on standard error, and returns an exit code. */
 final class Errors implements IExecutionExceptionHandler, IParameterExceptionHandler {
 
   @Override
@@ -32,7 +32,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
   public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
     int exitCode = e instanceof Failure failure ? failure.exitCode() : Failure.RUN;
     String line = e.getMessage() == null ? e.getClass().getName() : Failure.firstLine(e);
-    // A server that died says why in its log's last lines: those are worth more than one line.
+    // The failure of a server includes the last lines of its log, which are printed in full.
     if (e instanceof Failure && e.getMessage() != null) {
       line = e.getMessage();
     }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How to be let in by servers that are there already. */
+/** The credentials for existing servers. */
 @HelpGroup("Cluster")
 final class ExistingOptions {
 
@@ -16,20 +16,20 @@ final class ExistingOptions {
       names = "--key-file",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_KEY_FILE}",
-      description = "The servers' key file, where they have access control (ONEHOP_KEY_FILE).")
+      description = "The servers' key file, if they have access control (ONEHOP_KEY_FILE).")
   @Nullable Path keyFile;
 
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
+      description = "PEM file of the trusted authority, if the servers have TLS (ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   /**
-   * Looks whether there are such files.
+   * Checks that the files exist.
    *
-   * @throws Failure if not
+   * @throws Failure if one is missing
    */
   void check() {
     requireFile("--key-file", keyFile);
@@ -44,7 +44,7 @@ final class ExistingOptions {
   }
 
   /**
-   * The servers.
+   * The existing servers with their credentials.
    *
    * @throws Failure if a password is missing
    */
@@ -61,13 +61,14 @@ final class ExistingOptions {
   /**
    * A cluster by its URL.
    *
-   * @throws Failure if the URL is none, holds a password, or names a user who has none
+   * @throws Failure if the URL is malformed, contains a password, or names a user without a
+   *     password
    */
   ClusterUrl url(String url) {
     return ClusterUrl.parse(url, System.getenv("ONEHOP_PASSWORD"), authority);
   }
 
-  /** How the user that was created for applications is let in by the servers' mongoses. */
+  /** Adds the credentials of the application's user to the URL of the servers' mongoses. */
   ClusterUrl application(ClusterUrl open) {
     return open.as(
         ExistingServers.APPLICATION,
@@ -75,7 +76,7 @@ final class ExistingOptions {
         authority);
   }
 
-  /** Passwords come by the environment, as command lines are seen by everybody. */
+  /** A password from the environment, because all users can see command lines. */
   private static String password(String variable) {
     String value = System.getenv(variable);
     if (value == null || value.isEmpty()) {

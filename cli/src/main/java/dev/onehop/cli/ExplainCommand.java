@@ -26,9 +26,9 @@ import picocli.CommandLine.Parameters;
     header = "Show which shards a filter is routed to, and why.",
     description = {
       "",
-      "Reads the routing table of a collection through a mongos of any sharded cluster and shows"
-          + " which chunks and shards a query with this filter must touch, what decided it, and"
-          + " which mongos it would go to. Nothing is read but the config database.",
+      "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
+          + " chunks and shards that a query with this filter must touch, the reason, and the"
+          + " mongos that it would go to. Reads only the config database.",
       ""
     },
     footer = {
@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
     })
 final class ExplainCommand extends Subcommand {
 
-  /** More would scroll away what matters. */
+  /** More lines would push the result off the screen. */
   private static final int MAX_CHUNKS = 20;
 
   @Option(
@@ -60,7 +60,7 @@ final class ExplainCommand extends Subcommand {
   @Override
   public Integer call() {
     if (namespace.indexOf('.') < 1 || namespace.endsWith(".")) {
-      throw Failure.usage("'" + namespace + "' is no namespace; write database.collection");
+      throw Failure.usage("'" + namespace + "' is not a namespace; write database.collection");
     }
     BsonDocument filter = filter(filterJson);
     String hosts = String.join(",", connection(url).getHosts());
@@ -87,7 +87,7 @@ final class ExplainCommand extends Subcommand {
     try {
       return BsonDocument.parse(json);
     } catch (JsonParseException | IllegalArgumentException e) {
-      throw Failure.usage("the filter is no JSON object: " + Failure.firstLine(e));
+      throw Failure.usage("the filter is not a JSON object: " + Failure.firstLine(e));
     }
   }
 
@@ -125,7 +125,9 @@ final class ExplainCommand extends Subcommand {
         "goes to     "
             + (shards.size() == 1 ? "one shard, " : shards.size() + " shards, ")
             + String.join(", ", shards)
-            + (explanation.broadcast() ? ", as nothing in the filter bounds the shard key" : ""));
+            + (explanation.broadcast()
+                ? ", because the filter does not restrict the shard key"
+                : ""));
     String routers =
         route.routers().stream()
             .map(router -> router.getHost() + ":" + router.getPort())

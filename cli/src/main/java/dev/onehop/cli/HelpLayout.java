@@ -12,8 +12,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The help of all commands: examples first, each command of them on one line that can be pasted,
- * and options in groups.
+ * The help of all commands: first the examples, each command on one line that can be pasted, then
+ * options in groups.
  */
 final class HelpLayout {
 
@@ -22,7 +22,7 @@ final class HelpLayout {
 
   private HelpLayout() {}
 
-  /** Lays out the help of a command and all of its subcommands. */
+  /** Sets the layout for a command and all of its subcommands. */
   static void apply(CommandLine command) {
     List<String> keys = new ArrayList<>(command.getHelpSectionKeys());
     keys.remove(UsageMessageSpec.SECTION_KEY_FOOTER);
@@ -35,7 +35,7 @@ final class HelpLayout {
     command.getSubcommands().values().forEach(HelpLayout::apply);
   }
 
-  /** The footer as it is written: a line is not broken to fit the terminal. */
+  /** The footer as written, without line breaks for the terminal's width. */
   private static String examples(Help help) {
     StringBuilder text = new StringBuilder();
     for (String line : help.commandSpec().usageMessage().footer()) {
@@ -44,7 +44,7 @@ final class HelpLayout {
     return text.isEmpty() ? "" : text.append('\n').toString();
   }
 
-  /** The options of a command that are shown, by group. */
+  /** The visible options of a command, by group. */
   static Map<String, List<OptionSpec>> groups(CommandSpec command) {
     Map<String, List<OptionSpec>> groups = new LinkedHashMap<>();
     groups.put(OWN, new ArrayList<>());
@@ -67,7 +67,7 @@ final class HelpLayout {
     groups(command)
         .forEach(
             (name, options) -> {
-              // All options decide about the width of a column, so that groups are in line.
+              // All options determine the width of a column, so that groups are aligned.
               Help.Layout layout =
                   help.createDefaultLayout(
                       command.options(), command.positionalParameters(), help.colorScheme());
@@ -87,7 +87,7 @@ final class HelpLayout {
     if (own != null || ofClass != null) {
       return own == null ? ofClass.value() : own.value();
     }
-    // Those that every command has.
+    // the options of every command
     return owner == OneHopCommand.class || owner.getName().startsWith("picocli.") ? LAST : OWN;
   }
 }

@@ -2,7 +2,7 @@ package dev.onehop.cli;
 
 import java.nio.file.Path;
 
-/** The folder that OneHop runs from: the sources' or a distribution's, as the launcher says. */
+/** The folder of OneHop's sources or distribution, set by the launcher. */
 final class Home {
 
   private Home() {}
@@ -11,7 +11,7 @@ final class Home {
     return Path.of(System.getProperty("onehop.home", "."));
   }
 
-  /** A file under it. */
+  /** A file below it. */
   static Path path(String relative) {
     return folder().resolve(relative);
   }

@@ -5,7 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Has a signal to stop interrupt a thread, and the JVM wait until that has cleaned up. */
+/**
+ * On a signal to stop, interrupts a thread and makes the JVM wait until the thread has cleaned up.
+ */
 final class Interruption implements AutoCloseable {
 
   private static final long MOST_SECONDS = 60;
@@ -21,9 +23,9 @@ final class Interruption implements AutoCloseable {
   }
 
   /**
-   * Holds until it is closed, for which the JVM waits.
+   * Starts the protection, which ends with {@link #close}.
    *
-   * @param thread which is interrupted
+   * @param thread the thread to interrupt
    */
   static Interruption of(Thread thread) {
     CountDownLatch ended = new CountDownLatch(1);
@@ -44,7 +46,7 @@ final class Interruption implements AutoCloseable {
     return new Interruption(hook, ended, asked);
   }
 
-  /** What a run on its own servers failed with: these may end before the thread is interrupted. */
+  /** The failure of a run on its own servers, which may end before the thread is interrupted. */
   Failure failure(Exception cause) {
     return asked.get() ? Failure.interrupted() : Failure.of(cause);
   }
@@ -55,7 +57,7 @@ final class Interruption implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is being stopped; the hook runs.
+      // The JVM is shutting down and runs the hook.
     }
   }
 }

@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code onehop jmh}: runs the benchmarks' jar in a process of its own, which this module does not
- * depend on.
+ * {@code onehop jmh}: runs the benchmarks' jar in a separate process, because this module does not
+ * depend on it.
  */
 @Command(
     name = "jmh",
@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
       "onehop jmh [PATTERN] [JMH OPTIONS]",
       "onehop jmh --check [PATTERN] [-rff FILE]"
     },
-    header = "Run the JMH benchmarks, or check that they are as fast as their bars say.",
+    header = "Run the JMH benchmarks, or check them against their bars.",
     footer = {
       "",
       "Examples:",
@@ -38,8 +38,8 @@ final class JmhCommand implements Callable<Integer> {
   @Option(
       names = "--check",
       description =
-          "Run a short subset, each benchmark beside its baseline in the same run, and fail if a"
-              + " ratio is under its bar, the annotation @Bar of the benchmark.")
+          "Run a short subset, each benchmark with its baseline in the same run. Fails if a ratio"
+              + " is below its bar, the annotation @Bar of the benchmark.")
   private boolean check;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say which clients are measured, with which workload. */
+/** The options of the measured clients and their workload. */
 final class LoadOptions {
 
   @Option(
@@ -27,11 +27,12 @@ final class LoadOptions {
         "Clients to measure: legacy and async (the official synchronous and reactive driver),"
             + " targeted-async, targeted-sync, direct-async, direct-sync (OneHop). Default: legacy,"
             + " async, targeted-async, direct-async.",
-        "To compare with, not with --url: near-mongos (async, with a server selector that takes the"
-            + " mongos of the shortest round trip), local-threshold-0 (by localThresholdMS=0),"
-            + " pipelined-only (async, pipelined, without routing), straight (the official drivers,"
-            + " each operation straight to its shard's mongod: no way to use a cluster, but a"
-            + " limit). Only these: beside the default ones."
+        "For comparison, not with --url:%nnear-mongos: async, with a server selector for the"
+            + " mongos with the shortest round trip;%nlocal-threshold-0: async, with"
+            + " localThresholdMS=0;%npipelined-only: async, pipelined, without"
+            + " routing;%nstraight: the official drivers, each operation directly to its shard's"
+            + " mongod, which is a limit and not a usable configuration.%nIf only these are"
+            + " named, the default modes are added."
       })
   @Nullable List<String> modes;
 
@@ -66,14 +67,15 @@ final class LoadOptions {
       names = "--seed",
       hidden = true,
       paramLabel = "N",
-      description = "Of the random order of the points. Default: another each time, shown.")
+      description =
+          "The seed of the random order of the points. Default: a new one each time," + " printed.")
   @Nullable Long seed;
 
   /**
-   * The modes that were named; the usual ones beside modes that are there to compare with only.
+   * The named modes; if all of them only serve for comparison, with the default modes.
    *
-   * @param usual where none is named
-   * @throws Failure if there is no such mode, or the topology or cluster is none for it
+   * @param usual the default modes
+   * @throws Failure if there is no such mode, or the topology or cluster does not support it
    */
   List<Mode> modes(List<Mode> usual, ClusterOptions where, @Nullable Topology topology) {
     if (modes != null && (modes.isEmpty() || names().contains(""))) {
@@ -94,7 +96,7 @@ final class LoadOptions {
     return chosen;
   }
 
-  /** The names that were given, if any. */
+  /** The given names, if any. */
   List<String> names() {
     return Stream.of(modes, peers)
         .filter(Objects::nonNull)
@@ -104,10 +106,10 @@ final class LoadOptions {
   }
 
   /**
-   * The workload with the number of records that was asked for.
+   * The workload with the requested number of records.
    *
-   * @param usualRecords where none was
-   * @throws Failure if it can't be read or its properties make no sense
+   * @param usualRecords the default number
+   * @throws Failure if it can't be read or its properties are invalid
    */
   Workload workload(long usualRecords) {
     Path file = workload == null ? Home.path("workloads/workloada") : workload;
@@ -123,15 +125,15 @@ final class LoadOptions {
     return read.withRecords(counts ? read.records() : usualRecords);
   }
 
-  /** The warm-up that was asked for; null if none was. */
+  /** The requested warm-up; null if none is given. */
   @Nullable Warmup warmup() {
     return warmup == null ? null : Warmup.of(warmup);
   }
 
   /**
-   * Of the random order of the points.
+   * The seed of the random order of the points.
    *
-   * @param run names a run of several benches, which have the same order; null for one alone
+   * @param run names a run of several benches, which have the same order; null for a single bench
    */
   long seed(@Nullable String run) {
     if (seed != null) {

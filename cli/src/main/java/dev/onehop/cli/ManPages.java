@@ -11,12 +11,12 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** Writes a manual page for each command, from the help; for the distribution. */
+/** Writes a manual page for each command, from the help, for the distribution. */
 public final class ManPages {
 
   private ManPages() {}
 
-  /** Writes them into the folder that is the first argument. */
+  /** Writes the pages into the folder of the first argument. */
   public static void main(String[] args) throws IOException {
     write(OneHopCommand.commandLine(), Files.createDirectories(Path.of(args[0])));
   }
@@ -80,7 +80,7 @@ public final class ManPages {
     return escaped(String.join(" ", paragraphs).replace("%n", "\n").replace("%%", "%").strip());
   }
 
-  /** What man(7) would take for its own. */
+  /** Escapes characters that have a meaning in man(7). */
   private static String escaped(String text) {
     return text.replace("\\", "\\e").replace("-", "\\-").replaceAll("(?m)^([.'])", "\\\\&$1");
   }

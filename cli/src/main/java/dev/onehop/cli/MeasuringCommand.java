@@ -19,28 +19,28 @@ import picocli.CommandLine.Option;
 @Command(sortOptions = false)
 abstract class MeasuringCommand extends Subcommand {
 
-  /** Documents that are loaded where nothing else is said. */
+  /** The default number of documents. */
   static final long DEFAULT_RECORDS = 10_000;
 
-  /** Operations per second of scenarios where nothing else is said. */
+  /** The default rate of scenarios, in operations per second. */
   static final double DEFAULT_RATE = 300;
 
   @Mixin ClusterOptions where = new ClusterOptions();
 
   @Mixin ResultsOptions results = new ResultsOptions();
 
-  @Option(names = "--quick", description = "Measure for less time, and less: rough figures.")
+  @Option(names = "--quick", description = "Fewer and shorter measurements, for rough figures.")
   boolean quick;
 
   /**
-   * What the options ask for.
+   * The plan of the options.
    *
-   * @param topology what is started; null for a cluster of the user's own
+   * @param topology the topology to start; null for a cluster of the user
    * @throws Failure if they contradict each other or are out of range
    */
   abstract PointsPlan plan(Workload workload, @Nullable Topology topology);
 
-  /** The workload with the number of records that is loaded. */
+  /** The workload with the number of records to load. */
   Workload workload() {
     return Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(DEFAULT_RECORDS);
   }
@@ -50,12 +50,12 @@ abstract class MeasuringCommand extends Subcommand {
     return ClientPlan.ONE;
   }
 
-  /** The topology to start; null for a cluster of the user's own. */
+  /** The topology to start; null for a cluster of the user. */
   @Nullable Topology topology() {
     return where.topology(spec.commandLine().getParseResult(), List.of());
   }
 
-  /** Is called at the end, also if the run has failed. */
+  /** Called at the end, also after a failed run. */
   void ended(Path folder) {}
 
   @Override

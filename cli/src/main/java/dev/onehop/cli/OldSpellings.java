@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * Old spellings of {@code bench}, which had all options itself: {@code --scenario NAME}, {@code
- * --rate R} and the options of points choose the command that has them now.
+ * Earlier spellings of {@code bench}, which used to have all options itself. {@code --scenario
+ * NAME}, {@code --rate R} and the options of points select the command that has them now.
  */
 final class OldSpellings implements IParameterPreprocessor {
 
@@ -26,7 +26,7 @@ final class OldSpellings implements IParameterPreprocessor {
   public boolean preprocess(
       Stack<String> args, CommandSpec command, @Nullable ArgSpec arg, Map<String, Object> info) {
     List<String> given = new ArrayList<>(args);
-    Collections.reverse(given); // The first argument is on top.
+    Collections.reverse(given); // the first argument is on top
     if (!given.isEmpty() && !command.subcommands().containsKey(given.get(0))) {
       List<String> today = today(given, command);
       Collections.reverse(today);
@@ -82,7 +82,7 @@ final class OldSpellings implements IParameterPreprocessor {
     return equals < 0 ? argument : argument.substring(0, equals);
   }
 
-  /** Removes an option and returns its value; null if it is not there. */
+  /** Removes an option and returns its value; null if it is missing. */
   private static @Nullable String take(List<String> arguments, String option) {
     for (int i = 0; i < arguments.size(); i++) {
       String argument = arguments.get(i);

@@ -14,7 +14,7 @@ import picocli.CommandLine.ScopeType;
 /** The {@code onehop} command. */
 @Command(
     name = "onehop",
-    description = "Shard-aware routing for MongoDB: measure it, look into it.",
+    description = "Shard-aware routing for MongoDB: measurements and tools.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       BenchCommand.class,
@@ -32,14 +32,14 @@ import picocli.CommandLine.ScopeType;
     footer = {
       "",
       "Examples:",
-      "  onehop bench               what would shard-aware routing buy me?",
-      "  onehop consume --quick     how fast and how late are change events, in order?",
+      "  onehop bench               what is the effect of shard-aware routing?",
+      "  onehop consume --quick     how fast are change events, in order, and what is their lag?",
       "  onehop copy --from ... --to ...",
-      "                             copy a cluster while it lives",
+      "                             copy a cluster while it is in use",
       "  onehop doctor --url ...    can operations be routed on this cluster?",
-      "  onehop propagate           how long does a write take to be seen elsewhere?",
+      "  onehop propagate           how long until a write arrives at other applications?",
       "  onehop verify --from ... --to ...",
-      "                             do two clusters have the same in them?",
+      "                             do two clusters have the same content?",
       "  onehop topology up         keep a cluster over three regions running",
       "  onehop COMMAND --help      all options of a command"
     })
@@ -49,10 +49,10 @@ public final class OneHopCommand extends Subcommand {
       names = "--debug",
       scope = ScopeType.INHERIT,
       description = "Show stack traces of errors (also: ONEHOP_DEBUG=1).")
-  @SuppressWarnings("UnusedVariable") // Errors looks for it among arguments that may not parse.
+  @SuppressWarnings("UnusedVariable") // Errors looks for it among arguments that may not parse
   private boolean debug;
 
-  /** Only the picocli library makes one. */
+  /** Created by picocli. */
   OneHopCommand() {}
 
   /** Runs the command line and ends the JVM with its exit code. */
@@ -64,7 +64,7 @@ public final class OneHopCommand extends Subcommand {
   public static CommandLine commandLine() {
     Errors errors = new Errors();
     CommandLine commandLine = new CommandLine(new OneHopCommand());
-    // JMH's options are JMH's to read.
+    // JMH parses its own options.
     Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
         .setUnmatchedOptionsArePositionalParams(true);
     CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
@@ -89,7 +89,7 @@ public final class OneHopCommand extends Subcommand {
     return new RunLast().execute(parsed);
   }
 
-  /** An option that stands before the command it is meant for would be ignored. */
+  /** Refuses an option before the command that it belongs to, because it would be ignored. */
   private static void refuseMisplaced(ParseResult parsed) {
     ParseResult above = parsed;
     while (above.hasSubcommand() && !above.isUsageHelpRequested()) {
@@ -102,7 +102,7 @@ public final class OneHopCommand extends Subcommand {
               option -> {
                 throw new ParameterException(
                     command.commandLine(),
-                    "%s stands before %s, which does not read it; write it behind"
+                    "%s is before %s, which ignores it; write it after the command"
                         .formatted(option.longestName(), command.name()));
               });
       above = below;

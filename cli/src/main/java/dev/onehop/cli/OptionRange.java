@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 record OptionRange(String option, int least, int most) {
 
   /**
-   * Checks a value; null, which was not given, is in any range.
+   * Checks a value; null, for a missing option, is in every range.
    *
    * @throws Failure if it is out of range
    */
@@ -20,7 +20,7 @@ record OptionRange(String option, int least, int most) {
   }
 
   /**
-   * Checks each value of a list; null, which was not given, is in any range.
+   * Checks each value of a list; null, for a missing option, is in every range.
    *
    * @throws Failure if one is out of range
    */
@@ -30,14 +30,14 @@ record OptionRange(String option, int least, int most) {
     }
   }
 
-  /** The value of an option, or the usual one if it was not given; checked. */
+  /** The value of an option, or the default; checked. */
   int value(@Nullable Integer given, int usual) {
     int value = given == null ? usual : given;
     check(value);
     return value;
   }
 
-  /** The values of an option, sorted, each once, or the usual ones; checked. */
+  /** The values of an option, sorted, each once, or the default; checked. */
   List<Integer> values(@Nullable List<Integer> given, List<Integer> usual) {
     List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
     check(values);

@@ -6,12 +6,12 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Defaults of some commands for options that others have, too. What measures something else than
- * the distance has its shards near; what looks at servers does not wait long.
+ * Defaults of some commands for common options. Commands that do not measure distances have near
+ * shards; commands that examine servers wait only a short time.
  */
 final class OwnDefaults implements IDefaultValueProvider {
 
-  /** Only the picocli library makes one. */
+  /** Created by picocli. */
   OwnDefaults() {}
 
   @Override

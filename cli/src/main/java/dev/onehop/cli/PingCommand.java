@@ -6,11 +6,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code onehop bench ping}: the example of a command that measures. */
+/** {@code onehop bench ping}: the example of a measuring command. */
 @Command(
     name = "ping",
     sortOptions = false,
-    header = "How long a ping takes through each mongos.",
+    header = "Measure a ping through each mongos.",
     footer = {
       "",
       "Examples:",
@@ -23,13 +23,16 @@ final class PingCommand extends Subcommand {
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
-  @Option(names = "--rounds", paramLabel = "N", description = "Over all mongoses. Default: 3.")
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "The number of rounds over all" + " mongoses. Default: 3.")
   private int rounds = 3;
 
   @Option(
       names = "--pings",
       paramLabel = "N",
-      description = "Of each mongos in a round. Default: 1000.")
+      description = "The number of pings of each mongos in a round. Default: 1000.")
   private int pings = 1000;
 
   @Override

@@ -26,11 +26,12 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench points}. */
 @Command(
     name = "points",
-    header = "Throughput and latency by number of threads, in closed loops.",
+    header = "Measure throughput and latency by number of threads, in closed loops.",
     description = {
       "",
-      "Each thread begins an operation when the one before has ended. Every mode is measured at each"
-          + " number of threads, official clients also with the driver's default pool of 100.",
+      "Each thread starts an operation when the one before has ended. Every mode is measured at"
+          + " each number of threads, official clients also with the driver's default pool of"
+          + " 100.",
       ""
     },
     footer = {
@@ -68,13 +69,13 @@ final class PointsCommand extends MeasuringCommand {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Many requests in flight on each connection, for all modes but those of the synchronous"
-              + " driver. Default: both for targeted-async and direct-async.")
+          "Many requests in flight on each connection, for all modes except the synchronous"
+              + " driver's. Default: both for targeted-async and direct-async.")
   @Nullable String pipelining;
 
   @ArgGroup Bound bound = new Bound();
 
-  /** How long a point is measured. */
+  /** The bound of a point. */
   static final class Bound {
     @Option(
         names = "--duration",
@@ -94,17 +95,17 @@ final class PointsCommand extends MeasuringCommand {
       names = "--rounds",
       paramLabel = "N",
       description =
-          "Measure all points N times over, each time in another random order, and show each point's"
-              + " median round. From 5 on, ratios to the best official client have a 95 %% interval."
-              + " Default: 1.")
+          "Measure all points N times, each time in another random order, and show each point's"
+              + " median round. From 5 on, ratios to the best official client have a 95 %%"
+              + " interval. Default: 1.")
   int rounds = 1;
 
   @Option(
       names = "--clients",
       paramLabel = "N",
       description =
-          "Client processes for each point, started together; --threads and --connections are each"
-              + " one's own. Default: 1. On many machines: see docs/many-clients.md.")
+          "Client processes for each point, started together; --threads and --connections apply"
+              + " to each client. Default: 1. On many machines: see docs/many-clients.md.")
   @Nullable Integer clients;
 
   @Option(
@@ -146,8 +147,8 @@ final class PointsCommand extends MeasuringCommand {
     if (seedExperiment) {
       if (quick || threads != null || connections != null || bound.duration != null) {
         throw Failure.usage(
-            "--seed-experiment has its own threads, connections and time; of these options it takes"
-                + " --records and --operations");
+            "--seed-experiment sets threads, connections and time; of these options it accepts"
+                + " only --records and --operations");
       }
       return plan.seedExperiment(
           modes, variants, warmup, workload.records(), operations(PointsPlan.SEED_THREADS));
@@ -174,14 +175,14 @@ final class PointsCommand extends MeasuringCommand {
     atLeastOne("--operations", bound.operations);
     int most = Collections.max(threadCounts);
     if (bound.operations < most) {
-      // YCSB would run fewer threads than the point says.
+      // YCSB would run fewer threads than the point reports.
       throw Failure.usage(
           "--operations %d: fewer than threads (%d)".formatted(bound.operations, most));
     }
     return bound.operations;
   }
 
-  /** The time that a point is measured: the given one, or the usual one. */
+  /** The measured time of a point: the given one, or the default. */
   static Duration measuredTime(@Nullable Duration given, boolean quick) {
     if (given == null) {
       return Duration.ofSeconds(quick ? 5 : 10);
@@ -210,15 +211,15 @@ final class PointsCommand extends MeasuringCommand {
   }
 
   /**
-   * The clients that the options ask for.
+   * The clients of the options.
    *
-   * @param podIndex the index that Kubernetes gives, null elsewhere
+   * @param podIndex the index from Kubernetes, null elsewhere
    * @throws Failure if they contradict each other or are out of range
    */
   ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
     if (clients == null) {
       if (client != null) {
-        throw Failure.usage("--client goes with --clients");
+        throw Failure.usage("--client requires --clients");
       }
       return ClientPlan.ONE;
     }
@@ -227,7 +228,7 @@ final class PointsCommand extends MeasuringCommand {
       throw Failure.usage("--seed-experiment and --clients exclude each other");
     }
     if (Mode.named(load.names(), List.of()).stream().anyMatch(Mode::isPeer)) {
-      throw Failure.usage("modes to compare with and --clients exclude each other");
+      throw Failure.usage("modes for comparison and --clients exclude each other");
     }
     if (bound.operations != null
         && bound.operations < (long) clients * Collections.max(chosenThreads())) {
@@ -248,7 +249,7 @@ final class PointsCommand extends MeasuringCommand {
       throw Failure.usage("--client " + index + ": must be from 0 to " + (clients - 1));
     }
     if (where.url == null) {
-      throw Failure.usage("--client goes with --url: the others must find the same cluster");
+      throw Failure.usage("--client requires --url: the other clients must reach the same cluster");
     }
     if (run == null || run.isBlank()) {
       throw Failure.usage("--client needs --run NAME, the same for all clients of this run");
@@ -268,7 +269,7 @@ final class PointsCommand extends MeasuringCommand {
     try {
       return given == null || given.isEmpty() ? null : Integer.valueOf(given);
     } catch (NumberFormatException e) {
-      throw Failure.usage("JOB_COMPLETION_INDEX is no number: " + given);
+      throw Failure.usage("JOB_COMPLETION_INDEX is not a number: " + given);
     }
   }
 

@@ -13,17 +13,17 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one server answers. Immutable.
+ * The replies of one server. Immutable.
  *
- * @param address as it is reached from here
- * @param nanos of the shortest of some round trips
- * @param failure why it can't be reached; null if it answers
+ * @param address the address that this machine uses
+ * @param nanos the shortest of some round trips
+ * @param failure why it can't be reached; null if it replies
  */
 record Probe(String address, long nanos, @Nullable String failure) {
   private static final int PINGS = 20;
 
   /**
-   * Asks a server, without authentication. Blocks.
+   * Probes a server without authentication. Blocks.
    *
    * @param settings of the cluster's clients
    */
@@ -59,7 +59,7 @@ record Probe(String address, long nanos, @Nullable String failure) {
     return failure == null;
   }
 
-  /** Whether the server is there and its certificate is not accepted. */
+  /** Whether the server is up but its certificate is rejected. */
   boolean isRejectedByTls() {
     return failure != null && failure.matches("(?is).*(certif|PKIX|SSL|subject alternative).*");
   }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say which programs to start as servers. */
+/** The options of the servers' programs. */
 @HelpGroup("Cluster")
 final class ProgramOptions {
 
@@ -14,7 +14,7 @@ final class ProgramOptions {
       names = "--mongod",
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
+      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or downloaded.")
   @Nullable Path mongod;
 
   @Option(
@@ -22,14 +22,14 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOS}",
       description =
-          "The mongos to run (also: ONEHOP_MONGOS). Default: found or fetched; where there is none,"
-              + " a stand-in router, announced.")
+          "The mongos to run (also: ONEHOP_MONGOS). Default: found or downloaded; if there is"
+              + " none, a stand-in router, with a notice.")
   @Nullable Path mongos;
 
   /**
-   * Looks whether there are such programs.
+   * Checks that the programs exist.
    *
-   * @throws Failure if not
+   * @throws Failure if one is missing
    */
   void check() {
     requireProgram("--mongod", mongod);
@@ -37,15 +37,15 @@ final class ProgramOptions {
   }
 
   /**
-   * Looks whether there is such a program.
+   * Checks that a program exists.
    *
    * @param path null if the option was not given
-   * @throws Failure if not
+   * @throws Failure if it is missing
    */
   static void requireProgram(String option, @Nullable Path path) {
     if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
       throw Failure.usage(
-          option + " " + path + (Files.exists(path) ? " is no program" : ": no such file"));
+          option + " " + path + (Files.exists(path) ? " is not executable" : ": no such file"));
     }
   }
 }

@@ -8,17 +8,17 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Asks what to measure, in a terminal. */
+/** Asks in a terminal for the measurements and their sizes. */
 final class Prompts {
 
   private final BufferedReader in;
   private final PrintStream out;
 
   /**
-   * Asks.
+   * Creates the prompts.
    *
-   * @param in where answers come from
-   * @param out where questions go
+   * @param in the source of the answers
+   * @param out the destination of the questions
    */
   Prompts(BufferedReader in, PrintStream out) {
     this.in = in;
@@ -26,9 +26,9 @@ final class Prompts {
   }
 
   /**
-   * Shows the menu, and asks until an answer is on it.
+   * Shows the menu, and repeats the question until the answer is on it.
    *
-   * @param all what can be measured
+   * @param all the possible measurements
    * @return one of them, or all
    * @throws Failure if the input has ended
    */
@@ -44,7 +44,7 @@ final class Prompts {
   }
 
   /**
-   * Asks for a number until there is one in the range; an empty answer is the default.
+   * Asks for a number until one is in the range; an empty answer selects the default.
    *
    * @throws Failure if the input has ended
    */
@@ -61,7 +61,7 @@ final class Prompts {
   }
 
   /**
-   * Asks for one or several numbers, with commas between, until all are in the range.
+   * Asks for one or several numbers, separated by commas, until all are in the range.
    *
    * @throws Failure if the input has ended
    */
@@ -97,7 +97,7 @@ final class Prompts {
     }
     if (line == null) {
       out.println();
-      throw Failure.usage("no answer; see onehop propagate --help for the flags to give instead");
+      throw Failure.usage("no answer; see onehop propagate --help for the options");
     }
     return line.isBlank() ? usual : line.strip();
   }

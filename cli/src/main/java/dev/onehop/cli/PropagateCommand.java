@@ -24,22 +24,22 @@ import picocli.CommandLine.Option;
     name = "propagate",
     defaultValueProvider = OwnDefaults.class,
     sortOptions = false,
-    header = "Measure how long a write takes to be seen elsewhere.",
+    header = "Measure the time until a write arrives at other applications.",
     description = {
       "",
-      "Starts a sharded cluster on this machine, or uses yours, writes objects, and times until they"
-          + " are seen: by the official driver's change stream through a mongos, by OneHop's stream"
-          + " of each shard as events come, and by the same put in order. All three are open in"
-          + " every test, and every object is checked: lost, doubled.",
+      "Starts a sharded cluster on this machine, or uses yours, writes objects, and measures the"
+          + " time until they arrive. It reads them by the official driver's change stream"
+          + " through a mongos, and by OneHop's stream of each shard in arrival order and sorted."
+          + " All three are open in every test, and every object is checked: lost, doubled.",
       "",
-      "  client-to-client  written by one application, seen by another's change stream",
+      "  client-to-client  written by one application, read by another's change stream",
       "  mongo-to-client   the same, written by another program through a mongos",
       "  client-to-mongo   written by the application, read with majority by others",
-      "  bootstrap         a query subscribed to for the first time",
-      "  initial-sync      all documents of a collection handed over",
-      "  load              many clients that bootstrap, write and listen at once",
+      "  bootstrap         the first subscription to a query",
+      "  initial-sync      all documents of a collection are delivered",
+      "  load              many clients that bootstrap, write and read at once",
       "",
-      "In a terminal it asks what to measure, unless --measure says so. Without a terminal, and"
+      "In a terminal it asks what to measure, unless --measure is given. Without a terminal, and"
           + " without --measure, it measures everything."
     },
     footer = {
@@ -54,7 +54,7 @@ import picocli.CommandLine.Option;
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:every object came once",
+      "0:every object arrived once",
       "1:the run failed, or objects did not",
       "2:the command line was wrong",
       "130:interrupted; finished measurements are kept"
@@ -74,7 +74,7 @@ final class PropagateCommand extends Subcommand {
   private static final double MOST_RATE = 100_000;
   private static final Duration MOST_AWAIT = Duration.ofSeconds(60);
 
-  /** The launcher says whether both standard input and error are a terminal. */
+  /** The launcher sets it if both standard input and error are a terminal. */
   private static final String PROMPTS = "onehop.prompts";
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
@@ -82,7 +82,8 @@ final class PropagateCommand extends Subcommand {
   @Option(
       names = "--tests",
       paramLabel = "N",
-      description = "Tests of each that are timed, after one that is not. Default: 5 (--quick: 3).")
+      description =
+          "The number of timed tests of each, after one warm-up. Default: 5 (--quick: 3).")
   @Nullable Integer tests;
 
   @HelpGroup("Rows")
@@ -91,7 +92,7 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "Objects to insert per test, or to subscribe to. A list for a chart. Default: 1000"
+          "Objects to insert or to subscribe to per test. A list for a chart. Default: 1000"
               + " (--quick: 200).")
   @Nullable List<Integer> documents;
 
@@ -116,7 +117,7 @@ final class PropagateCommand extends Subcommand {
       names = "--rate",
       paramLabel = "R",
       description =
-          "Writes per second, from whose intended begin times count. Default: each begins when the"
+          "Writes per second; times count from the intended start. Default: each starts when the"
               + " one before was acknowledged.")
   @Nullable Double rate;
 
@@ -127,7 +128,7 @@ final class PropagateCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "1s",
       description =
-          "How long servers may wait for events before they answer without any, as in the driver's"
+          "The time that servers may wait for events before an empty reply, as in the driver's"
               + " maxAwaitTime. Default: ${DEFAULT-VALUE}.")
   private Duration await;
 
@@ -136,7 +137,8 @@ final class PropagateCommand extends Subcommand {
       names = "--clients",
       split = ",",
       paramLabel = "N",
-      description = "How many clients load has. A list for a chart. Default: 1,4,8 (--quick: 2).")
+      description =
+          "The number of clients of load. A list for a chart. Default: 1,4,8 (--quick:" + " 2).")
   @Nullable List<Integer> clients;
 
   @HelpGroup("Rows")
@@ -150,7 +152,7 @@ final class PropagateCommand extends Subcommand {
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
-  /** What was asked for, as options. */
+  /** The answers as options. */
   private final List<String> answers = new ArrayList<>();
 
   @Override
@@ -165,7 +167,7 @@ final class PropagateCommand extends Subcommand {
                     .withWaitingStreams(true)
                     .noopSeconds(options.noop == null ? 1 : options.noop));
     if (options.names == null && Boolean.getBoolean(PROMPTS)) {
-      // What can't be used is said before the questions.
+      // Reports errors before the questions.
       check();
       ResultsFolder.requireEmpty(results.out);
       ask();
@@ -179,12 +181,12 @@ final class PropagateCommand extends Subcommand {
     return 0;
   }
 
-  /** The topology to start; null for a cluster of the user's own. */
+  /** The topology to start; null for a cluster of the user. */
   @Nullable Topology topology() {
     return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
-  /** Asks for what the command line leaves open. */
+  /** Asks for options that are missing on the command line. */
   private void ask() {
     Prompts prompts =
         new Prompts(
@@ -226,7 +228,7 @@ final class PropagateCommand extends Subcommand {
     answers.add(values.stream().map(String::valueOf).collect(Collectors.joining(",")));
   }
 
-  /** What repeats the run, with the answers as options. */
+  /** The command line that repeats the run, with the answers as options. */
   private String commandLine() {
     List<String> arguments = new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
     arguments.addAll(answers);
@@ -245,7 +247,7 @@ final class PropagateCommand extends Subcommand {
     return options.quick ? 20 : USUAL_BATCH;
   }
 
-  /** What is measured without being asked for. */
+  /** The selected measurements, by default all. */
   List<Measurement> measurements() {
     if (options.names == null || options.names.equals(List.of(DeliveryOptions.ALL))) {
       return List.of(Measurement.values());
@@ -254,9 +256,9 @@ final class PropagateCommand extends Subcommand {
   }
 
   /**
-   * Fails if options contradict each other or are out of range.
+   * Checks that options do not contradict each other and are in range.
    *
-   * @throws Failure which
+   * @throws Failure with the first error
    */
   private void check() {
     options.check(where);
@@ -284,7 +286,7 @@ final class PropagateCommand extends Subcommand {
   }
 
   /**
-   * What the options ask for.
+   * The plan of the options.
    *
    * @throws Failure if they contradict each other or are out of range
    */

@@ -19,11 +19,11 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench rate}. */
 @Command(
     name = "rate",
-    header = "Latency at fixed rates.",
+    header = "Measure latency at fixed rates.",
     description = {
       "",
-      "Issues operations at intended times, from which latencies count: of each mode with the"
-          + " driver's pool of 100, of official ones also with --connections, of routed ones also"
+      "Issues operations at intended times, from which latencies count. Each mode has the"
+          + " driver's pool of 100; official ones also run with --connections, and routed ones"
           + " pipelined.",
       ""
     },
@@ -55,7 +55,7 @@ final class RateCommand extends MeasuringCommand {
           "The other pool of official clients, and sockets of pipelined ones. Default: 5.")
   int connections = PointsPlan.SEED_CONNECTIONS;
 
-  @Option(names = "--pipelining", paramLabel = "on|off|both", description = "As for bench points.")
+  @Option(names = "--pipelining", paramLabel = "on|off|both", description = "See bench points.")
   @Nullable String pipelining;
 
   @Option(
@@ -65,7 +65,7 @@ final class RateCommand extends MeasuringCommand {
       description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
   @Nullable Duration duration;
 
-  @Option(names = "--rounds", paramLabel = "N", description = "As for bench points. Default: 1.")
+  @Option(names = "--rounds", paramLabel = "N", description = "See bench points. Default: 1.")
   int rounds = 1;
 
   @Override
@@ -77,7 +77,7 @@ final class RateCommand extends MeasuringCommand {
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
     Duration measured = PointsCommand.measuredTime(duration, quick);
     if (measured.toMillis() % 1000 != 0) {
-      throw Failure.usage("--duration takes whole seconds at a rate");
+      throw Failure.usage("--duration must be in whole seconds");
     }
     rates.forEach(ArrivalOptions::check);
     return PointsPlan.of(load.properties, atLeastOne("--rounds", rounds), load.seed(null))

@@ -14,17 +14,17 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop report}. */
 @Command(
     name = "report",
-    header = "Draw a run's report and table again from its results, of any command that measures.",
+    header = "Render the report and table of a run again, of any measuring command.",
     footer = {
       "",
       "Example:",
       "  onehop report onehop-results/2026-11-21T10-30-00",
       "",
-      "Percentile curves are drawn if the run's HdrHistogram logs still lie beside its results."
+      "Percentile curves are drawn if the run's folder still has its HdrHistogram logs."
     })
 final class ReportCommand extends Subcommand {
 
-  @Parameters(paramLabel = "DIR", description = "The run's folder, with results.json in it.")
+  @Parameters(paramLabel = "DIR", description = "The run's folder with its results.json.")
   private Path folder;
 
   @Option(

@@ -21,9 +21,9 @@ final class ResultsFolder {
   private ResultsFolder() {}
 
   /**
-   * An empty folder: results of two runs must not mix.
+   * Creates the folder, or checks that it is empty, because results of two runs must not mix.
    *
-   * @param out what the user gave; null for a new one under {@code onehop-results}
+   * @param out the user's folder; null for a new one under {@code onehop-results}
    * @throws Failure if it is not empty, or can't be written
    */
   static Path create(@Nullable Path out) {
@@ -34,10 +34,10 @@ final class ResultsFolder {
     try {
       Files.createDirectories(folder);
       requireEmpty(folder);
-      // Before anything is started: whether results can be written there in the end.
+      // Before anything is started, checks that results can be written.
       Files.delete(Files.createTempFile(folder, ".onehop", null));
     } catch (FileAlreadyExistsException e) {
-      throw Failure.usage("--out " + folder + " is no folder");
+      throw Failure.usage("--out " + folder + " is not a folder");
     } catch (IOException e) {
       throw Failure.usage("cannot write to --out " + folder + ": " + Failure.reason(e));
     }
@@ -45,9 +45,9 @@ final class ResultsFolder {
   }
 
   /**
-   * Fails if there is something in a folder, which need not be there yet.
+   * Checks that a folder is empty or does not exist.
    *
-   * @param out what the user gave; null for a new one
+   * @param out the user's folder; null for a new one
    * @throws Failure if it is not empty
    */
   static void requireEmpty(@Nullable Path out) {
@@ -59,18 +59,18 @@ final class ResultsFolder {
         throw Failure.usage("--out " + out + " is not empty");
       }
     } catch (NotDirectoryException e) {
-      throw Failure.usage("--out " + out + " is no folder");
+      throw Failure.usage("--out " + out + " is not a folder");
     } catch (IOException e) {
       throw Failure.usage("cannot read --out " + out + ": " + Failure.reason(e));
     }
   }
 
-  /** A run that found nothing leaves nothing. */
+  /** Removes the folder of a run without results. */
   static void removeIfEmpty(Path folder) {
     try {
       Files.delete(folder);
     } catch (IOException e) {
-      // It holds something, or can't be removed: it stays.
+      // The folder is not empty or can't be removed, and stays.
     }
   }
 }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that say where results go and how they are shown, and the end of a run. */
+/** The options for the location and display of results, and the end of a run. */
 @HelpGroup("Results")
 final class ResultsOptions {
 
@@ -29,7 +29,7 @@ final class ResultsOptions {
       names = "--out",
       paramLabel = "DIR",
       description =
-          "Where results.json, report.html and the logs go. Default: onehop-results/<time>.")
+          "The folder of results.json, report.html and the logs. Default: onehop-results/<time>.")
   @Nullable Path out;
 
   @Option(
@@ -37,7 +37,7 @@ final class ResultsOptions {
       description = "Print the results as JSON on standard output, in place of the table.")
   boolean json;
 
-  /** The empty folder of the results, made if it is not there. */
+  /** The empty folder of the results, created if it does not exist. */
   Path folder() {
     return ResultsFolder.create(out);
   }
@@ -45,7 +45,7 @@ final class ResultsOptions {
   /**
    * Runs a bench until it ends or the JVM gets a signal to stop, and shows the results.
    *
-   * @param source where the cluster comes from; null for a bench that starts its own servers
+   * @param source the source of the cluster; null for a bench that starts its own servers
    * @throws Failure if the run ended early
    */
   <C extends Bench.Cell, P, R extends RunResults> R run(
@@ -54,7 +54,7 @@ final class ResultsOptions {
   }
 
   /**
-   * The same, with the folder of {@link #folder}.
+   * Runs a bench with the folder of {@link #folder}.
    *
    * @throws Failure if the run ended early
    */
@@ -69,7 +69,7 @@ final class ResultsOptions {
   }
 
   /**
-   * The same, for a run that another command line repeats.
+   * Runs a bench with another command line that repeats the run.
    *
    * @throws Failure if the run ended early
    */
@@ -86,12 +86,12 @@ final class ResultsOptions {
   }
 
   /**
-   * Shows what was found, and fails if the run has.
+   * Shows the results, and fails if the run has failed.
    *
    * @param folder of {@link #folder}, removed if there are no results and no logs
    * @param results null if there are none
-   * @param failure why the run ended early; null if it did not
-   * @param report writes the report, and returns where
+   * @param failure the reason of an early end; null if it did not end early
+   * @param report writes the report and returns its file
    * @param table the results for a terminal, empty if there is nothing to show
    */
   <R extends RunResults> R end(

@@ -28,30 +28,30 @@ import picocli.CommandLine.Option;
 @Command(
     name = "run",
     sortOptions = false,
-    header = "Give a replica set one or several new members.",
+    header = "Add one or several members to a replica set.",
     description = {
       "",
-      "files: locks a hidden secondary, copies its files with checksums, always unlocks it,"
-          + " starts the new member's server or asks for it, adds it without vote and"
+      "files: locks a hidden secondary, copies its files with checksums, and always unlocks it."
+          + " Starts the new member's server or prints the command, adds it without vote and"
           + " priority, and waits until it has caught up.",
-      "logical: adds an empty server, watches its initial sync, and waits as well.",
-      "What fails is taken back: the lock, the copy, the member.",
+      "logical: adds an empty server, shows its initial sync, and waits as well.",
+      "After a failure it undoes its steps: the lock, the copy, the member.",
       ""
     },
     footer = {
       "",
       "Examples:",
       "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /mnt/db4/mongodb",
-      "                              copy, and say how the server on db4 is started",
+      "                              copies, and prints how to start the server on db4",
       "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /var/lib/mongodb"
           + " --start 'systemctl start mongod'",
       "                              on db4, where the source's data folder is mounted:"
           + " --source-dbpath",
       "  onehop resync run --url mongodb://db1,db2 --method logical --to db4:27017",
       "",
-      "The password of the URL's user is taken from ONEHOP_PASSWORD.",
+      "The password of the URL's user comes from ONEHOP_PASSWORD.",
       "",
-      "Exit code: 0 each member has caught up, 1 it failed, 2 refused before anything was changed,",
+      "Exit code: 0 each member has caught up, 1 failed, 2 refused before any change,",
       "130 interrupted. Nothing stays locked."
     })
 final class ResyncRunCommand extends Subcommand {
@@ -66,14 +66,14 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "URL",
       required = true,
       description =
-          "The replica set: mongodb://host:port,host:port, with a user where it has access control,"
-              + " and ?tls=true where it has TLS.")
+          "The replica set: mongodb://host:port,host:port, with a user if it has access control,"
+              + " and ?tls=true if it has TLS.")
   private String url;
 
   @Option(
       names = "--method",
       paramLabel = "files|logical",
-      description = "How the new member gets its data. Default: ${DEFAULT-VALUE}.")
+      description = "The method by which the new member gets its data. Default: ${DEFAULT-VALUE}.")
   String method = "files";
 
   @Option(
@@ -82,7 +82,7 @@ final class ResyncRunCommand extends Subcommand {
       split = ",",
       required = true,
       description =
-          "The new member, as the set's configuration is to have it. Several, each with a --dbpath,"
+          "The new member, as in the set's configuration. Several members, each with a --dbpath,"
               + " are copied under one lock.")
   List<String> targets = new ArrayList<>();
 
@@ -91,25 +91,25 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "DIR",
       split = ",",
       description =
-          "Its data folder as it is reached from here, empty or not there: where the server runs, or"
-              + " where it is mounted.")
+          "The path of its data folder on this machine, where the server runs or the folder is"
+              + " mounted. It must be empty or not exist.")
   List<Path> folders = new ArrayList<>();
 
   @Option(
       names = "--copy",
       paramLabel = "COMMAND",
       description =
-          "Shell command that copies to another host, such as \"rsync -a --files-from={files} {source}"
-              + " {host}:{dbpath}\": {source} is the folder, {files} a file with the paths in it."
-              + " --dbpath is the folder there, and is not looked at from here.")
+          "Shell command that copies to another host. Example: \"rsync -a --files-from={files}"
+              + " {source} {host}:{dbpath}\". {source} is the folder, {files} a file with its"
+              + " paths. --dbpath is then the folder on that host, and is not checked.")
   @Nullable String copy;
 
   @Option(
       names = "--start",
       paramLabel = "COMMAND",
       description =
-          "Shell command that starts its server here; {dbpath}, {host} and {port} stand for the"
-              + " target's. Without it the command says what to start, and waits.")
+          "Shell command that starts its server here; {dbpath}, {host} and {port} are replaced by"
+              + " the target's. Without it, prints a command to start the server, and waits.")
   @Nullable String start;
 
   @Option(
@@ -121,17 +121,17 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--source-dbpath",
       paramLabel = "DIR",
-      description = "Where its data folder is from here. Default: where its server has it.")
+      description = "The path of its data folder on this machine. Default: the server's path.")
   @Nullable Path sourceFolder;
 
   @Option(
       names = "--allow-primary",
-      description = "Let the --source be the primary: writes wait while it is locked.")
+      description = "Allow the primary as --source: writes wait while it is locked.")
   boolean allowPrimary;
 
   @Option(
       names = "--rebuild",
-      description = "The target is a member already, which is down; its entry stays as it is.")
+      description = "The target is already a member, which is down; its entry stays unchanged.")
   boolean rebuild;
 
   @Option(names = "--hidden", description = "Add it as a hidden member.")
@@ -143,7 +143,7 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "How long the source may be locked at most; a process of its own sees to that. Default:"
+          "The longest lock of the source, ensured by a separate process. Default:"
               + " ${DEFAULT-VALUE}.")
   private Duration lockDeadline;
 
@@ -153,29 +153,29 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "How long its server may take to answer, and to catch up. An initial sync that moves on"
-              + " may take longer. Default: ${DEFAULT-VALUE}.")
+          "The longest wait for its server to reply, and to catch up. An initial sync with"
+              + " progress may take longer. Default: ${DEFAULT-VALUE}.")
   private Duration wait;
 
   @Option(
       names = "--limit",
       paramLabel = "MIB",
-      description = "Read at most so many mebibytes per second. The lock lasts longer.")
+      description = "The most mebibytes to read per second. The lock then takes longer.")
   @Nullable Double limit;
 
   @Option(
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "Mebibytes per second to expect; the oplog must last for so long. Default: of files what a"
-              + " trial gives, else 10.")
+          "The expected mebibytes per second; the oplog must cover this time. Default: for files"
+              + " measured by a trial, else 10.")
   @Nullable Double rate;
 
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the authority to trust (also: ONEHOP_TLS_CA).")
+      description = "PEM file of the trusted authority (also: ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   @Option(
@@ -186,7 +186,7 @@ final class ResyncRunCommand extends Subcommand {
   @Override
   public Integer call() {
     ResyncPlan plan = plan();
-    // Ctrl-C: what was done is taken back before the JVM ends.
+    // After Ctrl-C, the changes are undone before the JVM ends.
     Interruption interruption = Interruption.of(Thread.currentThread());
     try (Progress progress = Progress.start(Terminal.detect())) {
       List<Outcome> outcomes = new Resync(plan, progress, new Resync.Listener() {}).run();
@@ -203,7 +203,7 @@ final class ResyncRunCommand extends Subcommand {
     }
   }
 
-  /** What the options ask for. */
+  /** The plan of the options. */
   ResyncPlan plan() {
     ResyncMethod chosen = ResyncMethod.named(method);
     for (String target : targets) {
@@ -213,7 +213,7 @@ final class ResyncRunCommand extends Subcommand {
     }
     boolean files = chosen == ResyncMethod.FILES;
     if ((files || start != null || !folders.isEmpty()) && folders.size() != targets.size()) {
-      throw Failure.usage("give each --to its --dbpath, as many of one as of the other");
+      throw Failure.usage("give each --to its --dbpath, the same number of both");
     }
     for (String option :
         List.of(
@@ -224,7 +224,7 @@ final class ResyncRunCommand extends Subcommand {
             "--limit",
             "--lock-deadline")) {
       if (!files && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " goes with --method files");
+        throw Failure.usage(option + " requires --method files");
       }
     }
     if (copy != null && limit != null) {
@@ -239,7 +239,7 @@ final class ResyncRunCommand extends Subcommand {
       all.add(new Target(targets.get(i), folders.isEmpty() ? null : folders.get(i)));
     }
     return new ResyncPlan(
-        // Users of a set are admin's, unless the URL says otherwise.
+        // The default authentication database is {@code admin}.
         Access.of(
             ClusterUrl.parse(
                 HOSTS_ONLY.matcher(url).replaceFirst("$1/admin$2"),

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop bench scenario}. */
 @Command(
     name = "scenario",
-    header = "Operations at a fixed rate while something happens to the cluster.",
+    header = "Measure operations at a fixed rate during a fault of the cluster.",
     description = {
       "",
       "Each client has the driver's default pool of 100; routed ones also run pipelined over 5"
@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
     })
 final class ScenarioCommand extends MeasuringCommand {
 
-  /** So that each of 50 instances has its turn every ten seconds. */
+  /** With this rate each of 50 instances has its turn every ten seconds. */
   private static final double FLEET_RATE = 500;
 
   private static final int FLEET_CLIENTS = 50;
@@ -48,10 +48,11 @@ final class ScenarioCommand extends MeasuringCommand {
   @Parameters(
       paramLabel = "NAME",
       description =
-          "shard-freeze (one shard's server stops for 8 of 25 seconds), shard-slow (it is 200 ms"
-              + " further away), router-freeze, router-loss, router-kill (the nearest mongos stops, is"
-              + " cut off, or is killed and started again; clients know all), fleet (nothing happens:"
-              + " sockets and memory that many instances of an application take at the servers).")
+          "shard-freeze: one shard's server stops for 8 of 25 seconds;%nshard-slow: its round"
+              + " trip is 200 ms longer;%nrouter-freeze, router-loss, router-kill: the nearest"
+              + " mongos stops, is cut off, or is killed and started again; clients know all"
+              + " mongoses;%nfleet: no fault; measures the sockets and memory at the servers of"
+              + " many instances of an application.")
   String name;
 
   @Option(
@@ -63,7 +64,7 @@ final class ScenarioCommand extends MeasuringCommand {
   @Option(
       names = "--clients",
       paramLabel = "N",
-      description = "With fleet: how many instances of the application. Default: 50.")
+      description = "With fleet: the number of instances of the application. Default: 50.")
   @Nullable Integer clients;
 
   @Override
@@ -82,11 +83,11 @@ final class ScenarioCommand extends MeasuringCommand {
     }
     Scenario scenario = Scenario.named(name);
     if (clients != null) {
-      throw Failure.usage("--clients goes with the scenario fleet");
+      throw Failure.usage("--clients requires the scenario fleet");
     }
     where.requireControl("the scenario " + name);
     if (topology == null && !scenario.isFreeze()) {
-      throw Failure.usage("with --url servers are only frozen: shard-freeze, router-freeze");
+      throw Failure.usage("with --url, only shard-freeze and router-freeze are possible");
     }
     if (topology != null && scenario.ofShard() && topology.shards().size() < 2) {
       throw Failure.usage("the scenario " + name + " needs a topology of two shards or more");

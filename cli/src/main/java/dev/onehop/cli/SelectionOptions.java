@@ -8,7 +8,7 @@ import java.util.Map;
 import org.bson.BsonDocument;
 import picocli.CommandLine.Option;
 
-/** Which documents of a source are meant, and what they are called at the destination. */
+/** The selected documents of a source, and their names at the destination. */
 @HelpGroup("Selection")
 final class SelectionOptions {
   @Option(
@@ -16,15 +16,15 @@ final class SelectionOptions {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Databases or database.collection of the source, where * stands for any characters."
-              + " Default: all but the servers' own.")
+          "Databases or database.collection of the source; * matches any characters. Default: all"
+              + " except the servers' own.")
   List<String> included = new ArrayList<>();
 
   @Option(
       names = "--exclude",
       split = ",",
       paramLabel = "NAME",
-      description = "What is left out, even if it is included.")
+      description = "Databases or collections to leave out, even if they are included.")
   List<String> excluded = new ArrayList<>();
 
   @Option(
@@ -32,21 +32,19 @@ final class SelectionOptions {
       split = ",",
       paramLabel = "NAME=NAME",
       description =
-          "What has another name at the destination: two databases, or two times"
-              + " database.collection.")
+          "New names at the destination, each for a database or for a database.collection.")
   Map<String, String> renamed = new HashMap<>();
 
   @Option(
       names = "--filter",
       paramLabel = "COLLECTION=JSON",
-      description =
-          "Which documents of a collection of the source the destination gets, as a query filter.")
+      description = "The documents of a collection to copy or compare, as a query filter.")
   private Map<String, String> filters = new HashMap<>();
 
   /**
    * The filters by collection.
    *
-   * @throws Failure if one is no query filter
+   * @throws Failure if one is not a query filter
    */
   Map<String, BsonDocument> filters() {
     Map<String, BsonDocument> parsed = new HashMap<>();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options that say which cluster to start, the same for every command that starts one. */
+/** The options of the cluster to start, the same for every command that starts one. */
 @HelpGroup("Cluster")
 final class ServerOptions {
 
@@ -17,8 +17,8 @@ final class ServerOptions {
       paramLabel = "NAME|FILE",
       defaultValue = "us-2014",
       description =
-          "A topology that ships (us-2014, atlas-3-region, two-near-mongos, three-zones, single-host) or a YAML"
-              + " file of your own. Default: ${DEFAULT-VALUE}.")
+          "A shipped topology (us-2014, atlas-3-region, two-near-mongos, three-zones,"
+              + " single-host) or a YAML file of your own. Default: ${DEFAULT-VALUE}.")
   String topology = "us-2014";
 
   @Mixin ProgramOptions programs = new ProgramOptions();
@@ -32,13 +32,13 @@ final class ServerOptions {
   @Option(
       names = "--existing",
       description =
-          "Use the topology's servers that run already, every host under its own name, as in"
-              + " docker/compose.yaml; start none.")
+          "Use running servers of the topology, every host under its own name, as in"
+              + " docker/compose.yaml.")
   boolean existing;
 
   @Mixin ExistingOptions existingOptions = new ExistingOptions();
 
-  /** Checks the form of what was given. */
+  /** Checks the format of the options. */
   void check() {
     if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
       throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
@@ -48,9 +48,9 @@ final class ServerOptions {
   }
 
   /**
-   * The topology that was named.
+   * The topology of the option.
    *
-   * @throws Failure if there is none, or its file makes no sense
+   * @throws Failure if there is none, or its file is invalid
    */
   Topology resolveTopology() {
     try {
@@ -60,7 +60,7 @@ final class ServerOptions {
     }
   }
 
-  /** How to start a topology on these servers. */
+  /** The settings to start a topology on these servers. */
   Testbed.Builder testbed(Topology resolved) {
     Testbed.Builder builder =
         Testbed.builder(resolved)

@@ -12,7 +12,7 @@ final class Shell {
 
   private Shell() {}
 
-  /** The word as it is typed to arrive unchanged. */
+  /** The quoted word, which a shell passes on unchanged. */
   static String quote(String word) {
     return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
   }

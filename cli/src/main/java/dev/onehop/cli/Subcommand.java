@@ -7,18 +7,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A command with the help and version that all have; on its own it only has commands below it. */
+/**
+ * A command with the common options for help and version; without an own {@link #call} it only has
+ * subcommands.
+ */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
 abstract class Subcommand implements Callable<Integer> {
 
-  /** How it stands in its command line, which has the writers and what was parsed. */
+  /** The command in its command line, with the writers and the parse result. */
   @Spec CommandSpec spec;
 
   /**
    * Runs the command.
    *
    * @return the exit code
-   * @throws ParameterException if one of its commands has to be named
+   * @throws ParameterException if a subcommand is required
    */
   @Override
   public Integer call() throws IOException, InterruptedException {

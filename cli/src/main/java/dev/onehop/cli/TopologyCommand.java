@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "topology",
     synopsisSubcommandLabel = "up|status|down|form",
-    header = "Keep a sharded cluster over far-apart regions running.",
+    header = "Keep a sharded cluster over distant regions running.",
     subcommands = {
       TopologyUpCommand.class,
       TopologyStatusCommand.class,
@@ -19,6 +19,6 @@ import picocli.CommandLine.Command;
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology atlas-3-region",
       "  onehop topology status",
-      "  onehop topology down               the one that runs, and what a killed run left"
+      "  onehop topology down               the running one, and the remains of killed runs"
     })
 final class TopologyCommand extends Subcommand {}

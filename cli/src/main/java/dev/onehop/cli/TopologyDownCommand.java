@@ -14,10 +14,10 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop topology down}. */
 @Command(
     name = "down",
-    header = "Stop a running topology, and remove what a killed run left behind.",
+    header = "Stop a running topology, and remove the remains of killed runs.",
     description = {
       "",
-      "Without a name: the only topology that runs, and what killed runs left.",
+      "Without a name: the only running topology, and the remains of killed runs.",
       ""
     },
     footer = {"", "Example:", "  onehop topology down us-2014"})
@@ -25,7 +25,7 @@ final class TopologyDownCommand extends Subcommand {
 
   @ArgGroup private Which which = new Which();
 
-  /** At most one of these is given. */
+  /** At most one of these may be given. */
   private static final class Which {
     @Parameters(paramLabel = "NAME", description = "The topology to stop.")
     private @Nullable String name;
@@ -33,7 +33,7 @@ final class TopologyDownCommand extends Subcommand {
     @Option(names = "--topology", paramLabel = "NAME", description = "The same as NAME.")
     private @Nullable String topology;
 
-    @Option(names = "--all", description = "All topologies of this user, in other shells, too.")
+    @Option(names = "--all", description = "All topologies of this user, also in other shells.")
     private boolean all;
 
     private @Nullable String named() {
@@ -57,7 +57,9 @@ final class TopologyDownCommand extends Subcommand {
             .toList();
     if (running.size() > 1 && !which.all) {
       throw Failure.usage(
-          "several topologies run: " + String.join(", ", running) + "; give a name, or --all");
+          "several topologies are running: "
+              + String.join(", ", running)
+              + "; give a name, or --all");
     }
     for (RunningTestbed run : runs) {
       try {
@@ -68,7 +70,7 @@ final class TopologyDownCommand extends Subcommand {
       out.println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {
-      out.println("Nothing to stop" + (name == null ? "." : ": " + name + " does not run."));
+      out.println("Nothing to stop" + (name == null ? "." : ": " + name + " is not running."));
     }
     out.flush();
     return 0;

@@ -14,13 +14,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "form",
     sortOptions = false,
-    header = "Make a sharded cluster of servers that are running already.",
+    header = "Form a sharded cluster of running servers.",
     description = {
       "",
-      "Initiates the replica sets, adds the shards, creates users where there is access control,"
-          + " and shards and pre-splits ycsb.usertable for workloada. Every host of the topology"
-          + " has to be reachable under its own name, as in docker/compose.yaml. What is done"
-          + " already stays as it is.",
+      "Initiates the replica sets, adds the shards, creates users if there is access control, and"
+          + " shards and pre-splits ycsb.usertable for workloada. Every host of the topology has"
+          + " to be reachable under its own name, as in docker/compose.yaml. Completed steps are"
+          + " not repeated.",
       ""
     })
 final class TopologyFormCommand extends Subcommand {
@@ -29,19 +29,19 @@ final class TopologyFormCommand extends Subcommand {
       names = "--topology",
       paramLabel = "NAME|FILE",
       defaultValue = "us-2014",
-      description = "Which servers run where. Default: ${DEFAULT-VALUE}.")
+      description = "The topology of the servers. Default: ${DEFAULT-VALUE}.")
   private String topologyName = "us-2014";
 
   @Option(
       names = "--records",
       paramLabel = "N",
       defaultValue = "" + UserTable.RECORDS,
-      description = "Documents that will be loaded, to split for. Default: ${DEFAULT-VALUE}.")
+      description = "The number of documents to split for. Default: ${DEFAULT-VALUE}.")
   private long records = UserTable.RECORDS;
 
   @Option(
       names = "--without-routers",
-      description = "Config servers and shards only; no mongos is asked or waited for.")
+      description = "Config servers and shards only, without mongoses.")
   private boolean withoutRouters;
 
   @Mixin private ExistingOptions existing = new ExistingOptions();

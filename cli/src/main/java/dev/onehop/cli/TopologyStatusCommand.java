@@ -8,13 +8,13 @@ import picocli.CommandLine.Command;
 /** {@code onehop topology status}. */
 @Command(
     name = "status",
-    header = "Show which topologies run, with their processes.",
+    header = "Show the running topologies with their processes.",
     footer = {
       "",
       "Example:",
       "  onehop topology status",
       "",
-      "Exit code: 0 one runs, 1 none does."
+      "Exit code: 0 a topology is running, 1 none is."
     })
 final class TopologyStatusCommand extends Subcommand {
 
@@ -24,7 +24,7 @@ final class TopologyStatusCommand extends Subcommand {
     List<RunningTestbed> runs = RunningTestbed.all();
     runs.forEach(run -> describe(out, run));
     if (runs.isEmpty()) {
-      out.println("No topology runs.");
+      out.println("No topology is running.");
     }
     out.flush();
     return runs.stream().anyMatch(RunningTestbed::isOwned) ? 0 : 1;

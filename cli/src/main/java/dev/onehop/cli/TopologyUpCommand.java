@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
     header = "Start a topology and keep it running until Ctrl-C.",
     description = {
       "",
-      "Shards and pre-splits ycsb.usertable for workloada, and prints what to try next.",
+      "Shards and pre-splits ycsb.usertable for workloada, and prints commands to try next.",
       ""
     },
     footer = {
@@ -38,14 +38,14 @@ import picocli.CommandLine.Option;
     })
 final class TopologyUpCommand extends Subcommand {
 
-  /** Forming a cluster takes some ten seconds; fetching the servers first takes longer. */
+  /** Forming a cluster takes some ten seconds; downloading the servers first takes longer. */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
 
   @Mixin private ServerOptions servers = new ServerOptions();
 
   @Option(
       names = "--detach",
-      description = "Run in the background; end it with 'onehop topology down NAME'.")
+      description = "Run in the background; stop it with 'onehop topology down NAME'.")
   private boolean detach;
 
   @Override
@@ -74,7 +74,7 @@ final class TopologyUpCommand extends Subcommand {
       tryNext(out, testbed.url());
       out.println("Ctrl-C stops it.");
       out.flush();
-      // The testbed stops with the JVM: only a server that dies ends the waiting.
+      // The testbed stops with the JVM, so only the unexpected end of a server ends the wait.
       throw Failure.run(death.join(), null);
     } catch (TestbedException e) {
       throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
@@ -88,10 +88,10 @@ final class TopologyUpCommand extends Subcommand {
     }
   }
 
-  /** Commands that work as they are printed. */
+  /** Prints commands that can be pasted. */
   private void tryNext(PrintWriter out, String url) {
     if (servers.existingOptions.keyFile != null) {
-      return; // They would need the user's name and password.
+      return; // they would need the user's name and password
     }
     String onehop = program("onehop");
     String ycsb = program("ycsb");
@@ -108,7 +108,7 @@ final class TopologyUpCommand extends Subcommand {
     out.println();
   }
 
-  /** How to call one of the programs from the current folder. */
+  /** The path of a program from the current folder. */
   private static String program(String name) {
     Path current = Path.of("").toAbsolutePath();
     Path program = Home.folder().toAbsolutePath().normalize().resolve("bin").resolve(name);
@@ -147,7 +147,7 @@ final class TopologyUpCommand extends Subcommand {
     throw Failure.run("not up within " + START_TIMEOUT.toMinutes() + " min; see " + log, null);
   }
 
-  /** This command again, in a session of its own so that Ctrl-C here does not reach it. */
+  /** The same command in a separate session, so that Ctrl-C in this terminal does not reach it. */
   private List<String> childCommand() {
     List<String> command = new ArrayList<>();
     command.add("setsid");

@@ -8,23 +8,23 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 
-/** YCSB's collection, sharded and split for workloada before anything is loaded. */
+/** YCSB's collection, sharded and split for workloada before documents are loaded. */
 final class UserTable {
   static final String NAMESPACE = "ycsb.usertable";
 
-  /** As many as bench loads. */
+  /** The same number as bench loads. */
   static final long RECORDS = 10_000;
 
-  /** More than one, so that routing tables are real. */
+  /** More than one, for realistic routing tables. */
   private static final int CHUNKS_PER_SHARD = 4;
 
   private UserTable() {}
 
   /**
-   * Shards and splits it; what is done already stays as it is.
+   * Shards and splits the collection. Completed steps are not repeated.
    *
-   * @param records documents that will be loaded, to split for
-   * @return how many chunks it has
+   * @param records the number of documents to split for
+   * @return the number of chunks
    */
   static int shard(Testbed testbed, long records) {
     Workload workload =

@@ -33,13 +33,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     sortOptions = false,
-    header = "Compare two clusters, also while one follows the other.",
+    header = "Compare two clusters, also during a copy from one to the other.",
     description = {
       "",
       "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. Both are only read. What"
-          + " differs is looked at again until it is equal, or has stood still for the time of"
-          + " --settle.",
+          + " options, indexes and shard keys of their collections. Both are only read. Documents"
+          + " that differ are compared again until they are equal, or have not changed for the"
+          + " time of --settle.",
       ""
     },
     footer = {
@@ -49,7 +49,7 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",
       "      --exclude shop.sessions --details 20",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --state shop.verify",
-      "                    killed and started again, it goes on with what is left",
+      "                    continues after it was killed",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
@@ -67,21 +67,21 @@ final class VerifyCommand extends Subcommand {
       required = true,
       paramLabel = "URL",
       description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password is taken"
-              + " from ONEHOP_FROM_PASSWORD.")
+          "The source: the URL of its mongoses, or of a replica set. A user's password comes from"
+              + " ONEHOP_FROM_PASSWORD.")
   private String from;
 
   @Option(
       names = "--to",
       required = true,
       paramLabel = "URL",
-      description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
+      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
   private String to;
 
   @Option(
       names = "--state",
       paramLabel = "FILE",
-      description = "Keep in this file what is done; started again with it, go on with the rest.")
+      description = "Record finished ranges in this file; a later run with it compares the rest.")
   @Nullable Path state;
 
   @Option(
@@ -90,21 +90,23 @@ final class VerifyCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10s",
       description =
-          "By how much the destination may be behind: a difference is one when it has stood still"
-              + " that long. Default: ${DEFAULT-VALUE}.")
+          "The lag of the destination: a difference counts if the document has not changed for"
+              + " this time. Default: ${DEFAULT-VALUE}.")
   private Duration settle;
 
   @Option(
       names = "--rate",
       paramLabel = "N",
-      description = "Compare so many documents per second at most.")
+      description = "The most documents to compare per second.")
   @Nullable Double rate;
 
   @Option(
       names = "--parallel",
       paramLabel = "N",
       defaultValue = "4",
-      description = "How many ranges are compared at the same time. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The number of ranges that are compared at the same time. Default:"
+              + " ${DEFAULT-VALUE}.")
   private int parallel;
 
   @Option(
@@ -112,15 +114,15 @@ final class VerifyCommand extends Subcommand {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "List the keys of so many documents that differ, without the documents. Default:"
-              + " ${DEFAULT-VALUE}.")
+          "The number of differing documents whose keys are listed, without the documents."
+              + " Default: ${DEFAULT-VALUE}.")
   private int details;
 
   @Option(
       names = "--through-mongos",
       description =
-          "Read documents through the mongoses only. Default: from the shards themselves, where"
-              + " they can be reached and know the user.")
+          "Read documents only through the mongoses. Default: from the shards directly, if they"
+              + " can be reached and have the user.")
   private boolean throughMongos;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();
@@ -244,7 +246,7 @@ final class VerifyCommand extends Subcommand {
           @Override
           public void run() {
             VerifyProgress now = verification.progress();
-            // Where it fails at the beginning, its message stands alone.
+            // If the comparison fails at its start, only the error message is printed.
             if (!now.phase().equals(phase) && !now.phase().equals(ClusterVerification.CONNECTING)) {
               phase = now.phase();
               progress.phase(phase);
@@ -265,7 +267,7 @@ final class VerifyCommand extends Subcommand {
   private static String state(VerifyProgress now, double perSecond) {
     return String.format(
         Locale.ROOT,
-        "%,d documents, %,.0f/s | range %d of %d | %,d differ, %,d to look at again",
+        "%,d documents, %,.0f/s | range %d of %d | %,d differ, %,d to compare again",
         now.documents(),
         perSecond,
         now.ranges(),

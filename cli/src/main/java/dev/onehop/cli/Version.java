@@ -3,10 +3,10 @@ package dev.onehop.cli;
 import dev.onehop.measure.Build;
 import picocli.CommandLine.IVersionProvider;
 
-/** OneHop's version, as the build wrote it down. */
+/** OneHop's version, as recorded by the build. */
 public final class Version implements IVersionProvider {
 
-  /** Picocli makes one. */
+  /** Created by picocli. */
   Version() {}
 
   @Override

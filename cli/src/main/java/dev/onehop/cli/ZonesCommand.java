@@ -15,11 +15,12 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench zones}. */
 @Command(
     name = "zones",
-    header = "The bytes of each operation that cross availability zones.",
+    header = "Measure the bytes of each operation across availability zones.",
     description = {
       "",
       "Every client runs at the same rate, with reads of any member and with operations on"
-          + " primaries, as it is and as it spares distances best.",
+          + " primaries. Each runs in its default configuration and in the one with the least"
+          + " traffic across zones.",
       ""
     },
     footer = {
@@ -30,7 +31,7 @@ import picocli.CommandLine.Option;
     })
 final class ZonesCommand extends MeasuringCommand {
 
-  /** In which zones the application runs. */
+  /** The zones of the application. */
   enum Zones {
     one,
     all
@@ -42,7 +43,7 @@ final class ZonesCommand extends MeasuringCommand {
       names = "--zones",
       paramLabel = "one|all",
       description =
-          "Whether the application runs in the topology's zone of the client, or in each zone, one"
+          "The zone of the application: the zone of the topology's client, or each zone, one"
               + " after the other. Default: one.")
   Zones zones = Zones.one;
 

@@ -1,4 +1,4 @@
-/** The {@code onehop} command: {@code bench}, {@code report}, {@code topology}, {@code explain}. */
+/** The {@code onehop} command with its subcommands. */
 @NullMarked
 package dev.onehop.cli;
 

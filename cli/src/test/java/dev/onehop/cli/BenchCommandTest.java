@@ -63,7 +63,7 @@ class BenchCommandTest {
             "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=700\nthreadcount=9\n");
   }
 
-  /** The command that takes the arguments of {@code bench}. */
+  /** The subcommand of {@code bench} for some arguments. */
   private static MeasuringCommand command(String... args) {
     CommandLine line = OneHopCommand.commandLine();
     List<CommandLine> parsed =
@@ -95,7 +95,7 @@ class BenchCommandTest {
     return args.isEmpty() ? List.of() : List.of(args.split(" +", -1));
   }
 
-  /** Fails as the command line would, as a usage error in one line. */
+  /** Runs the command line, which fails with a usage error in one line. */
   private String refused(List<String> args) {
     List<String> all = new ArrayList<>(args);
     all.add(0, "bench");
@@ -286,9 +286,9 @@ class BenchCommandTest {
           --scenario shard-freeze --threads 4 | Unknown options: '--threads', '4'
           --scenario shard-freeze --seed-experiment | Unknown option: '--seed-experiment'
           --scenario shard-freeze --rate 5,6 | Invalid value for option '--rate'
-          --scenario shard-freeze --existing | the scenario shard-freeze does things to servers
-          --scenario shard-freeze --url mongodb://a | the scenario shard-freeze does things to servers
-          --scenario shard-freeze --clients 2 | --clients goes with the scenario fleet
+          --scenario shard-freeze --existing | the scenario shard-freeze stops or slows servers
+          --scenario shard-freeze --url mongodb://a | the scenario shard-freeze stops or slows servers
+          --scenario shard-freeze --clients 2 | --clients requires the scenario fleet
           --arrivals poisson | Unknown options: '--arrivals', 'poisson'
           --rate 0 | rate 0.0: must be above 0 and at most 100000.0
           --rate 100,-1 | rate -1.0: must be above 0 and at most 100000.0
@@ -296,7 +296,7 @@ class BenchCommandTest {
           --rate 5 --threads 4 | Unknown options: '--threads', '4'
           --rate 5 --operations 4 | Unknown options: '--operations', '4'
           --rate 5 --arrivals never | Invalid value for option '--arrivals'
-          --rate 5 --duration 1500ms | --duration takes whole seconds at a rate
+          --rate 5 --duration 1500ms | --duration must be in whole seconds
           --rate 5 --seed-experiment | Unknown option: '--seed-experiment'
           --matrix --seed-experiment | are mutually exclusive
           --peer fast | unknown mode 'fast'
@@ -310,12 +310,12 @@ class BenchCommandTest {
           --scenario fleet --clients 0 | --clients 0: must be at least 1
           --clients 0 | --clients 0: must be at least 1
           --clients 1001 | --clients 1001: at most 1000
-          --client 0 | --client goes with --clients
-          --clients 2 --client 1 --run r | --client goes with --url: the others must find the same cluster
+          --client 0 | --client requires --clients
+          --clients 2 --client 1 --run r | --client requires --url: the other clients must reach the same cluster
           --clients 2 --client 2 --run r --url mongodb://a | --client 2: must be from 0 to 1
           --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
           --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
-          --clients 2 --peer straight | modes to compare with and --clients exclude each other
+          --clients 2 --peer straight | modes for comparison and --clients exclude each other
           --clients 4 --operations 100 | --operations 100: fewer than threads of all clients
           --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
           --threads 0 | --threads 0: must be at least 1
@@ -327,10 +327,10 @@ class BenchCommandTest {
           --operations 64 --duration 5s | are mutually exclusive
           --duration 200ms | --duration must be at least 1s
           --records 5 -p recordcount=6 | --records and -p recordcount exclude each other
-          --seed-experiment --threads 1 | --seed-experiment has its own threads, connections and time
+          --seed-experiment --threads 1 | --seed-experiment sets threads, connections and time
           --seed-experiment --operations 99 | --operations 99: fewer than threads (100)
           -p threadcount=3 | -p threadcount: use --threads
-          -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this one itself
+          -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this property
           -p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1
           -p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1
           -p fieldcount=0 | fieldcount is '0': must be a whole number above 0
@@ -391,7 +391,7 @@ class BenchCommandTest {
     assertThat(clients(null)).isEqualTo(ClientPlan.ONE);
     assertThat(clients(null, "--clients", "3").count()).isEqualTo(3);
     assertThat(clients(null, "--clients", "3").index()).isNull();
-    // Kubernetes' index is for those who ask for several clients on a cluster of their own.
+    // Kubernetes' index only counts for several clients on a cluster of the user.
     assertThat(clients("1")).isEqualTo(ClientPlan.ONE);
     assertThat(clients("1", "--clients", "3").index()).isNull();
     assertThat(clients("1", "--url", "mongodb://a", "--clients", "3", "--run", "r"))
@@ -407,8 +407,7 @@ class BenchCommandTest {
     assertThatThrownBy(() -> clients(null, "--clients", "2"))
         .isInstanceOf(Failure.class)
         .hasMessage(
-            "--clients needs YCSB's own CoreWorkload, and not"
-                + " site.ycsb.workloads.TimeSeriesWorkload");
+            "--clients needs YCSB's CoreWorkload, not" + " site.ycsb.workloads.TimeSeriesWorkload");
   }
 
   @Test
@@ -488,7 +487,7 @@ class BenchCommandTest {
             "local-threshold-0, 4 threads, 5 connections",
             "pipelined-only, 4 threads, 5 connections, pipelined");
     assertThat(plan("--modes", "near-mongos", "--threads", "4").titles())
-        .as("beside the default ones")
+        .as("in addition to the default ones")
         .hasSize(7);
   }
 
@@ -524,13 +523,13 @@ class BenchCommandTest {
         "bench --threads x | Invalid value for option '--threads'",
         "bench --duration soon | 'soon' is not a duration; write 500ms, 10s, 2m or 1h",
         "bench --fcv six | --fcv six: write it as X.Y",
-        "bench --url mongodb://a points | --url stands before points, which does not read it",
-        "bench --matrix points | --matrix stands before points, which does not read it",
-        "bench --quick --out=x scenario fleet | --quick stands before scenario",
+        "bench --url mongodb://a points | --url is before points, which ignores it",
+        "bench --matrix points | --matrix is before points, which ignores it",
+        "bench --quick --out=x scenario fleet | --quick is before scenario",
         "bench points --modes , | --modes has an empty name",
         "bench points --topology single-host --tls-ca /no/such | --tls-ca /no/such: no such file",
         "bench points --existing --key-file /no/such | --key-file /no/such: no such file",
-        "bench join --data pom.xml | --data pom.xml is no folder",
+        "bench join --data pom.xml | --data pom.xml is not a folder",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
         "report /no/such/folder | no folder /no/such/folder"

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
-/** The BOM has no parent to take its version from, and lists by hand what is published. */
+/** The BOM has no parent to inherit the version from, and lists the published modules by hand. */
 class BomTest {
   private static final Path HOME = Path.of("..");
 

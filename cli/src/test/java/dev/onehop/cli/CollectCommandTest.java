@@ -22,7 +22,7 @@ class CollectCommandTest {
 
   @TempDir private Path folder;
 
-  /** The results of client {@code index} of two, with a summary as the binding writes it. */
+  /** The results of client {@code index} of two, with a summary in the binding's format. */
   private Path client(int index) throws IOException {
     Path client = Files.createDirectories(folder.resolve("client-" + index));
     Results sample = SampleResults.us2014();

@@ -69,20 +69,20 @@ class CopyCommandTest {
         "copy --rounds 0 --bench | --rounds 0: must be from 1",
         "bench copy --rounds 0 | --rounds 0: must be from 1",
         "bench copy --changes 600000 | --changes 600000: must be from 1000 to 500000",
-        "bench copy --measure speed | --measure takes full, incremental and lag, and not 'speed'",
+        "bench copy --measure speed | --measure takes full, incremental and lag, not 'speed'",
         "bench copy --between moon | --between takes sharded, replica-set, replica-set-to-sharded,"
-            + " sharded-to-replica-set, and not 'moon'",
+            + " sharded-to-replica-set, not 'moon'",
         "bench copy --mongod /nowhere | --mongod /nowhere: no such file",
         "bench copy --rival pcsm=/nowhere | --rival pcsm /nowhere: no such file",
-        "bench copy --rival rsync=/bin/sh | --rival takes pcsm, mongoshake, mongosync, and not 'rsync'",
-        "bench verify --rival pcsm=/bin/sh | --rival takes migration-verifier, and not 'pcsm'",
-        "copy --from mongodb://a | --from and --to are needed",
+        "bench copy --rival rsync=/bin/sh | --rival takes pcsm, mongoshake, mongosync, not 'rsync'",
+        "bench verify --rival pcsm=/bin/sh | --rival takes migration-verifier, not 'pcsm'",
+        "copy --from mongodb://a | --from and --to are required",
         "copy --from mongodb://a --to mongodb://b --resume --overwrite | exclude each other",
         "copy --from mongodb://a --to mongodb://b --only all | --only all: must be structure, full,"
             + " indexes or incremental",
         "copy --from mongodb://a --to mongodb://b --operations x | --operations x: must be insert,"
             + " update, delete or ddl",
-        "copy --from mongodb://a --to mongodb://b --filter x=y | no JSON object",
+        "copy --from mongodb://a --to mongodb://b --filter x=y | not a JSON object",
         "copy --from mongodb://a --to mongodb://b --readers 0 | readers"
       })
   void whatDoesNotGoTogetherIsSaid(String args, String message) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * What the doctor finds on scripted servers: the mongoses m0 and m1 before the shards s0 and s1.
+ * The findings of the doctor on scripted servers: the mongoses m0 and m1, and the shards s0 and s1.
  */
 class DoctorCommandTest {
   private static final int WIRE_6_0 = 17;
@@ -57,7 +57,9 @@ class DoctorCommandTest {
     answer("mongos", "[" + String.join(",", entries) + "]");
   }
 
-  /** What m0 has in a collection of the database config; other answers are as ever. */
+  /**
+   * Sets the documents of a collection of the database config on m0; other replies stay the same.
+   */
   private void answer(String collection, String documents) {
     cluster.script(
         "m0",
@@ -110,7 +112,7 @@ class DoctorCommandTest {
         .contains("OK URL mongos " + at("m0"))
         .contains("OK privileges the routing metadata can be read")
         .contains("OK names all 4 servers can be reached")
-        .contains("OK affinity a mongos is beside 2 of 2 shards - s0: 127.0.0.1:")
+        .contains("OK affinity a mongos is near 2 of 2 shards - s0: 127.0.0.1:")
         .contains(at("m0") + " (same host)")
         .contains("OK TLS off")
         .contains("Operations can be routed. Possible: targeted, direct, pipelining.");
@@ -159,10 +161,10 @@ class DoctorCommandTest {
     Ended ended = doctor("--url", url("m0"), "--timeout", "2s");
 
     assertThat(ended.out())
-        .contains("PROBLEM names config.mongos has names that lead nowhere")
+        .contains("PROBLEM names config.mongos has names without a reachable server")
         .contains("cannot reach " + HIDDEN + " (unknown host)")
         .contains("> Set onehop.hostMapping, FROM=TO for each mongos. " + HIDDEN + "=" + at("m0"))
-        .contains("PROBLEM affinity a mongos is beside 0 of 2 shards")
+        .contains("PROBLEM affinity a mongos is near 0 of 2 shards")
         .contains("PROBLEM targeted no mongos");
   }
 
@@ -188,8 +190,7 @@ class DoctorCommandTest {
     assertThat(ended.out())
         .contains("WARNING names can't be reached - cannot reach " + at("m1"))
         .contains("> Start them")
-        .contains(
-            "OK affinity a mongos is beside 2 of 2 shards - s0: " + at("m0") + " (same host)");
+        .contains("OK affinity a mongos is near 2 of 2 shards - s0: " + at("m0") + " (same host)");
   }
 
   @Test
@@ -240,7 +241,7 @@ class DoctorCommandTest {
 
     assertThat(ended.exitCode()).isZero();
     assertThat(ended.out())
-        .contains("WARNING zones no mongos of the URL answers in - there=10.0.0.*")
+        .contains("WARNING zones no mongos of the URL replies in - there=10.0.0.*")
         .doesNotContain("- here");
     assertThat(ofUrl.out()).contains("OK zones each has a mongos of the URL");
   }

@@ -29,7 +29,7 @@ class JmhCommandTest {
   private final StringWriter err = new StringWriter();
   private @Nullable String homeBefore;
 
-  /** Stands in for the benchmarks: writes its arguments, one a line, and ends with 7. */
+  /** Replaces the benchmarks: writes its arguments, one per line, and ends with 7. */
   static final class Recorder {
     private Recorder() {}
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The manifests of docker/kubernetes say what the client's command line needs. */
+/** The manifests of docker/kubernetes contain the options of the client's command line. */
 class KubernetesManifestsTest {
   private static final Path FOLDER = Path.of("../docker/kubernetes");
 
@@ -35,7 +35,7 @@ class KubernetesManifestsTest {
     client(job).path("env").forEach(each -> env.put(each.path("name").asText(), each));
     assertThat(env.get("ONEHOP_CLIENTS").path("value").asText())
         .isEqualTo(job.at("/spec/completions").asText());
-    // The example's patch names it by its place.
+    // The example's patch refers to it by its position.
     assertThat(client(job).at("/env/0/name").asText()).isEqualTo("ONEHOP_CLIENTS");
     assertThat(job.at("/spec/template/spec/volumes/0/name").asText()).isEqualTo("results");
     assertThat(env.get("ONEHOP_RUN").at("/valueFrom/fieldRef/fieldPath").asText())

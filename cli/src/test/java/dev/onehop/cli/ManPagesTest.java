@@ -18,7 +18,8 @@ class ManPagesTest {
     assertThat(folder.resolve("onehop.1")).exists();
     assertThat(folder.resolve("onehop-topology-up.1")).exists();
     assertThat(Files.readString(folder.resolve("onehop-bench-points.1")))
-        .startsWith(".TH ONEHOP-BENCH-POINTS 1\n.SH NAME\nonehop-bench-points \\- Throughput")
+        .startsWith(
+            ".TH ONEHOP-BENCH-POINTS 1\n.SH NAME\nonehop-bench-points \\- Measure throughput")
         .contains(
             ".SH SYNOPSIS\n.nf\nonehop bench points",
             ".SH CLUSTER\n",

@@ -26,13 +26,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Compares docs/names.md with the code. Who renames what it lists breaks dashboards, scripts and
- * settings: see docs/upgrading.md. Kinds and tags of meters are compared in src-it, by MeterNames.
+ * Compares docs/names.md with the code. Renaming an entry breaks dashboards, scripts and settings:
+ * see docs/upgrading.md. Kinds and tags of meters are compared in src-it, by MeterNames.
  */
 class NamesTest {
   private static final Path HOME = Path.of("..");
 
-  /** What OneHop's own processes say to each other. */
+  /** Properties between OneHop's own processes. */
   private static final Set<String> INTERNAL =
       Set.of(
           "onehop.byshard",
@@ -109,7 +109,7 @@ class NamesTest {
             "" + Failure.INTERRUPTED);
   }
 
-  /** By the names, and the labels of each, that Micrometer writes for Prometheus. */
+  /** Uses the names and labels that Micrometer writes for Prometheus. */
   @ParameterizedTest
   @ValueSource(strings = {"grafana/onehop.json", "grafana/alerts.yaml", "is-it-working.md"})
   void dashboardsUseNamesThatExist(String file) throws IOException {
@@ -156,7 +156,7 @@ class NamesTest {
     };
   }
 
-  /** Nothing in the code is left out, and nothing listed is gone. */
+  /** The page lists every name of the code, and no other. */
   @Test
   void listsEachNameInTheCode() throws IOException {
     Set<String> named = new HashSet<>();

@@ -98,12 +98,12 @@ class PropagateCommandTest {
           --client-rate -1 | --client-rate -1.0: must be above 0 and up to 100000
           --await 0s | --await must be above 0 and up to 60s
           --await 2m | --await must be above 0 and up to 60s
-          --order random | --order takes key or total, and not 'random'
+          --order random | --order takes key or total, not 'random'
           --clients 0 | --clients 0: must be from 1 to 1000
           --processes 65 | --processes 65: must be from 1 to 64
           --duration 100ms | --duration must be from 1s to 1h
           --noop 5 --existing | --noop and --existing exclude each other
-          --overwrite | --overwrite goes with --url
+          --overwrite | --overwrite requires --url
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --noop 5 | --noop and --url exclude each other
           --topology nowhere | no topology 'nowhere'
@@ -167,7 +167,7 @@ class PropagateCommandTest {
     try {
       CommandLine line = OneHopCommand.commandLine().setErr(new PrintWriter(new StringWriter()));
 
-      // Nobody listens there: what was answered is shown before.
+      // No server listens on that port, so the run fails after the questions.
       line.execute(
           "propagate",
           "--url=mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100",

@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code report} draws the results of each command again from their file. */
+/** {@code report} renders the results of each command again from their file. */
 class ReportCommandTest {
   @TempDir private Path folder;
 

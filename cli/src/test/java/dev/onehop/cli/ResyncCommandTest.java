@@ -15,7 +15,7 @@ import picocli.CommandLine;
 
 class ResyncCommandTest {
 
-  /** By the earlier name of {@code bench join}. */
+  /** With the earlier name of {@code bench join}. */
   private static ResyncBenchPlan plan(String... args) {
     CommandLine line = OneHopCommand.commandLine();
     String[] all = new String[args.length + 2];
@@ -28,7 +28,10 @@ class ResyncCommandTest {
     return command.plan();
   }
 
-  /** Of a server with a relative data folder, nobody else knows where it is. */
+  /**
+   * The path must be absolute, because a server with a relative data folder does not report where
+   * the folder is.
+   */
   @Test
   void theFolderOfDataIsAbsolute() {
     assertThat(plan().folder()).isNull();
@@ -71,12 +74,12 @@ class ResyncCommandTest {
         "bench --sizes 0 | --sizes 0: must be from 1",
         "bench --rounds 0 | --rounds 0: must be from 1",
         "bench --method fast | --method takes logical or files",
-        "bench --mongod /nowhere | --mongod /nowhere is no program",
+        "bench --mongod /nowhere | --mongod /nowhere is not executable",
         "run --to a:1 | Missing required option: '--url=URL'",
         "run --url mongodb://a --to a:1 | give each --to its --dbpath",
         "run --url mongodb://a --to a --dbpath b | write it as HOST:PORT",
         "run --url mongodb://u:secret@a --to a:1 --dbpath b | leave the password out",
-        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit goes with --method files",
+        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method files",
         "run --url mongodb://a --to a:1 --dbpath b --limit 0 | --limit must be above 0",
         "run --url mongodb://a --to a:1 --dbpath b --copy x --limit 1 | exclude each other",
         "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be above 0"

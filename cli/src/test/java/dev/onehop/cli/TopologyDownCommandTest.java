@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** {@code onehop topology down} with a home folder of its own, whose topologies are one process. */
+/** {@code onehop topology down} with a separate home folder; each topology is one process. */
 @Isolated("changes user.home")
 class TopologyDownCommandTest {
   private static final String HOME = System.getProperty("user.home");
@@ -98,7 +98,7 @@ class TopologyDownCommandTest {
     assertThat(running()).containsExactly("here", "there");
     assertThat(ended.exitCode()).isEqualTo(2);
     assertThat(ended.err())
-        .isEqualTo("onehop: several topologies run: here, there; give a name, or --all\n");
+        .isEqualTo("onehop: several topologies are running: here, there; give a name, or --all\n");
     assertThat(folder("killed")).exists();
   }
 
@@ -111,7 +111,7 @@ class TopologyDownCommandTest {
     run("here");
     assertThat(down("--topology", "there").out()).isEqualTo("Stopped there.\n");
     assertThat(running()).containsExactly("here");
-    assertThat(down("there").out()).isEqualTo("Nothing to stop: there does not run.\n");
+    assertThat(down("there").out()).isEqualTo("Nothing to stop: there is not running.\n");
   }
 
   @Test

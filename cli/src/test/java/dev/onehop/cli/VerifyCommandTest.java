@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is refused before any server is asked. */
+/** Refusals before any connection to a server. */
 class VerifyCommandTest {
   private static final List<String> BOTH =
       List.of("--from", "mongodb://a.invalid", "--to", "mongodb://b.invalid");
@@ -78,7 +78,7 @@ class VerifyCommandTest {
     assertRefused("can't become", BOTH, "--rename", "a=b.c");
     assertRefused("both become", BOTH, "--rename", "a=c,b=c");
     assertRefused("belongs to the servers", BOTH, "--rename", "a=admin");
-    assertRefused("no JSON object", BOTH, "--filter", "a.b=x");
+    assertRefused("not a JSON object", BOTH, "--filter", "a.b=x");
     assertRefused("is not database.collection", BOTH, "--filter", "a={}");
   }
 }

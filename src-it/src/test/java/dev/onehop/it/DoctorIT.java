@@ -42,7 +42,7 @@ class DoctorIT {
 
     assertThat(ended.exitCode()).as(ended.out()).isZero();
     assertThat(ended.out())
-        .contains("OK privileges", "OK affinity a mongos is beside 3 of 3 shards", "(same host)")
+        .contains("OK privileges", "OK affinity a mongos is near 3 of 3 shards", "(same host)")
         .contains("Operations can be routed. Possible: targeted, direct, pipelining.");
   }
 
@@ -119,7 +119,7 @@ class DoctorIT {
           doctor("--tls-ca", authority, "--url", url + "&onehop.hostMapping=localhost=127.0.0.1");
 
       assertThat(ended.exitCode()).as(ended.out()).isZero();
-      assertThat(ended.out()).contains("OK TLS on, names fit", "OK direct possible");
+      assertThat(ended.out()).contains("OK TLS on, names match", "OK direct possible");
       assertThat(untrusted.exitCode()).isEqualTo(1);
       assertThat(untrusted.out()).contains("PROBLEM URL", "certification path");
       assertThat(other.exitCode()).as(other.out()).isEqualTo(3);
@@ -161,13 +161,13 @@ class DoctorIT {
       assertThat(hidden.exitCode()).as(hidden.out()).isEqualTo(3);
       assertThat(hidden.out())
           .contains("OK URL mongos of " + CLUSTER + ": " + LINK)
-          .contains("PROBLEM names config.mongos has names that lead nowhere")
-          .contains("(unknown host)", "PROBLEM targeted no mongos beside a shard answers");
+          .contains("PROBLEM names config.mongos has names without a reachable server")
+          .contains("(unknown host)", "PROBLEM targeted no mongos near a shard replies");
       String suggested = hidden.out().replaceFirst(".* FROM=TO for each mongos. ([^ ]+) .*", "$1");
       assertThat(suggested.split(",", -1)).hasSize(3);
       Ended mapped = doctor("--url", url + suggested);
       assertThat(mapped.exitCode()).as(mapped.out()).isZero();
-      assertThat(mapped.out()).contains("OK affinity a mongos is beside 3 of 3 shards", LINK);
+      assertThat(mapped.out()).contains("OK affinity a mongos is near 3 of 3 shards", LINK);
     } finally {
       open.forEach(CuttingLink::close);
     }
@@ -190,7 +190,7 @@ class DoctorIT {
       assertThat(ended.out())
           .contains(
               "WARNING names can't be reached - cannot reach " + dead + " (Connection refused)")
-          .contains("WARNING affinity a mongos is beside 2 of 3 shards", "shard-3: none");
+          .contains("WARNING affinity a mongos is near 2 of 3 shards", "shard-3: none");
     } finally {
       testbed.restart(dead);
     }

@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a plan measures, for tests of the commands that make plans. */
+/** Reads the cells of a plan, for tests of the commands that create plans. */
 public final class PlanReader {
 
   private PlanReader() {}
 
   /**
-   * A cell of a plan. What its kind of load has not is null.
+   * A cell of a plan. Fields that its kind of load lacks are null.
    *
-   * @param kind the kind of load, as its class is called
+   * @param kind the class name of the load
    */
   public record Cell(
       String kind,
@@ -54,7 +54,7 @@ public final class PlanReader {
     }
   }
 
-  /** All cells, each once, in the order in which they are shown. */
+  /** All cells, each once, in display order. */
   public static List<Cell> cells(PointsPlan plan) {
     return plan.all().stream().map(Cell::of).toList();
   }
@@ -64,7 +64,7 @@ public final class PlanReader {
     return plan.seed();
   }
 
-  /** How often each point is measured. */
+  /** The number of measurements of each point. */
   public static int rounds(PointsPlan plan) {
     return plan.rounds();
   }
