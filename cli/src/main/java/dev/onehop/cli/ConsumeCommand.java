@@ -175,7 +175,7 @@ final class ConsumeCommand extends Subcommand {
     List<StreamPath> chosenSources = sources();
     if (options.order != null && !chosenSources.contains(StreamPath.DIRECT)) {
       throw Failure.usage(
-          "--order applies only to --source direct: a mongos has one order of all" + " events");
+          "--order applies only to --source direct: a mongos has one order of all events");
     }
     int processes = options.processes == null ? 1 : options.processes;
     if (processes != 1 && processes != 2) {

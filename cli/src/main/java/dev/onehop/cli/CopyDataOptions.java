@@ -51,13 +51,13 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "TOOL=PATH",
       description =
-          "Programs of other tools, installed by their documentation. Each runs with its own"
+          "Programs of other tools, installed as documented. Each runs with its own"
               + " defaults, in turns with OneHop.")
   private Map<String, Path> rivals = new LinkedHashMap<>();
 
   @Option(
       names = "--quick",
-      description = "Few and small copies: shows in two minutes that" + " everything works.")
+      description = "Few and small copies: shows in two minutes that everything works.")
   boolean quick;
 
   @Mixin ProgramOptions programs = new ProgramOptions();

@@ -72,7 +72,7 @@ final class DeliveryOptions {
     new OptionRange("--noop", 1, 3_600).check(noop);
     if (noop != null && where.servers.existing) {
       throw Failure.usage(
-          "--noop and --existing exclude each other: the servers are already" + " running");
+          "--noop and --existing exclude each other: the servers are already running");
     }
     if (order != null && !order.equals("key") && !order.equals("total")) {
       throw Failure.usage("--order takes key or total, not '" + order + "'");

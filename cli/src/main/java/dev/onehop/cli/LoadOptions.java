@@ -68,7 +68,7 @@ final class LoadOptions {
       hidden = true,
       paramLabel = "N",
       description =
-          "The seed of the random order of the points. Default: a new one each time," + " printed.")
+          "The seed of the random order of the points. Default: a new one each time, printed.")
   @Nullable Long seed;
 
   /**
