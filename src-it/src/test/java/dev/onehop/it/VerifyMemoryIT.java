@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.bson.Document;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class VerifyMemoryIT {
   @TempDir private Path folder;
 
   /** What a run was. */
-  private record Run(int exitCode, JsonNode result, long peakKilobytes) {}
+  private record Run(int exitCode, JsonNode result, long peakKilobytes, int heapMegabytes) {}
 
   @Test
   void memoryDoesNotGrowWithTheData() throws Exception {
@@ -49,11 +50,13 @@ class VerifyMemoryIT {
       Run once = run(server, "small");
       Run tenTimes = run(server, "large");
       System.err.printf(
-          "heap %s: peak %d MB for %d MB, %d MB for %d MB%n",
+          "heap %s: peak %d MB, %d MB after a collection, for %d MB; %d and %d MB for %d MB%n",
           HEAP,
           once.peakKilobytes() / 1024,
+          once.heapMegabytes(),
           MEGABYTES,
           tenTimes.peakKilobytes() / 1024,
+          tenTimes.heapMegabytes(),
           10 * MEGABYTES);
       assertThat(once.exitCode()).isEqualTo(3);
       assertThat(tenTimes.exitCode()).isEqualTo(3);
@@ -66,6 +69,8 @@ class VerifyMemoryIT {
           .isEqualTo(10 * once.result().path("compared").asLong());
       // The virtual machine takes as much of its heap as it gets: ten times the data would not fit.
       assertThat(tenTimes.peakKilobytes()).isLessThan(once.peakKilobytes() * 3 / 2);
+      // What is in use after a collection, of batches that are being compared.
+      assertThat(tenTimes.heapMegabytes()).isLessThan(once.heapMegabytes() + 16);
     }
   }
 
@@ -130,10 +135,13 @@ class VerifyMemoryIT {
       throws IOException, InterruptedException {
     Path out = folder.resolve(database + ".json");
     Path err = folder.resolve(database + ".err");
+    Path gc = folder.resolve(database + ".gc");
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx" + heap,
+                "-XX:+UseSerialGC",
+                "-Xlog:gc:file=" + gc,
                 "-cp",
                 System.getProperty("java.class.path"),
                 "dev.onehop.cli.OneHopCommand",
@@ -161,7 +169,19 @@ class VerifyMemoryIT {
       process.destroyForcibly();
     }
     assertThat(out).as(Files.readString(err)).isNotEmptyFile();
-    return new Run(process.exitValue(), new ObjectMapper().readTree(out.toFile()), peak);
+    return new Run(process.exitValue(), new ObjectMapper().readTree(out.toFile()), peak, inUse(gc));
+  }
+
+  /** The median of what was in use after each collection, in megabytes. */
+  private static int inUse(Path log) throws IOException {
+    List<Integer> after =
+        Pattern.compile("->(\\d+)M")
+            .matcher(Files.readString(log))
+            .results()
+            .map(found -> Integer.valueOf(found.group(1)))
+            .sorted()
+            .toList();
+    return after.isEmpty() ? 0 : after.get(after.size() / 2);
   }
 
   /** The most that a process has had in memory, in kilobytes; 0 if it has ended. */

@@ -3,39 +3,17 @@ package dev.onehop.copy.verify;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.Waits;
-import dev.onehop.copy.internal.structure.CollectionSpec;
-import dev.onehop.copy.internal.structure.StructureReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Random;
-import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionService;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorCompletionService;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,28 +38,14 @@ public final class ClusterVerification {
   /** The phase in which servers are asked what they are. */
   public static final String CONNECTING = "connecting";
 
-  private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
-
-  private static final int MEGABYTES = 96;
-  private static final int MOST_ROUNDS = 10;
-
   private final Builder settings;
   private final Mapping mapping;
-  private final AtomicInteger details;
-
-  private final AtomicLong documents = new AtomicLong();
-  private final AtomicLong expected = new AtomicLong();
-  private final AtomicInteger ranges = new AtomicInteger();
-  private final AtomicInteger allRanges = new AtomicInteger();
-  private final AtomicInteger resumed = new AtomicInteger();
-  private final AtomicLong differing = new AtomicLong();
-  private volatile String phase = CONNECTING;
-  private volatile @Nullable SecondLooks looks;
+  private final VerifyMeter meter;
 
   private ClusterVerification(Builder settings, Mapping mapping) {
     this.settings = settings;
     this.mapping = mapping;
-    this.details = new AtomicInteger(settings.details);
+    this.meter = new VerifyMeter(settings.details);
   }
 
   /**
@@ -105,12 +69,12 @@ public final class ClusterVerification {
     private Map<String, String> renamed = Map.of();
     private Map<String, BsonDocument> filters = Map.of();
     private @Nullable Path state;
-    private Duration settle = Duration.ofSeconds(10);
-    private double rate;
-    private int parallel = 4;
     private int details = 20;
     private boolean throughMongos;
-    private long perRange = 20_000;
+    Duration settle = Duration.ofSeconds(10);
+    double rate = Double.POSITIVE_INFINITY;
+    int parallel = 4;
+    long perRange = 20_000;
 
     private Builder(String from, String to) {
       this.from = Objects.requireNonNull(from, "from");
@@ -262,15 +226,7 @@ public final class ClusterVerification {
 
   /** How far it is. */
   public VerifyProgress progress() {
-    SecondLooks now = looks;
-    return new VerifyProgress(
-        phase,
-        documents.get(),
-        expected.get(),
-        ranges.get(),
-        allRanges.get(),
-        now == null ? 0 : now.waiting(),
-        differing.get());
+    return meter.progress();
   }
 
   /**
@@ -290,13 +246,17 @@ public final class ClusterVerification {
         Side destination =
             Side.connect("destination", settings.to, settings.changeTo, settings.throughMongos)) {
       if (mapping.renamed().isEmpty()) {
-        refuseSameCluster(source, destination);
+        source.refuseSameCluster(destination);
       }
       if (settings.state == null) {
-        return new Run(source, destination, null).compare();
+        return compare(source, destination, null);
       }
       try (StateFile state = StateFile.open(settings.state, what(source, destination))) {
-        return new Run(source, destination, state).compare();
+        VerifyReport report = compare(source, destination, state);
+        if (report.unsettled() == 0) {
+          state.finish();
+        }
+        return report;
       }
     } catch (RuntimeException e) {
       if (Waits.isInterruption(e)) {
@@ -308,13 +268,12 @@ public final class ClusterVerification {
     }
   }
 
-  private static void refuseSameCluster(Side source, Side destination) {
-    if (source.identity().equals(destination.identity())) {
-      throw new IllegalArgumentException(
-          "source and destination are the same cluster, "
-              + source.identity()
-              + ": rename what is compared with something else there");
-    }
+  private VerifyReport compare(Side source, Side destination, @Nullable StateFile state)
+      throws InterruptedException {
+    DocumentComparison documents =
+        new DocumentComparison(source, destination, settings, state, meter);
+    return new Rounds(source, destination, mapping, settings.settle, documents, meter)
+        .compare(settings.details);
   }
 
   /** What is compared, as far as it has to be the same when it is resumed. */
@@ -334,259 +293,5 @@ public final class ClusterVerification {
 
   private static BsonArray strings(List<String> values) {
     return new BsonArray(values.stream().sorted().map(BsonString::new).toList());
-  }
-
-  /** One run over two clusters. */
-  private final class Run implements CollectionWork.Shared {
-    private final Side source;
-    private final Side destination;
-    private final @Nullable StateFile state;
-    private final Map<String, CollectionWork> compared = new LinkedHashMap<>();
-
-    Run(Side source, Side destination, @Nullable StateFile state) {
-      this.source = source;
-      this.destination = destination;
-      this.state = state;
-    }
-
-    VerifyReport compare() throws InterruptedException {
-      Set<MetadataDifference> before = null;
-      for (int round = 0; round < MOST_ROUNDS; round++) {
-        phase = "reading collections and indexes";
-        long begun = System.nanoTime();
-        MetadataComparison metadata = metadata();
-        List<CollectionPair> changed = new ArrayList<>();
-        for (CollectionPair pair : metadata.pairs()) {
-          CollectionWork known = compared.get(pair.namespace());
-          if (known == null || !known.pair().isSameAs(pair)) {
-            changed.add(pair);
-          }
-        }
-        compared
-            .keySet()
-            .retainAll(metadata.pairs().stream().map(CollectionPair::namespace).toList());
-        Set<MetadataDifference> now = new HashSet<>(metadata.differences());
-        // What was there before and still is, is no change that is still on its way.
-        if (before != null && changed.isEmpty() && before.containsAll(now)) {
-          return report(metadata.differences());
-        }
-        if (!changed.isEmpty()) {
-          compareDocuments(changed);
-        }
-        if (!now.isEmpty()) {
-          phase = "waiting before collections and indexes are read again";
-          long left = settings.settle.toNanos() - (System.nanoTime() - begun);
-          TimeUnit.NANOSECONDS.sleep(Math.max(0, left));
-        }
-        before = now;
-      }
-      throw new IllegalStateException(
-          "collections, options or indexes keep being changed: they can't be compared");
-    }
-
-    private VerifyReport report(List<MetadataDifference> metadata) {
-      long[] sums = new long[5];
-      List<Difference> found = new ArrayList<>();
-      for (CollectionWork collection : compared.values()) {
-        for (RangeWork range : collection.ranges()) {
-          RangeWork.Result result = range.result();
-          sums[0] += result.compared();
-          sums[1] += result.missing();
-          sums[2] += result.extra();
-          sums[3] += result.different();
-          sums[4] += result.unsettled();
-          found.addAll(result.details());
-        }
-      }
-      if (state != null && sums[4] == 0) {
-        state.finish();
-      }
-      return new VerifyReport(
-          sums[0],
-          sums[1],
-          sums[2],
-          sums[3],
-          sums[4],
-          metadata,
-          found.subList(0, Math.min(settings.details, found.size())),
-          resumed.get());
-    }
-
-    private MetadataComparison metadata() throws InterruptedException {
-      SortedMap<String, CollectionSpec> from = read(source, mapping::concerns, this::destinationOf);
-      SortedMap<String, CollectionSpec> to =
-          read(
-              destination,
-              database -> !OF_THE_SERVERS.contains(database),
-              namespace -> isExpected(namespace) ? namespace : null);
-      if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
-        throw new IllegalArgumentException(
-            "neither cluster has a collection that is included and not excluded");
-      }
-      if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
-        refuseSameCluster(source, destination);
-      }
-      MetadataComparison metadata =
-          new MetadataComparison(
-              mapping, source.cluster().isSharded() && destination.cluster().isSharded());
-      metadata.compare(from, to);
-      return metadata;
-    }
-
-    private static SortedMap<String, CollectionSpec> read(
-        Side side, Predicate<String> databases, Function<String, @Nullable String> destinations)
-        throws InterruptedException {
-      SortedMap<String, CollectionSpec> specs = new TreeMap<>();
-      for (CollectionSpec spec :
-          new StructureReader(side.cluster(), databases, destinations).read()) {
-        specs.put(spec.namespace(), spec);
-      }
-      return specs;
-    }
-
-    /** The buckets of a time series are what the server makes of its documents. */
-    private @Nullable String destinationOf(String namespace) {
-      return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
-          ? null
-          : mapping.destination(namespace);
-    }
-
-    /** Whether a collection of the source could be mapped to this one. */
-    private boolean isExpected(String namespace) {
-      String database = Mapping.databaseOf(namespace);
-      String name = namespace.substring(database.length() + 1);
-      List<String> candidates = new ArrayList<>(List.of(namespace));
-      mapping
-          .renamed()
-          .forEach(
-              (from, to) -> {
-                if (to.equals(namespace)) {
-                  candidates.add(from);
-                } else if (to.equals(database)) {
-                  candidates.add(from + "." + name);
-                }
-              });
-      return candidates.stream().anyMatch(candidate -> namespace.equals(destinationOf(candidate)));
-    }
-
-    private void compareDocuments(List<CollectionPair> pairs) throws InterruptedException {
-      List<RangeWork> todo = new ArrayList<>();
-      for (CollectionPair pair : pairs) {
-        phase = "dividing collections into ranges";
-        CollectionWork collection = plan(pair);
-        compared.put(pair.namespace(), collection);
-        for (RangeWork range : collection.ranges()) {
-          if (!range.isDone()) {
-            todo.add(range);
-          }
-        }
-      }
-      // Neighbours are on the same shard, mostly.
-      Collections.shuffle(todo, new Random(1));
-      phase = "comparing documents";
-      compareRanges(todo);
-    }
-
-    private CollectionWork plan(CollectionPair pair) throws InterruptedException {
-      List<BsonValue> bounds = state == null ? null : state.bounds(pair);
-      CollectionWork collection =
-          CollectionWork.plan(pair, source, destination, this, bounds, settings.perRange);
-      allRanges.addAndGet(collection.ranges().size());
-      int done = 0;
-      if (state != null && bounds == null) {
-        state.begin(pair, collection.bounds());
-      } else if (state != null) {
-        for (Map.Entry<Integer, RangeWork.Result> entry : state.done(pair).entrySet()) {
-          collection.ranges().get(entry.getKey()).restore(entry.getValue());
-          details.addAndGet(-entry.getValue().details().size());
-          done++;
-        }
-      }
-      resumed.addAndGet(done);
-      ranges.addAndGet(done);
-      int all = collection.ranges().size();
-      expected.addAndGet(collection.estimate() * (all - done) / all);
-      return collection;
-    }
-
-    private void compareRanges(List<RangeWork> todo) throws InterruptedException {
-      SecondLooks second = new SecondLooks(settings.settle);
-      looks = second;
-      Pace pace = new Pace(settings.rate);
-      Semaphore memory = new Semaphore(MEGABYTES);
-      ExecutorService threads =
-          Executors.newFixedThreadPool(
-              settings.parallel + 1, task -> new Thread(task, "onehop-verify"));
-      try {
-        CompletionService<@Nullable Void> tasks = new ExecutorCompletionService<>(threads);
-        tasks.submit(second);
-        for (RangeWork range : todo) {
-          tasks.submit(
-              () -> {
-                int megabytes = Math.min(MEGABYTES, Math.max(1, range.collection().megabytes()));
-                memory.acquire(megabytes);
-                try {
-                  range.read(second, pace);
-                } finally {
-                  memory.release(megabytes);
-                }
-                return null;
-              });
-        }
-        int left = todo.size();
-        if (left == 0) {
-          second.complete();
-        }
-        for (int i = 0; i <= todo.size(); i++) {
-          tasks.take().get();
-          // The second looks end last, as they wait for what the ranges find.
-          if (--left == 0) {
-            phase = "looking again at what differs";
-            second.complete();
-          }
-        }
-      } catch (ExecutionException e) {
-        throw rethrown(e.getCause());
-      } finally {
-        threads.shutdownNow();
-        if (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
-          phase = "waiting for reads to end";
-        }
-        looks = null;
-      }
-    }
-
-    private RuntimeException rethrown(@Nullable Throwable cause) throws InterruptedException {
-      if (cause instanceof InterruptedException interrupted) {
-        throw interrupted;
-      }
-      if (cause instanceof RuntimeException failure) {
-        return failure;
-      }
-      if (cause instanceof Error error) {
-        throw error;
-      }
-      return new CancellationException(String.valueOf(cause));
-    }
-
-    @Override
-    public void counted() {
-      documents.incrementAndGet();
-    }
-
-    @Override
-    public boolean wantsDetail() {
-      differing.incrementAndGet();
-      return details.get() > 0 && details.getAndDecrement() > 0;
-    }
-
-    @Override
-    public void done(RangeWork range) {
-      // What keeps changing is compared again by the next run.
-      if (state != null && range.result().unsettled() == 0) {
-        state.done(range);
-      }
-      ranges.incrementAndGet();
-    }
   }
 }

@@ -1,11 +1,16 @@
 package dev.onehop.copy.verify;
 
+import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.verify.Rounds.Result;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The comparison of the documents of two collections, in ranges. */
+/** The comparison of the documents of two collections, in ranges. Thread-safe once divided. */
 final class CollectionWork {
   private static final int MEGABYTE = 1 << 20;
   private static final int MOST_IN_BATCH = 1_000;
@@ -15,6 +20,7 @@ final class CollectionWork {
   private static final int SAMPLES_PER_RANGE = 8;
   private static final int LEAST_SAMPLES = 100;
   private static final int MOST_SAMPLES = 20_000;
+  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 
   // Of one cursor: what is compared, what waits, and what is being received.
   private static final int BATCHES_PER_CURSOR = 3;
@@ -22,82 +28,106 @@ final class CollectionWork {
   private final CollectionPair pair;
   private final Reader from;
   private final Reader to;
-  private final Shared shared;
-  private final List<RangeWork> ranges = new ArrayList<>();
-  private final List<BsonValue> bounds;
+  private final Reader larger;
   private final long estimate;
-  private final int batch;
-  private final int megabytes;
-
-  /** What all collections of a run have in common. Implementations are thread-safe. */
-  interface Shared {
-    /** A key was compared. */
-    void counted();
-
-    /** Whether one more differing key is to be told. */
-    boolean wantsDetail();
-
-    /** A range is done. */
-    void done(RangeWork range);
-  }
+  private final int shards;
+  private final VerifyMeter meter;
+  private final @Nullable StateFile state;
+  private int batch = 1;
+  private int megabytes = 1;
+  private Result result = Result.NONE; // guarded by this
 
   private CollectionWork(
       CollectionPair pair,
-      Reader from,
-      Reader to,
-      Shared shared,
-      long estimate,
-      Reader.Sample sample,
-      List<BsonValue> bounds,
-      int shards) {
+      Side source,
+      Side destination,
+      VerifyMeter meter,
+      @Nullable StateFile state)
+      throws InterruptedException {
     this.pair = pair;
-    this.from = from;
-    this.to = to;
-    this.shared = shared;
-    this.estimate = estimate;
-    this.bounds = bounds;
-    this.batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sample.averageSize()));
-    long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sample.largestSize()));
-    this.megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
-    for (KeyRange range : KeyRange.between(bounds)) {
-      ranges.add(new RangeWork(this, ranges.size(), range));
-    }
+    this.from = Reader.from(source, pair);
+    this.to = Reader.to(destination, pair);
+    this.shards = source.shards() + destination.shards();
+    this.meter = meter;
+    this.state = state;
+    long ofFrom = from.estimate();
+    long ofTo = to.estimate();
+    this.estimate = Math.max(ofFrom, ofTo);
+    this.larger = ofFrom >= ofTo ? from : to;
   }
 
   /**
-   * Divides two collections into ranges.
+   * Estimates how much there is to compare.
    *
-   * @param known the bounds that an earlier run has chosen; null to choose them
-   * @param perRange how many documents a range should have, at most
+   * @param state where what is done is kept; null if nowhere
    */
-  static CollectionWork plan(
+  static CollectionWork of(
       CollectionPair pair,
       Side source,
       Side destination,
-      Shared shared,
-      @Nullable List<BsonValue> known,
-      long perRange)
+      VerifyMeter meter,
+      @Nullable StateFile state)
       throws InterruptedException {
-    Reader from = Reader.from(source, pair);
-    Reader to = Reader.to(destination, pair);
-    long ofFrom = from.estimate();
-    long ofTo = to.estimate();
-    long estimate = Math.max(ofFrom, ofTo);
-    Reader larger = ofFrom >= ofTo ? from : to;
+    CollectionWork work = new CollectionWork(pair, source, destination, meter, state);
+    meter.expected.addAndGet(work.estimate);
+    return work;
+  }
+
+  /**
+   * Divides the collections into ranges, or takes those of an earlier run.
+   *
+   * @param perRange how many documents a range should have, at most
+   * @return the ranges that are not done
+   */
+  List<RangeWork> divide(long perRange) throws InterruptedException {
     Reader.Sample sizes =
         estimate == 0 ? Reader.Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
-    List<BsonValue> bounds = known;
-    if (bounds == null) {
-      long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
-      int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
-      bounds = List.of();
-      if (count > 1 && pair.hasRanges()) {
-        int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
-        bounds = quantiles(larger.sample(samples, estimate).keys(), count);
+    batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sizes.averageSize()));
+    long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sizes.largestSize()));
+    megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
+    StateFile.Known known = state == null ? null : state.take(pair);
+    List<BsonValue> bounds = known == null ? bounds(perRange, sizes) : known.bounds();
+    Map<Integer, Result> done = known == null ? Map.of() : known.done();
+    if (state != null && known == null) {
+      state.begin(pair, bounds);
+    }
+    synchronized (this) {
+      result = done.values().stream().reduce(Result.NONE, Result::plus);
+      meter.resumed(done.size(), result.details().size());
+    }
+    List<KeyRange> all = ranges(bounds);
+    meter.allRanges.addAndGet(all.size());
+    meter.expected.addAndGet(-estimate * done.size() / all.size());
+    List<RangeWork> open = new ArrayList<>();
+    for (KeyRange range : all) {
+      if (!done.containsKey(range.number())) {
+        open.add(new RangeWork(this, range));
       }
     }
-    return new CollectionWork(
-        pair, from, to, shared, estimate, sizes, bounds, source.shards() + destination.shards());
+    return open;
+  }
+
+  private List<BsonValue> bounds(long perRange, Reader.Sample sizes) throws InterruptedException {
+    long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
+    int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
+    if (count == 1 || !pair.hasRanges()) {
+      return List.of();
+    }
+    int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
+    return quantiles(larger.sample(samples, estimate).keys(), count);
+  }
+
+  /** The ranges between bounds, which are in order and without repetition. */
+  static List<KeyRange> ranges(List<BsonValue> bounds) {
+    List<KeyRange> ranges = new ArrayList<>();
+    BsonDocument min = KeyRange.lowest(BY_ID);
+    for (BsonValue bound : bounds) {
+      BsonDocument max = new BsonDocument("_id", bound);
+      ranges.add(new KeyRange(0, ranges.size(), "", min, max, false));
+      min = max;
+    }
+    ranges.add(new KeyRange(0, ranges.size(), "", min, KeyRange.highest(BY_ID), false));
+    return ranges;
   }
 
   /** Some of the keys, evenly, so that there are so many ranges, or fewer. */
@@ -126,17 +156,8 @@ final class CollectionWork {
     return to;
   }
 
-  List<RangeWork> ranges() {
-    return ranges;
-  }
-
-  List<BsonValue> bounds() {
-    return bounds;
-  }
-
-  /** How many documents there are, about. */
-  long estimate() {
-    return estimate;
+  VerifyMeter meter() {
+    return meter;
   }
 
   /** How many documents are asked for at once. */
@@ -149,15 +170,20 @@ final class CollectionWork {
     return megabytes;
   }
 
-  void count() {
-    shared.counted();
+  /** What was found in the ranges that are done. */
+  synchronized Result result() {
+    return result;
   }
 
-  boolean wantsDetail() {
-    return shared.wantsDetail();
-  }
-
-  void done(RangeWork range) {
-    shared.done(range);
+  /** A range is done. */
+  void done(int number, Result found) {
+    // What keeps changing is compared again by the next run.
+    if (state != null && found.unsettled() == 0) {
+      state.done(pair, number, found);
+    }
+    synchronized (this) {
+      result = result.plus(found);
+    }
+    meter.ranges.incrementAndGet();
   }
 }

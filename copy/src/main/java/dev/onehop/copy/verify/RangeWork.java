@@ -1,7 +1,11 @@
 package dev.onehop.copy.verify;
 
 import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.internal.full.Limits;
+import dev.onehop.copy.verify.Rounds.Result;
 import dev.onehop.core.bson.SortableKey;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -12,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** The comparison of one range of a collection. */
 final class RangeWork {
   private final CollectionWork collection;
-  private final int number;
   private final KeyRange range;
 
   private long compared; // guarded by this, as all below
@@ -24,9 +27,8 @@ final class RangeWork {
   private int waiting;
   private boolean isRead;
 
-  RangeWork(CollectionWork collection, int number, KeyRange range) {
+  RangeWork(CollectionWork collection, KeyRange range) {
     this.collection = collection;
-    this.number = number;
     this.range = range;
   }
 
@@ -34,39 +36,8 @@ final class RangeWork {
     return collection;
   }
 
-  int number() {
-    return number;
-  }
-
-  /** What was found. */
-  record Result(
-      long compared,
-      long missing,
-      long extra,
-      long different,
-      long unsettled,
-      List<Difference> details) {}
-
-  synchronized Result result() {
-    return new Result(compared, missing, extra, different, unsettled, List.copyOf(details));
-  }
-
-  /** Takes over what an earlier run has found. */
-  synchronized void restore(Result result) {
-    compared = result.compared();
-    missing = result.missing();
-    extra = result.extra();
-    different = result.different();
-    details.addAll(result.details());
-    isRead = true;
-  }
-
-  synchronized boolean isDone() {
-    return isRead && waiting == 0;
-  }
-
   /** Reads both sides to the end; what differs is left to second looks. */
-  void read(SecondLooks looks, Pace pace) throws InterruptedException {
+  void read(SecondLooks looks, Limits limits) throws InterruptedException {
     Waits.Patience patience = collection.from().patience();
     KeyRange left = range;
     Group last = null;
@@ -80,7 +51,7 @@ final class RangeWork {
           Group first = Objects.requireNonNull(order <= 0 ? ofFrom : ofTo);
           // After a failure, reading goes on with the key that was the last.
           if (last == null || SortableKey.compare(first.order(), last.order()) > 0) {
-            pace.await(1);
+            limits.pass(1, 0);
             compare(order <= 0 ? ofFrom : null, order >= 0 ? ofTo : null, first, looks);
             last = first;
             patience.renew();
@@ -95,7 +66,10 @@ final class RangeWork {
         break;
       } catch (RuntimeException e) {
         patience.pauseAfter(e);
-        left = last == null || !collection.pair().hasRanges() ? range : range.from(last.key());
+        left =
+            last == null || !collection.pair().hasRanges()
+                ? range
+                : range.from(new BsonDocument("_id", last.key()));
       }
     }
     boolean done;
@@ -104,7 +78,7 @@ final class RangeWork {
       done = waiting == 0;
     }
     if (done) {
-      collection.done(this);
+      done();
     }
   }
 
@@ -120,7 +94,7 @@ final class RangeWork {
     synchronized (this) {
       compared++;
     }
-    collection.count();
+    collection.meter().documents.incrementAndGet();
     if (from != null && to != null && from.sameAs(to)) {
       return;
     }
@@ -129,7 +103,7 @@ final class RangeWork {
     }
     looks.add(
         this,
-        new Order(first.order()),
+        ByteBuffer.wrap(first.order()),
         first.key(),
         from == null ? Fingerprint.NONE : from.fingerprint(),
         to == null ? Fingerprint.NONE : to.fingerprint());
@@ -156,7 +130,7 @@ final class RangeWork {
         case EXTRA -> extra++;
         case DIFFERENT -> different++;
       }
-      if (collection.wantsDetail()) {
+      if (collection.meter().differs()) {
         String field = collection.pair().keyField();
         details.add(
             new Difference(collection.pair().namespace(), kind, new BsonDocument(field, key)));
@@ -172,7 +146,15 @@ final class RangeWork {
       done = isRead && waiting == 0;
     }
     if (done) {
-      collection.done(this);
+      done();
     }
+  }
+
+  private void done() {
+    Result found;
+    synchronized (this) {
+      found = new Result(compared, missing, extra, different, unsettled, List.copyOf(details));
+    }
+    collection.done(range.number(), found);
   }
 }

@@ -6,15 +6,18 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.full.KeyRange;
 import dev.onehop.copy.internal.structure.RandomSample;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +40,14 @@ import reactor.core.publisher.Flux;
 final class Reader {
   private static final long FIRST_USUAL = TimeUnit.DAYS.toMillis(400);
   private static final long LAST_USUAL = TimeUnit.SECONDS.toMillis(Integer.MAX_VALUE);
+  private static final Set<BsonType> COMPARABLE =
+      EnumSet.of(
+          BsonType.INT32,
+          BsonType.INT64,
+          BsonType.STRING,
+          BsonType.OBJECT_ID,
+          BsonType.DATE_TIME,
+          BsonType.BINARY);
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final Side side;
@@ -160,18 +171,18 @@ final class Reader {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
     Flux<RawBsonDocument> end =
         Flux.from(collection().find(session, filter == null ? last : Filters.and(filter, last)));
-    if (range.min() != null && range.min().getBsonType() == BsonType.MAX_KEY) {
+    if (KeyRange.isHighest(range.min())) {
       return end;
     }
     FindPublisher<RawBsonDocument> find = sorted(session, criteria(range), batch).hint(ascending());
-    if (range.min() != null) {
-      find = find.min(new BsonDocument("_id", range.min()));
+    if (!KeyRange.isLowest(range.min())) {
+      find = find.min(range.min());
     }
-    if (range.max() != null) {
-      find = find.max(new BsonDocument("_id", range.max()));
+    if (!KeyRange.isHighest(range.max())) {
+      find = find.max(range.max());
     }
     // A server that gets one bound takes the end of the index for exclusive, too.
-    return range.min() != null && range.max() == null
+    return !KeyRange.isLowest(range.min()) && KeyRange.isHighest(range.max())
         ? Flux.from(find).concatWith(end)
         : Flux.from(find);
   }
@@ -186,7 +197,7 @@ final class Reader {
       all.add(filter);
     }
     if (pair.hasRanges()) {
-      BsonDocument bounds = range.filter("_id");
+      BsonDocument bounds = routable(range);
       if (bounds != null) {
         all.add(bounds);
       }
@@ -195,21 +206,37 @@ final class Reader {
   }
 
   /**
+   * A range as a filter, which tells a router the shards; null where a filter would mean less, as
+   * its comparisons see values of the same type only.
+   */
+  static @Nullable BsonDocument routable(KeyRange range) {
+    BsonValue min = Objects.requireNonNull(range.min().get("_id"));
+    BsonValue max = Objects.requireNonNull(range.max().get("_id"));
+    return COMPARABLE.contains(min.getBsonType()) && typeClass(min) == typeClass(max)
+        ? new BsonDocument("_id", new BsonDocument("$gte", min).append("$lt", max))
+        : null;
+  }
+
+  private static int typeClass(BsonValue value) {
+    return SortableKey.encode(value)[0];
+  }
+
+  /**
    * Reads what there is of some keys, causally after all that was read before.
    *
    * @param keys by their order
    * @return what there is, by the order of the key, also of keys that a collation holds equal
    */
-  Map<Order, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
+  Map<ByteBuffer, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
     return side.cluster().persistently(() -> lookOnce(keys, batch));
   }
 
-  private Map<Order, Fingerprint> lookOnce(List<BsonValue> keys, int batch)
+  private Map<ByteBuffer, Fingerprint> lookOnce(List<BsonValue> keys, int batch)
       throws InterruptedException {
     ClientSession session = side.session(true);
     try {
       Bson asked = anyOf(keys);
-      Map<Order, Fingerprint> found = new HashMap<>();
+      Map<ByteBuffer, Fingerprint> found = new HashMap<>();
       try (Stream<RawBsonDocument> documents =
           Flux.from(
                   collection()
@@ -219,7 +246,7 @@ final class Reader {
         documents.forEach(
             document ->
                 found.merge(
-                    new Order(SortableKey.encode(key(document))),
+                    ByteBuffer.wrap(SortableKey.encode(key(document))),
                     Fingerprint.NONE.plus(content(document)),
                     Fingerprint::plus));
       }

@@ -1,5 +1,6 @@
 package dev.onehop.copy.verify;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -33,7 +34,9 @@ final class SecondLooks implements Callable<Void> {
   private static final long MOST_BYTES = 16L << 20;
   private static final int MOST_AT_ONCE = 200;
   private static final int MOST_BYTES_AT_ONCE = 1 << 20;
+  private static final int LEAST_SEEN = 8;
   private static final int MOST_SEEN = 100;
+  private static final int MOST_SEEN_OF_ALL = 400_000;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final Duration LEAST_GIVE_UP = Duration.ofSeconds(60);
@@ -62,7 +65,7 @@ final class SecondLooks implements Callable<Void> {
   /** A key that is not decided. */
   static final class Waiting {
     private final RangeWork range;
-    private final Order order;
+    private final ByteBuffer order;
     private final BsonValue key;
     private final Deque<Fingerprint> seen = new ArrayDeque<>();
     private Fingerprint from;
@@ -75,7 +78,12 @@ final class SecondLooks implements Callable<Void> {
     private long due;
 
     Waiting(
-        RangeWork range, Order order, BsonValue key, Fingerprint from, Fingerprint to, long now) {
+        RangeWork range,
+        ByteBuffer order,
+        BsonValue key,
+        Fingerprint from,
+        Fingerprint to,
+        long now) {
       this.range = range;
       this.order = order;
       this.key = key;
@@ -105,7 +113,7 @@ final class SecondLooks implements Callable<Void> {
   }
 
   /** Takes a key that differs; waits while there are too many. */
-  void add(RangeWork range, Order order, BsonValue key, Fingerprint from, Fingerprint to)
+  void add(RangeWork range, ByteBuffer order, BsonValue key, Fingerprint from, Fingerprint to)
       throws InterruptedException {
     Waiting waiting = new Waiting(range, order, key, from, to, System.nanoTime());
     synchronized (this) {
@@ -113,7 +121,7 @@ final class SecondLooks implements Callable<Void> {
         wait();
       }
       count++;
-      bytes += order.length();
+      bytes += order.remaining();
       queue.add(waiting);
       notifyAll();
     }
@@ -174,7 +182,7 @@ final class SecondLooks implements Callable<Void> {
           && due.size() < MOST_AT_ONCE
           && size < MOST_BYTES_AT_ONCE) {
         due.add(queue.remove());
-        size += next.order.length();
+        size += next.order.remaining();
         next = queue.peek();
       }
       return due;
@@ -185,8 +193,8 @@ final class SecondLooks implements Callable<Void> {
     List<BsonValue> keys = all.stream().map(waiting -> waiting.key).toList();
     long begun = System.nanoTime();
     // The source first: what the destination then has was there before, or is there now.
-    Map<Order, Fingerprint> from = collection.from().look(keys, collection.batch());
-    Map<Order, Fingerprint> to = collection.to().look(keys, collection.batch());
+    Map<ByteBuffer, Fingerprint> from = collection.from().look(keys, collection.batch());
+    Map<ByteBuffer, Fingerprint> to = collection.to().look(keys, collection.batch());
     long ended = System.nanoTime();
     for (Waiting waiting : all) {
       Verdict verdict =
@@ -210,7 +218,7 @@ final class SecondLooks implements Callable<Void> {
           queue.add(waiting);
         } else {
           count--;
-          bytes -= waiting.order.length();
+          bytes -= waiting.order.remaining();
           notifyAll();
         }
       }
@@ -226,7 +234,8 @@ final class SecondLooks implements Callable<Void> {
       waiting.from = from;
       waiting.changed = ended;
       waiting.seen.add(from);
-      if (waiting.seen.size() > MOST_SEEN) {
+      int most = Math.min(MOST_SEEN, MOST_SEEN_OF_ALL / Math.max(1, waiting()));
+      while (waiting.seen.size() > Math.max(LEAST_SEEN, most)) {
         waiting.seen.remove();
       }
     }

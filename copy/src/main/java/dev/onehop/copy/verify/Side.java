@@ -101,9 +101,23 @@ final class Side implements AutoCloseable {
     return cluster;
   }
 
-  /** What two sides of the same cluster have in common, and no others. */
+  /** How stored states know the cluster. */
   String identity() {
     return identity;
+  }
+
+  /**
+   * Checks that these are two clusters.
+   *
+   * @throws IllegalArgumentException if they are not
+   */
+  void refuseSameCluster(Side other) {
+    if (identity.equals(other.identity)) {
+      throw new IllegalArgumentException(
+          "source and destination are the same cluster, "
+              + identity
+              + ": rename what is compared with something else there");
+    }
   }
 
   /** How many servers answer a read at the same time, at most. */

@@ -1,8 +1,13 @@
 package dev.onehop.copy.verify;
 
+import dev.onehop.copy.verify.Rounds.Result;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -16,9 +21,11 @@ import java.util.Locale;
 import java.util.Map;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
+import org.bson.BsonInvalidOperationException;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -36,15 +43,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class StateFile implements AutoCloseable {
   private static final int FORMAT = 1;
+  private static final int LONGEST_HEAD = 16 << 20;
   private static final JsonWriterSettings JSON =
       JsonWriterSettings.builder().outputMode(JsonMode.EXTENDED).build();
 
   private final FileChannel channel;
   private final FileLock lock;
 
-  /** What is known of a collection. */
-  private record Known(
-      BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, RangeWork.Result> done) {}
+  /**
+   * What is known of a collection.
+   *
+   * @param from its UUID at the source
+   * @param to its UUID at the destination
+   * @param bounds of its ranges
+   * @param done the ranges that are done, by number
+   */
+  record Known(BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, Result> done) {}
 
   private final Map<String, Known> known = new HashMap<>(); // guarded by this
 
@@ -94,47 +108,49 @@ final class StateFile implements AutoCloseable {
   }
 
   private void load(Path file, BsonDocument what) throws IOException {
-    if (channel.size() > Integer.MAX_VALUE / 8) {
-      throw new IllegalArgumentException(file + " is no state of a verification: it is too large");
-    }
-    ByteBuffer bytes = ByteBuffer.allocate((int) channel.size());
-    while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-      // Until all is read.
-    }
-    byte[] content = bytes.array();
-    int begin = 0;
-    boolean first = true;
-    for (int i = 0; i < bytes.position(); i++) {
-      if (content[i] == '\n') {
-        String line = new String(content, begin, i - begin, StandardCharsets.UTF_8);
-        try {
-          take(file, BsonDocument.parse(line), first ? what : null);
-        } catch (JsonParseException | org.bson.BsonInvalidOperationException e) {
-          throw new IllegalArgumentException(file + " is no state of a verification", e);
-        }
-        first = false;
-        begin = i + 1;
-      }
-    }
     BsonDocument head =
         new BsonDocument("verification", new BsonInt32(FORMAT)).append("compares", what);
+    // Line by line, as there is one for each range.
+    InputStream in = new BufferedInputStream(Channels.newInputStream(channel));
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    long end = 0;
+    for (int next = in.read(); next >= 0; next = in.read()) {
+      if (next != '\n') {
+        line.write(next);
+        if (end == 0 && line.size() > LONGEST_HEAD) {
+          break;
+        }
+        continue;
+      }
+      try {
+        take(
+            file,
+            BsonDocument.parse(line.toString(StandardCharsets.UTF_8)),
+            end == 0 ? what : null);
+      } catch (JsonParseException | BsonInvalidOperationException e) {
+        throw new IllegalArgumentException(file + " is no state of a verification", e);
+      }
+      end += line.size() + 1;
+      line.reset();
+    }
     // Only a beginning of ours, which was cut, may be overwritten.
-    if (first
-        && !head.toJson(JSON)
-            .startsWith(new String(content, 0, bytes.position(), StandardCharsets.UTF_8))) {
+    if (end == 0 && !head.toJson(JSON).startsWith(line.toString(StandardCharsets.UTF_8))) {
       throw new IllegalArgumentException(file + " is no state of a verification");
     }
-    channel.truncate(begin);
-    channel.position(begin);
-    if (first) {
+    channel.truncate(end);
+    channel.position(end);
+    if (end == 0) {
       append(head);
     }
   }
 
   private synchronized void take(Path file, BsonDocument line, @Nullable BsonDocument what) {
     if (what != null) {
-      if (!line.containsKey("verification") || line.getInt32("verification").getValue() != FORMAT) {
-        throw new IllegalArgumentException(file + " is no state of a verification");
+      int format = line.getInt32("verification").getValue();
+      if (format != FORMAT) {
+        throw new IllegalArgumentException(
+            "%s has format %d, and this version reads format %d: continue with the version that wrote it, or compare again with another file"
+                .formatted(file, format, FORMAT));
       }
       if (!line.getDocument("compares").equals(what)) {
         throw new IllegalArgumentException(
@@ -160,7 +176,7 @@ final class StateFile implements AutoCloseable {
     }
   }
 
-  private static RangeWork.Result result(BsonDocument line) {
+  private static Result result(BsonDocument line) {
     List<Difference> details = new ArrayList<>();
     for (BsonValue detail : line.getArray("details")) {
       details.add(
@@ -170,7 +186,7 @@ final class StateFile implements AutoCloseable {
                   detail.asDocument().getString("kind").getValue().toUpperCase(Locale.ROOT)),
               detail.asDocument().getDocument("key")));
     }
-    return new RangeWork.Result(
+    return new Result(
         line.getInt64("compared").getValue(),
         line.getInt64("missing").getValue(),
         line.getInt64("extra").getValue(),
@@ -179,34 +195,23 @@ final class StateFile implements AutoCloseable {
         details);
   }
 
-  /** The bounds of a collection's ranges; null if it is not known, or another one by now. */
-  synchronized @Nullable List<BsonValue> bounds(CollectionPair pair) {
-    Known of = known.get(pair.namespace());
+  /** Gives what is known of two collections, once; null if it is nothing, or they are others. */
+  synchronized @Nullable Known take(CollectionPair pair) {
+    Known of = known.remove(pair.namespace());
     return of != null
             && of.from().equals(uuid(pair.from().uuid()))
             && of.to().equals(uuid(pair.to().uuid()))
-        ? of.bounds()
+        ? of
         : null;
-  }
-
-  /** The ranges of it that are done, by number. */
-  synchronized Map<Integer, RangeWork.Result> done(CollectionPair pair) {
-    Known of = known.get(pair.namespace());
-    return of == null ? Map.of() : Map.copyOf(of.done());
   }
 
   /** A collection is compared from its beginning. */
   void begin(CollectionPair pair, List<BsonValue> bounds) {
-    BsonValue from = uuid(pair.from().uuid());
-    BsonValue to = uuid(pair.to().uuid());
     append(
         new BsonDocument("collection", new BsonString(pair.namespace()))
-            .append("from", from)
-            .append("to", to)
+            .append("from", uuid(pair.from().uuid()))
+            .append("to", uuid(pair.to().uuid()))
             .append("bounds", new BsonArray(bounds)));
-    synchronized (this) {
-      known.put(pair.namespace(), new Known(from, to, bounds, new HashMap<>()));
-    }
   }
 
   private static BsonValue uuid(@Nullable BsonBinary uuid) {
@@ -214,8 +219,7 @@ final class StateFile implements AutoCloseable {
   }
 
   /** A range is done. */
-  void done(RangeWork range) {
-    RangeWork.Result result = range.result();
+  void done(CollectionPair pair, int range, Result result) {
     BsonArray details = new BsonArray();
     for (Difference detail : result.details()) {
       details.add(
@@ -223,8 +227,8 @@ final class StateFile implements AutoCloseable {
               .append("key", detail.key()));
     }
     append(
-        new BsonDocument("collection", new BsonString(range.collection().pair().namespace()))
-            .append("range", new BsonInt32(range.number()))
+        new BsonDocument("collection", new BsonString(pair.namespace()))
+            .append("range", new BsonInt32(range))
             .append("compared", new BsonInt64(result.compared()))
             .append("missing", new BsonInt64(result.missing()))
             .append("extra", new BsonInt64(result.extra()))
@@ -234,7 +238,7 @@ final class StateFile implements AutoCloseable {
 
   /** All is compared. */
   void finish() {
-    append(new BsonDocument("finished", org.bson.BsonBoolean.TRUE));
+    append(new BsonDocument("finished", BsonBoolean.TRUE));
   }
 
   private synchronized void append(BsonDocument line) {

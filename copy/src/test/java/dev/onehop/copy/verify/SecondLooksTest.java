@@ -6,7 +6,9 @@ import static dev.onehop.copy.verify.SecondLooks.Verdict.EQUAL;
 import static dev.onehop.copy.verify.SecondLooks.Verdict.UNDECIDED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
@@ -15,7 +17,7 @@ class SecondLooksTest {
   private static final int SETTLE = 10;
 
   private final SecondLooks looks = new SecondLooks(Duration.ofSeconds(SETTLE));
-  private final RangeWork range = new RangeWork(null, 0, KeyRange.ALL);
+  private final RangeWork range = new RangeWork(null, CollectionWork.ranges(List.of()).get(0));
 
   private static Fingerprint content(int version) {
     return version == 0 ? Fingerprint.NONE : new Fingerprint(1, version, version);
@@ -23,7 +25,7 @@ class SecondLooksTest {
 
   private SecondLooks.Waiting first(int from, int to) {
     return new SecondLooks.Waiting(
-        range, new Order(new byte[0]), new BsonInt32(1), content(from), content(to), 0);
+        range, ByteBuffer.allocate(0), new BsonInt32(1), content(from), content(to), 0);
   }
 
   private SecondLooks.Verdict look(SecondLooks.Waiting key, int from, int to, double second) {

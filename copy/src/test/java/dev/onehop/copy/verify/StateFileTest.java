@@ -54,12 +54,16 @@ class StateFileTest {
   @Test
   void whatIsAddedIsThereAgain() {
     try (StateFile state = StateFile.open(file, WHAT)) {
-      assertThat(state.bounds(pair)).isNull();
+      assertThat(state.take(pair)).isNull();
       state.begin(pair, BOUNDS);
     }
+    assertThat(stored().bounds()).isEqualTo(BOUNDS);
+    assertThat(stored().done()).isEmpty();
+  }
+
+  private StateFile.Known stored() {
     try (StateFile state = StateFile.open(file, WHAT)) {
-      assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
-      assertThat(state.done(pair)).isEmpty();
+      return Objects.requireNonNull(state.take(pair));
     }
   }
 
@@ -71,26 +75,25 @@ class StateFileTest {
       Files.copy(Objects.requireNonNull(stored), file);
     }
     String before = Files.readString(file);
-    try (StateFile state = StateFile.open(file, WHAT)) {
-      assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
-      assertThat(state.done(pair))
-          .isEqualTo(
-              Map.of(
-                  1,
-                  new RangeWork.Result(
-                      1000,
-                      1,
-                      2,
-                      3,
-                      0,
-                      List.of(
-                          new Difference(
-                              "d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 7}")),
-                          new Difference(
-                              "d.c",
-                              Difference.Kind.DIFFERENT,
-                              BsonDocument.parse("{_id: {$numberLong: '8'}}"))))));
-    }
+    StateFile.Known known = stored();
+    assertThat(known.bounds()).isEqualTo(BOUNDS);
+    assertThat(known.done())
+        .isEqualTo(
+            Map.of(
+                1,
+                new Rounds.Result(
+                    1000,
+                    1,
+                    2,
+                    3,
+                    0,
+                    List.of(
+                        new Difference(
+                            "d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 7}")),
+                        new Difference(
+                            "d.c",
+                            Difference.Kind.DIFFERENT,
+                            BsonDocument.parse("{_id: {$numberLong: '8'}}"))))));
     assertThat(file).hasContent(before);
     Files.delete(file);
     try (StateFile state = StateFile.open(file, WHAT)) {
@@ -114,7 +117,9 @@ class StateFileTest {
   void aCollectionThatWasCreatedAgainIsAnotherOne() {
     try (StateFile state = StateFile.open(file, WHAT)) {
       state.begin(pair, BOUNDS);
-      assertThat(state.bounds(pair(new UUID(3, 4)))).isNull();
+    }
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      assertThat(state.take(pair(new UUID(3, 4)))).isNull();
     }
   }
 
@@ -128,12 +133,11 @@ class StateFileTest {
       Files.writeString(file, whole.substring(0, length));
       boolean complete = whole.substring(0, length).chars().filter(c -> c == '\n').count() == 2;
       try (StateFile state = StateFile.open(file, WHAT)) {
-        assertThat(state.bounds(pair)).isEqualTo(complete ? BOUNDS : null);
+        StateFile.Known known = state.take(pair);
+        assertThat(known == null ? null : known.bounds()).isEqualTo(complete ? BOUNDS : null);
         state.begin(pair, BOUNDS);
       }
-      try (StateFile state = StateFile.open(file, WHAT)) {
-        assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
-      }
+      assertThat(stored().bounds()).isEqualTo(BOUNDS);
     }
   }
 
@@ -150,6 +154,19 @@ class StateFileTest {
       assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("no state");
       assertThat(file).hasContent(content);
     }
+  }
+
+  @Test
+  void anotherFormatIsNamedAndLeftAsItIs() throws IOException {
+    String later = "{\"verification\": {\"$numberInt\": \"2\"}, \"compares\": {}, \"more\": 1}\n";
+    Files.writeString(file, later + "{\"of\": \"that format\"}\n");
+    assertThatThrownBy(() -> StateFile.open(file, WHAT))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            file
+                + " has format 2, and this version reads format 1: continue with the version that"
+                + " wrote it, or compare again with another file");
+    assertThat(file).content().startsWith(later);
   }
 
   @Test

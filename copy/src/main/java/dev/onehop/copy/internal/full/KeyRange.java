@@ -19,13 +19,18 @@ import org.bson.BsonValue;
  */
 public record KeyRange(
     int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
+  /** What is left of it from a key on, that key included. */
+  public KeyRange from(BsonDocument key) {
+    return new KeyRange(collection, number, shard, key, max, true);
+  }
+
   /** Below all keys. */
-  static BsonDocument lowest(BsonDocument key) {
+  public static BsonDocument lowest(BsonDocument key) {
     return all(key, new BsonMinKey());
   }
 
   /** Above all keys. */
-  static BsonDocument highest(BsonDocument key) {
+  public static BsonDocument highest(BsonDocument key) {
     return all(key, new BsonMaxKey());
   }
 
@@ -35,11 +40,13 @@ public record KeyRange(
     return bound;
   }
 
-  static boolean isLowest(BsonDocument bound) {
+  /** Whether all values are below all keys. */
+  public static boolean isLowest(BsonDocument bound) {
     return bound.values().stream().allMatch(is(BsonType.MIN_KEY));
   }
 
-  static boolean isHighest(BsonDocument bound) {
+  /** Whether all values are above all keys. */
+  public static boolean isHighest(BsonDocument bound) {
     return bound.values().stream().allMatch(is(BsonType.MAX_KEY));
   }
 

@@ -28,7 +28,7 @@ public final class Limits {
   }
 
   /** Waits until so much may pass. */
-  void pass(int documents, long bytes) throws InterruptedException {
+  public void pass(int documents, long bytes) throws InterruptedException {
     while (paused) {
       Thread.sleep(LOOK_AGAIN_MILLIS);
     }

@@ -1,0 +1,127 @@
+package dev.onehop.copy.verify;
+
+import dev.onehop.copy.internal.full.Limits;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the documents of collections, some ranges at the same time. A collection is divided into
+ * ranges when the ranges of the one before are being read, so that the memory does not grow with
+ * the number of ranges. Not thread-safe.
+ */
+final class DocumentComparison {
+  private static final int MEGABYTES = 96;
+
+  private final Side source;
+  private final Side destination;
+  private final ClusterVerification.Builder settings;
+  private final @Nullable StateFile state;
+  private final VerifyMeter meter;
+
+  DocumentComparison(
+      Side source,
+      Side destination,
+      ClusterVerification.Builder settings,
+      @Nullable StateFile state,
+      VerifyMeter meter) {
+    this.source = source;
+    this.destination = destination;
+    this.settings = settings;
+    this.state = state;
+    this.meter = meter;
+  }
+
+  /** Compares, and returns what was found in each collection. */
+  List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {
+    List<CollectionWork> collections = new ArrayList<>();
+    if (pairs.isEmpty()) {
+      return collections;
+    }
+    meter.phase("counting documents");
+    for (CollectionPair pair : pairs) {
+      collections.add(CollectionWork.of(pair, source, destination, meter, state));
+    }
+    SecondLooks second = new SecondLooks(settings.settle);
+    meter.looks(second);
+    ExecutorService threads =
+        Executors.newFixedThreadPool(
+            settings.parallel + 1, task -> new Thread(task, "onehop-verify"));
+    try {
+      CompletionService<@Nullable Void> tasks = new ExecutorCompletionService<>(threads);
+      tasks.submit(second);
+      read(collections, second, tasks);
+      meter.phase("looking again at what differs");
+      second.complete();
+      tasks.take().get();
+    } catch (ExecutionException e) {
+      throw rethrown(e.getCause());
+    } finally {
+      threads.shutdownNow();
+      if (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
+        meter.phase("waiting for reads to end");
+      }
+      meter.looks(null);
+    }
+    return collections;
+  }
+
+  private void read(
+      List<CollectionWork> collections, SecondLooks second, CompletionService<@Nullable Void> tasks)
+      throws InterruptedException, ExecutionException {
+    Limits limits = new Limits(settings.rate, Double.POSITIVE_INFINITY);
+    Semaphore memory = new Semaphore(MEGABYTES);
+    int running = 0;
+    for (CollectionWork collection : collections) {
+      List<RangeWork> ranges = collection.divide(settings.perRange);
+      meter.phase("comparing documents");
+      // Neighbours are on the same shard, mostly.
+      Collections.shuffle(ranges, new Random(1));
+      int megabytes = Math.min(MEGABYTES, Math.max(1, collection.megabytes()));
+      for (RangeWork range : ranges) {
+        if (running == settings.parallel) {
+          tasks.take().get();
+          running--;
+        }
+        tasks.submit(
+            () -> {
+              memory.acquire(megabytes);
+              try {
+                range.read(second, limits);
+              } finally {
+                memory.release(megabytes);
+              }
+              return null;
+            });
+        running++;
+      }
+    }
+    for (; running > 0; running--) {
+      // The second looks end before only if they fail.
+      tasks.take().get();
+    }
+  }
+
+  private static RuntimeException rethrown(@Nullable Throwable cause) throws InterruptedException {
+    if (cause instanceof InterruptedException interrupted) {
+      throw interrupted;
+    }
+    if (cause instanceof RuntimeException failure) {
+      return failure;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    return new CancellationException(String.valueOf(cause));
+  }
+}

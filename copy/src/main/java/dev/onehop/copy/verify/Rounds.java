@@ -1,0 +1,176 @@
+package dev.onehop.copy.verify;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.StructureReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares what two clusters have, round by round: collections and indexes, and then the documents
+ * of the collections that are new in this round. It ends with a round without new collections, in
+ * which nothing differs that did not differ before. Not thread-safe.
+ */
+final class Rounds {
+  private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
+  private static final int MOST_ROUNDS = 10;
+
+  private final Side source;
+  private final Side destination;
+  private final Mapping mapping;
+  private final Duration settle;
+  private final DocumentComparison documents;
+  private final VerifyMeter meter;
+  private final Map<String, CollectionWork> compared = new LinkedHashMap<>();
+
+  /**
+   * @param settle how far the destination may be behind
+   */
+  Rounds(
+      Side source,
+      Side destination,
+      Mapping mapping,
+      Duration settle,
+      DocumentComparison documents,
+      VerifyMeter meter) {
+    this.source = source;
+    this.destination = destination;
+    this.mapping = mapping;
+    this.settle = settle;
+    this.documents = documents;
+    this.meter = meter;
+  }
+
+  /** What was found in one range, in a collection, or in all. */
+  record Result(
+      long compared,
+      long missing,
+      long extra,
+      long different,
+      long unsettled,
+      List<Difference> details) {
+    static final Result NONE = new Result(0, 0, 0, 0, 0, List.of());
+
+    Result plus(Result other) {
+      List<Difference> both = new ArrayList<>(details);
+      both.addAll(other.details);
+      return new Result(
+          compared + other.compared,
+          missing + other.missing,
+          extra + other.extra,
+          different + other.different,
+          unsettled + other.unsettled,
+          both);
+    }
+  }
+
+  /**
+   * Compares.
+   *
+   * @throws IllegalStateException if collections are changed faster than they can be compared
+   */
+  VerifyReport compare(int details) throws InterruptedException {
+    Set<MetadataDifference> before = null;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      meter.phase("reading collections and indexes");
+      long begun = System.nanoTime();
+      MetadataComparison metadata = metadata();
+      List<CollectionPair> changed = new ArrayList<>();
+      for (CollectionPair pair : metadata.pairs()) {
+        CollectionWork known = compared.get(pair.namespace());
+        if (known == null || !known.pair().isSameAs(pair)) {
+          changed.add(pair);
+        }
+      }
+      compared
+          .keySet()
+          .retainAll(metadata.pairs().stream().map(CollectionPair::namespace).toList());
+      Set<MetadataDifference> now = new HashSet<>(metadata.differences());
+      // What was there before and still is, is no change that is still on its way.
+      if (before != null && changed.isEmpty() && before.containsAll(now)) {
+        return report(metadata.differences(), details);
+      }
+      for (CollectionWork collection : documents.compare(changed)) {
+        compared.put(collection.pair().namespace(), collection);
+      }
+      if (!now.isEmpty()) {
+        meter.phase("waiting before collections and indexes are read again");
+        long left = settle.toNanos() - (System.nanoTime() - begun);
+        TimeUnit.NANOSECONDS.sleep(Math.max(0, left));
+      }
+      before = now;
+    }
+    throw new IllegalStateException(
+        "collections, options or indexes keep being changed: they can't be compared");
+  }
+
+  private VerifyReport report(List<MetadataDifference> metadata, int details) {
+    Result all =
+        compared.values().stream().map(CollectionWork::result).reduce(Result.NONE, Result::plus);
+    return new VerifyReport(
+        all.compared(),
+        all.missing(),
+        all.extra(),
+        all.different(),
+        all.unsettled(),
+        metadata,
+        all.details().subList(0, Math.min(details, all.details().size())),
+        meter.resumed.get());
+  }
+
+  private MetadataComparison metadata() throws InterruptedException {
+    SortedMap<String, CollectionSpec> from = read(source, mapping::concerns, this::destinationOf);
+    SortedMap<String, CollectionSpec> to =
+        read(
+            destination,
+            database -> !OF_THE_SERVERS.contains(database),
+            namespace -> isExpected(namespace) ? namespace : null);
+    if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
+      throw new IllegalArgumentException(
+          "neither cluster has a collection that is included and not excluded");
+    }
+    if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
+      source.refuseSameCluster(destination);
+    }
+    MetadataComparison metadata =
+        new MetadataComparison(
+            mapping, source.cluster().isSharded() && destination.cluster().isSharded());
+    metadata.compare(from, to);
+    return metadata;
+  }
+
+  private static SortedMap<String, CollectionSpec> read(
+      Side side, Predicate<String> databases, Function<String, @Nullable String> destinations)
+      throws InterruptedException {
+    SortedMap<String, CollectionSpec> specs = new TreeMap<>();
+    for (CollectionSpec spec :
+        new StructureReader(side.cluster(), databases, destinations).read()) {
+      specs.put(spec.namespace(), spec);
+    }
+    return specs;
+  }
+
+  /** The buckets of a time series are what the server makes of its documents. */
+  private @Nullable String destinationOf(String namespace) {
+    return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
+        ? null
+        : mapping.destination(namespace);
+  }
+
+  /** Whether a collection of the source could be mapped to this one. */
+  private boolean isExpected(String namespace) {
+    return !namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
+        && mapping.inverted().destination(namespace) != null;
+  }
+}
