@@ -125,12 +125,15 @@ final class CopyControlCommands {
       out.flush();
     }
 
+    /** Fields of {@code progress} stand beside the job's; those of {@code seconds} do not. */
     private static void print(PrintWriter out, BsonDocument fields) {
       fields.forEach(
           (name, value) -> {
-            if (value.isDocument()) {
-              print(out, value.asDocument());
-            } else {
+            if (name.equals("progress")) {
+              BsonDocument progress = value.asDocument().clone();
+              progress.remove("phase");
+              print(out, progress);
+            } else if (!value.isNull()) {
               String text = new BsonDocument("", value).toJson();
               out.printf("%-20s %s%n", name, text.substring(5, text.length() - 1));
             }

@@ -1,8 +1,5 @@
 package dev.onehop.cli;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
@@ -11,7 +8,6 @@ import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -63,9 +59,9 @@ final class CopyRunOptions {
       done = copy.progress();
     }
     if (json) {
-      out.println(toJson(done));
+      out.println(CopyReport.json(done));
     } else {
-      print(out, done);
+      CopyReport.print(out, done);
     }
     out.flush();
   }
@@ -91,91 +87,8 @@ final class CopyRunOptions {
         progress.phase(now.phase().name().toLowerCase(Locale.ROOT));
       }
       now.notes().stream().filter(noted::add).forEach(progress::note);
-      if (now.phase() == CopyPhase.INCREMENTAL) {
-        progress.state(
-            String.format(
-                Locale.ROOT,
-                "%,d events applied | %.1f s%s behind%s%s",
-                now.eventsApplied(),
-                now.lag().toMillis() / 1000.0,
-                operations(now, ", %,d operations"),
-                now.consistentFrom() == null ? " | not consistent yet" : "",
-                now.paused() ? " | paused" : ""));
-      }
-      if (now.phase() == CopyPhase.FULL) {
-        progress.state(state(now));
-        if (now.left() != null) {
-          progress.remaining(now.left());
-        }
-      }
+      progress.state(CopyReport.state(now));
+      progress.remaining(CopyReport.left(now));
     }
-  }
-
-  private static String state(CopyProgress now) {
-    return String.format(
-        Locale.ROOT,
-        "%,d of about %,d documents, %,.0f/s, %,.1f MB/s | range %d of %d%s%s",
-        now.documentsDone(),
-        now.documents(),
-        now.documentsPerSecond(),
-        now.bytesPerSecond() / 1e6,
-        now.rangesDone(),
-        now.ranges(),
-        operations(now, " | %,d operations since the start"),
-        now.paused() ? " | paused" : "");
-  }
-
-  private static String operations(CopyProgress now, String format) {
-    Long operations = now.lagOperations();
-    return operations == null ? "" : String.format(Locale.ROOT, format, operations);
-  }
-
-  private static String toJson(CopyProgress now) {
-    ObjectNode result =
-        new ObjectMapper()
-            .createObjectNode()
-            .put("job", now.job())
-            .put("phase", now.phase().name().toLowerCase(Locale.ROOT))
-            .put("paused", now.paused())
-            .put("collections", now.collections())
-            .put("ranges", now.ranges())
-            .put("rangesDone", now.rangesDone())
-            .put("rangesReadAgain", now.rangesReadAgain())
-            .put("documents", now.documents())
-            .put("documentsDone", now.documentsDone())
-            .put("bytesDone", now.bytesDone())
-            .put("documentsPerSecond", now.documentsPerSecond())
-            .put("bytesPerSecond", now.bytesPerSecond())
-            .put("eventsApplied", now.eventsApplied())
-            .put("lagSeconds", now.lag().toMillis() / 1000.0)
-            .put("lagOperations", now.lagOperations());
-    Duration left = now.left();
-    if (left != null) {
-      result.put("secondsLeft", left.toSeconds());
-    }
-    ArrayNode notes = result.putArray("notes");
-    now.notes().forEach(notes::add);
-    return result.toString();
-  }
-
-  private static void print(PrintWriter out, CopyProgress done) {
-    if (done.ranges() > 0) {
-      out.printf(Locale.ROOT, "collections  %,d%n", done.collections());
-      out.printf(
-          Locale.ROOT,
-          "documents    %,d, %,.1f MB%n",
-          done.documentsDone(),
-          done.bytesDone() / 1e6);
-      out.printf(
-          Locale.ROOT,
-          "ranges       %,d, %,d of them read again%n",
-          done.ranges(),
-          done.rangesReadAgain());
-    }
-    if (done.eventsApplied() > 0) {
-      out.printf(Locale.ROOT, "changes      %,d applied by this process%n", done.eventsApplied());
-    }
-    done.notes().forEach(note -> out.println("note         " + note));
-    out.println(done.phase() == CopyPhase.DONE ? "done" : "not done");
   }
 }

@@ -30,7 +30,7 @@ final class CopyRun {
   CopyRun(CopySettings settings) {
     this.settings = settings;
     this.limits = new Limits(settings.documentsPerSecond(), settings.bytesPerSecond());
-    this.meter = new ProgressMeter(settings.job(), counts);
+    this.meter = new ProgressMeter(settings.job(), counts, System::nanoTime);
   }
 
   CopyProgress progress() {

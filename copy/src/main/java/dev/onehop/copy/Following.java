@@ -6,6 +6,7 @@ import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -101,6 +102,7 @@ final class Following {
       }
       tellProgress();
       if (finished == null && job.isToFinish()) {
+        meter.phase(CopyPhase.FINISH);
         finished = applier.finish().toFuture();
       }
       if (finished != null && finished.isDone()) {

@@ -61,10 +61,18 @@ final class Phases {
 
   /** Does what is not done yet of the phases that the settings have. */
   void run() throws InterruptedException {
-    if (!settings.isFollowing()) {
-      phases();
-      return;
+    if (job.get("progress") instanceof BsonDocument earlier) {
+      meter.resumed(earlier);
     }
+    if (settings.isFollowing()) {
+      counted();
+    } else {
+      phases();
+    }
+  }
+
+  /** The same while the source's operations are counted. */
+  private void counted() throws InterruptedException {
     BsonTimestamp applied =
         job.get("progress") instanceof BsonDocument progress
                 && progress.get("applied") instanceof BsonTimestamp known
@@ -107,7 +115,7 @@ final class Phases {
     }
     if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
       meter.phase(CopyPhase.INDEXES);
-      index(collections);
+      index(plan.collections());
       phase = next(settings.isFollowing() ? CopyPhase.INCREMENTAL : CopyPhase.DONE);
     }
     if (phase == CopyPhase.INCREMENTAL && settings.isFollowing()) {
@@ -116,12 +124,15 @@ final class Phases {
       phase = CopyPhase.DONE;
     }
     meter.ended(phase);
+    job.set(new BsonDocument("progress", meter.document()));
   }
 
   private void create(List<CopiedCollection> collections, RangePlanner planner)
       throws InterruptedException {
+    meter.steps(collections.size());
     for (CopiedCollection collection : collections) {
       CollectionSpec spec = collection.spec();
+      meter.step("creating " + spec.destination(), 1);
       CollectionSpec.Sharding sharding = spec.sharding();
       job.renew();
       structure.create(
@@ -152,12 +163,19 @@ final class Phases {
   }
 
   private void index(List<CopiedCollection> collections) throws InterruptedException {
+    meter.steps(collections.stream().mapToDouble(Phases::work).sum());
     for (CopiedCollection collection : collections) {
+      meter.step("building indexes of " + collection.spec().destination(), work(collection));
       structure.buildIndexes(collection.spec());
     }
     if (!settings.isFollowing()) {
       finish(collections.stream().map(CopiedCollection::spec).toList());
     }
+  }
+
+  /** How long its indexes take, in comparison with those of others. */
+  private static double work(CopiedCollection collection) {
+    return 1 + (double) collection.documents() * collection.spec().indexes().size();
   }
 
   /** Applies changes until the copy is to finish, and finishes it. */
@@ -221,7 +239,10 @@ final class Phases {
   }
 
   private void finish(List<CollectionSpec> specs) throws InterruptedException {
+    meter.phase(CopyPhase.FINISH);
+    meter.steps(specs.size());
     for (CollectionSpec spec : specs) {
+      meter.step("finishing " + spec.destination(), 1);
       if (spec.kind() != CollectionSpec.Kind.VIEW) {
         structure.finish(spec);
       }

@@ -24,7 +24,7 @@ class LeaseKeepingTest {
   private static final Duration LEASE = Duration.ofMillis(60);
   private static final String JOBS = "onehop_copy.jobs";
 
-  private final ProgressMeter meter = new ProgressMeter("j", new Counts());
+  private final ProgressMeter meter = new ProgressMeter("j", new Counts(), System::nanoTime);
   private ScriptedReplicaSet server;
   private ClusterEnd destination;
   private Job job;

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live progress on standard error. On a terminal it rewrites one line. Elsewhere it prints a line
- * when a phase starts, and then one every ten seconds. Thread-safe.
+ * Live progress on standard error: one rewritten line on a terminal; elsewhere a line when
+ * something new begins and then one every ten seconds. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class Progress implements AutoCloseable {
   private boolean lineOpen;
   private boolean closed;
 
-  /** Progress on standard error. A separate thread redraws it until it is closed. */
+  /** A progress on standard error that is redrawn by a thread of its own until closed. */
   public static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
@@ -50,7 +50,7 @@ public final class Progress implements AutoCloseable {
     return progress;
   }
 
-  /** Progress without output. */
+  /** Shows nothing. */
   public static Progress silent() {
     return new Progress(
         new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
@@ -66,23 +66,23 @@ public final class Progress implements AutoCloseable {
     this.ticker = ticker;
   }
 
-  /** Starts a phase. */
+  /** Begins a phase. */
   public synchronized void phase(String name) {
     begin(name, "");
   }
 
-  /** Starts the last phase and stops showing the remaining time. */
+  /** Begins the last phase: what remains of the time that was expected no longer matters. */
   public synchronized void lastPhase(String name) {
     endsAt = Long.MIN_VALUE;
     begin(name, "");
   }
 
-  /** Starts a point of the measurement. */
+  /** Begins a point of the phase of measuring. */
   public synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);
   }
 
-  /** Starts a client of a scenario. */
+  /** Begins a client of a scenario. */
   public synchronized void client(int number, int of, String title) {
     begin("client " + number + " of " + of, title);
   }
@@ -95,17 +95,17 @@ public final class Progress implements AutoCloseable {
     draw();
   }
 
-  /** Sets the state within the phase, shown at the next redraw. */
+  /** Says what is going on within the phase; shown at the next redraw. */
   public synchronized void state(String text) {
     state = text;
   }
 
-  /** Sets the expected remaining time. */
-  public synchronized void remaining(Duration left) {
-    endsAt = nanoTime.getAsLong() + left.toNanos();
+  /** How long all is expected to take from now on; null if that is not known. */
+  public synchronized void remaining(@Nullable Duration left) {
+    endsAt = left == null ? Long.MIN_VALUE : nanoTime.getAsLong() + left.toNanos();
   }
 
-  /** Prints a line above the live line. */
+  /** Prints a line that stays. */
   public synchronized void note(String line) {
     erase();
     out.println(line);
@@ -114,10 +114,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /**
-   * Prints a heading for the next lines. Only on a terminal; elsewhere the line of each point has
-   * the heading's text.
-   */
+  /** Says what the following lines are about; without a terminal the point's own line does. */
   public synchronized void heading(String title) {
     if (terminal.interactive()) {
       note(title);
@@ -144,7 +141,7 @@ public final class Progress implements AutoCloseable {
     lineOpen = true;
   }
 
-  /** The text of the live line. */
+  /** The line as it stands. */
   synchronized String text() {
     StringBuilder text = new StringBuilder(phase);
     if (!step.isEmpty()) {
@@ -163,7 +160,7 @@ public final class Progress implements AutoCloseable {
     return text.toString();
   }
 
-  /** Shortens a line to a width and keeps its end, which has the remaining time. */
+  /** Shortens a line to a width, keeping its end: the time left is what people look for. */
   static String fit(String line, int width) {
     if (line.length() <= width) {
       return line;
@@ -176,7 +173,7 @@ public final class Progress implements AutoCloseable {
     return line.substring(0, width - tail - 1) + "~" + line.substring(line.length() - tail);
   }
 
-  /** A duration in words: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
+  /** A duration as a person says it: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
   public static String about(Duration duration) {
     long seconds = (duration.toMillis() + 500) / 1000;
     if (seconds < 60) {
@@ -196,7 +193,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Removes the live line, so that later output starts on an empty line. */
+  /** Removes the live line; what comes next starts on a clean one. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -704,9 +704,15 @@ class CopyIT {
     assertThat(told.getString("phase")).isEqualTo("done");
     assertThat(told.getInteger("documentsDone")).isEqualTo(1_003);
     assertThat(told.getInteger("rangesReadAgain")).isZero();
+    assertThat(told.get("seconds", Document.class))
+        .containsOnlyKeys("start", "structure", "full", "indexes", "finish");
+    assertThat(told.getDouble("documentsPerSecond")).isPositive();
     assertSame(from.getDatabase("command"), to.getDatabase("command"));
     Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command", "--json");
-    assertThat(Document.parse(status.out()).getString("phase")).isEqualTo("DONE");
+    Document stored = Document.parse(status.out());
+    assertThat(stored.getString("phase")).isEqualTo("DONE");
+    assertThat(stored.get("progress", Document.class).get("seconds", Document.class).keySet())
+        .isEqualTo(told.get("seconds", Document.class).keySet());
     assertThat(onehop("copy", "status", "--to", two.url(), "--job", "command").out())
         .containsPattern("job +\"command\"\nphase +\"DONE\"");
 

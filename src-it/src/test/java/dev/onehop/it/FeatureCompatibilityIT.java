@@ -173,6 +173,10 @@ class FeatureCompatibilityIT {
       change(source.getDatabase(database));
       control.finish();
       ended.join();
+      assertThat(copy.progress().lagAtFinish()).isNotNull();
+      assertThat(copy.progress().oplogLeft()).isPositive();
+      assertThat(control.status().getDocument("progress").getDocument("seconds").keySet())
+          .containsExactly("start", "structure", "full", "indexes", "incremental", "finish");
     }
     CopyIT.Printed verified =
         CopyIT.onehop(

@@ -12,6 +12,8 @@ public enum CopyPhase {
   INDEXES,
   /** Applies what changed since the start. */
   INCREMENTAL,
+  /** Applies the rest and builds the indexes that come last. */
+  FINISH,
   /** Has done what it was asked for. */
   DONE
 }

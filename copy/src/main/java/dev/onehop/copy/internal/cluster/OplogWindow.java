@@ -44,6 +44,11 @@ public record OplogWindow(String shard, Duration length) {
     return shortest;
   }
 
+  /** Whose oplog it is, in words. */
+  public String place() {
+    return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
+  }
+
   private static @Nullable Duration ofShard(ClusterEnd source, ReplicaSet servers)
       throws InterruptedException {
     RawBsonDocument first = entry(source, servers, 1);

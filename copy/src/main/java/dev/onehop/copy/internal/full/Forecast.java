@@ -75,10 +75,7 @@ public final class Forecast {
           ("the copy will take about %s, but the oplog of %s goes back only about %s at the present"
                   + " rate of writes, and the changes since the start would be lost: enlarge it"
                   + " (replSetResizeOplog)")
-              .formatted(
-                  text(time),
-                  window.shard().isEmpty() ? "the source" : "the source's shard " + window.shard(),
-                  text(window.length())),
+              .formatted(text(time), window.place(), text(window.length())),
           null);
     }
   }
