@@ -64,10 +64,13 @@ final class Phases {
     if (job.get("progress") instanceof BsonDocument earlier) {
       meter.resumed(earlier);
     }
-    if (settings.isFollowing()) {
-      counted();
-    } else {
-      phases();
+    try (RunWatch watch = new RunWatch(source, destination, settings.isFollowing(), meter)) {
+      watch.start();
+      if (settings.isFollowing()) {
+        counted();
+      } else {
+        phases();
+      }
     }
   }
 
