@@ -24,7 +24,7 @@ public final class BsonPath {
   public static final class Located {
     private final ElementCursor element;
 
-    private Located(ElementCursor element) {
+    Located(ElementCursor element) {
       this.element = element;
     }
 

@@ -42,6 +42,16 @@ final class ElementCursor extends Elements {
     }
   }
 
+  private ElementCursor(ElementCursor other) {
+    super(other);
+    this.bytes = other.bytes;
+  }
+
+  /** A cursor that is at the same element and stays there. */
+  ElementCursor copy() {
+    return new ElementCursor(this);
+  }
+
   @Override
   protected byte byteAt(int offset) {
     return bytes[offset];
@@ -78,11 +88,17 @@ final class ElementCursor extends Elements {
   /** Moves to the next element with this name; returns false if there is none. */
   boolean seek(byte[] name) {
     while (next()) {
-      if (Arrays.equals(bytes, nameOffset(), nameOffset() + nameLength(), name, 0, name.length)) {
+      if (isNamed(name)) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Whether the current element has this name. */
+  boolean isNamed(byte[] name) {
+    return nameLength() == name.length
+        && Arrays.equals(bytes, nameOffset(), nameOffset() + name.length, name, 0, name.length);
   }
 
   /** A cursor over this element's value, an object or array. */

@@ -29,6 +29,16 @@ public abstract class Elements {
     this.depth = depth;
   }
 
+  /** A copy that is at the same element. */
+  protected Elements(Elements other) {
+    depth = other.depth;
+    end = other.end;
+    next = other.next;
+    type = other.type;
+    nameOffset = other.nameOffset;
+    valueOffset = other.valueOffset;
+  }
+
   /** The byte at an offset. */
   protected abstract byte byteAt(int offset);
 

@@ -1,15 +1,23 @@
 package dev.onehop.core.bson;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.bson.BsonBinaryReader;
 import org.bson.BsonBinaryWriter;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.BsonInvalidOperationException;
+import org.bson.BsonObjectId;
 import org.bson.BsonSerializationException;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.codecs.BsonValueCodec;
 import org.bson.codecs.DecoderContext;
 import org.bson.codecs.EncoderContext;
 import org.bson.io.BasicOutputBuffer;
+import org.bson.types.ObjectId;
 
 /** Converts between values in memory and their BSON bytes, with the driver's codec. */
 final class RawValues {
@@ -34,8 +42,24 @@ final class RawValues {
     }
   }
 
-  /** Decodes the cursor's current value. */
+  /** Decodes the cursor's current value; the usual types of keys without the driver's codec. */
   static BsonValue read(ElementCursor element) {
+    byte[] bytes = element.bytes();
+    int offset = element.valueOffset();
+    return switch (element.type()) {
+      case STRING ->
+          new BsonString(
+              new String(bytes, offset + 4, element.valueLength() - 5, StandardCharsets.UTF_8));
+      case INT32 -> new BsonInt32(ByteOrders.getIntLittleEndian(bytes, offset));
+      case INT64 -> new BsonInt64(ByteOrders.getLongLittleEndian(bytes, offset));
+      case TIMESTAMP -> new BsonTimestamp(ByteOrders.getLongLittleEndian(bytes, offset));
+      case OBJECT_ID ->
+          new BsonObjectId(new ObjectId(Arrays.copyOfRange(bytes, offset, offset + 12)));
+      default -> decode(element);
+    };
+  }
+
+  private static BsonValue decode(ElementCursor element) {
     int length = element.valueLength();
     ByteSink document = new ByteSink(length + 8);
     document.putIntLittleEndian(length + 8);

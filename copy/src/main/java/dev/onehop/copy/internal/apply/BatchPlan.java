@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is written for a batch: of each collection first what is removed, then what is put or
@@ -18,6 +19,8 @@ final class BatchPlan {
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
   private int documentsRead;
+  private @Nullable Work last;
+  private int lastRun;
 
   /**
    * What can be written to a collection at once.
@@ -53,9 +56,16 @@ final class BatchPlan {
    * @param statements for one document, deletes first
    */
   void add(Target target, int run, Lane.Document document, List<Statement> statements) {
-    Work all = work.computeIfAbsent(new Run(target, run), added -> new Work(added.target()));
-    statements.forEach(statement -> all.of(statement.kind()).add(statement));
-    if (statements.stream().anyMatch(Statement::isUpdate)) {
+    if (last == null || last.target() != target || run != lastRun) {
+      last = work.computeIfAbsent(new Run(target, run), added -> new Work(added.target()));
+      lastRun = run;
+    }
+    boolean changes = false;
+    for (Statement statement : statements) {
+      last.of(statement.kind()).add(statement);
+      changes |= statement.isUpdate();
+    }
+    if (changes) {
       updated.add(document);
     }
   }

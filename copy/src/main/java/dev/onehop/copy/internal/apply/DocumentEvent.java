@@ -2,13 +2,18 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
 import dev.onehop.copy.progress.CopyOperation;
-import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.BsonPath.Located;
+import dev.onehop.core.bson.FieldSet;
+import dev.onehop.core.bson.RawFields;
 import java.util.Objects;
+import java.util.Set;
 import org.bson.BsonBinary;
+import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,76 +24,112 @@ import org.jspecify.annotations.Nullable;
  * @param uuid of its collection; null from servers that don't tell
  * @param time its cluster time
  * @param key its {@code documentKey}
- * @param event the whole
+ * @param document the document, told apart from others of a collection of the same name
+ * @param full {@code fullDocument}
+ * @param description {@code updateDescription}
  */
 record DocumentEvent(
     String type,
     MongoNamespace namespace,
     @Nullable BsonBinary uuid,
     BsonTimestamp time,
-    RawBsonDocument key,
-    RawBsonDocument event) {
-  private static final BsonPath TYPE = BsonPath.of("operationType");
-  private static final BsonPath DATABASE = BsonPath.of("ns.db");
-  private static final BsonPath COLLECTION = BsonPath.of("ns.coll");
-  private static final BsonPath UUID = BsonPath.of("collectionUUID");
-  private static final BsonPath TIME = BsonPath.of("clusterTime");
-  private static final BsonPath KEY = BsonPath.of("documentKey");
-  private static final BsonPath FULL = BsonPath.of("fullDocument");
-  private static final BsonPath DESCRIPTION = BsonPath.of("updateDescription");
+    BsonDocument key,
+    Lane.Document document,
+    @Nullable Located full,
+    @Nullable Located description) {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+  private static final FieldSet FIELDS =
+      FieldSet.of(
+          "documentKey",
+          "ns",
+          "operationType",
+          "clusterTime",
+          "collectionUUID",
+          "fullDocument",
+          "updateDescription");
 
   /** Reads an event; null if it is none of a document. */
   static @Nullable DocumentEvent of(RawBsonDocument event) {
-    BsonPath.Located key = KEY.find(event);
-    RawBsonDocument documentKey = key == null ? null : key.document();
-    if (documentKey == null) {
-      return null;
-    }
-    BsonPath.Located uuid = UUID.find(event);
-    return new DocumentEvent(
-        value(TYPE, event).asString().getValue(),
-        new MongoNamespace(
-            value(DATABASE, event).asString().getValue(),
-            value(COLLECTION, event).asString().getValue()),
-        uuid != null && uuid.type() == BsonType.BINARY ? uuid.value().asBinary() : null,
-        value(TIME, event).asTimestamp(),
-        documentKey,
-        event);
+    return new Reader().read(event);
   }
 
-  private static BsonPath.Located located(BsonPath path, RawBsonDocument event) {
-    BsonPath.Located found = path.find(event);
+  /** Reads events; those of one collection, one after the other, share its name. Not thread-safe. */
+  static final class Reader {
+    private @Nullable RawBsonDocument name;
+    private @Nullable MongoNamespace namespace;
+    private @Nullable BsonBinary uuid;
+
+    /** Reads an event; null if it is none of a document. */
+    @Nullable DocumentEvent read(RawBsonDocument event) {
+      @Nullable Located[] fields = FIELDS.find(event);
+      RawBsonDocument documentKey = fields[0] == null ? null : fields[0].document();
+      if (documentKey == null) {
+        return null;
+      }
+      MongoNamespace of = namespace(document(fields[1], "ns"));
+      BsonBinary its = uuid(fields[4]);
+      BsonDocument key = RawFields.without(Set.of(), documentKey);
+      return new DocumentEvent(
+          required(fields[2], "operationType").value().asString().getValue(),
+          of,
+          its,
+          required(fields[3], "clusterTime").value().asTimestamp(),
+          key,
+          new Lane.Document(its == null ? of : its, Ids.key(Target.id(key))),
+          fields[5],
+          fields[6]);
+    }
+
+    private MongoNamespace namespace(RawBsonDocument read) {
+      MongoNamespace known = namespace;
+      if (known != null
+          && name != null
+          && name.getByteBuffer().asNIO().equals(read.getByteBuffer().asNIO())) {
+        return known;
+      }
+      MongoNamespace other =
+          new MongoNamespace(
+              read.getString("db").getValue(), read.getString("coll").getValue());
+      name = read;
+      namespace = other;
+      return other;
+    }
+
+    private @Nullable BsonBinary uuid(@Nullable Located read) {
+      if (read == null || read.type() != BsonType.BINARY) {
+        return null;
+      }
+      BsonBinary other = read.value().asBinary();
+      if (!other.equals(uuid)) {
+        uuid = other;
+      }
+      return uuid;
+    }
+  }
+
+  private static Located required(@Nullable Located found, String name) {
     if (found == null) {
-      throw new IllegalArgumentException("an event without " + path);
+      throw new IllegalArgumentException("an event without " + name);
     }
     return found;
   }
 
-  private static BsonValue value(BsonPath path, RawBsonDocument event) {
-    return located(path, event).value();
+  private static RawBsonDocument document(@Nullable Located found, String name) {
+    return Objects.requireNonNull(required(found, name).document(), name);
   }
 
   /** The document after an insert or a replacement. */
   RawBsonDocument fullDocument() {
-    return document(FULL);
+    return document(full, "fullDocument");
   }
 
   /** What an update has changed. */
-  RawBsonDocument updateDescription() {
-    return document(DESCRIPTION);
-  }
-
-  private RawBsonDocument document(BsonPath path) {
-    return Objects.requireNonNull(located(path, event).document());
+  BsonDocument updateDescription() {
+    return document(description, "updateDescription").decode(CODEC);
   }
 
   BsonValue id() {
     return Target.id(key);
-  }
-
-  /** The document, told apart from others of a collection of the same name. */
-  Lane.Document document() {
-    return new Lane.Document(uuid == null ? namespace : uuid, Ids.key(id()));
   }
 
   /** The kind of its type; null if that is not known. */

@@ -3,6 +3,7 @@ package dev.onehop.copy.internal.apply;
 import dev.onehop.copy.internal.KeyFields;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,7 +60,9 @@ final class DocumentEvents {
 
   boolean isReadAgain() {
     return readAgain
-        || (mayMeetOneDocument() && byKey.values().stream().filter(Changes::isLive).count() > 1);
+        || (byKey.size() > 1
+            && mayMeetOneDocument()
+            && byKey.values().stream().filter(Changes::isLive).count() > 1);
   }
 
   /** Whether statements for several keys may meet the same document. */
@@ -124,12 +127,18 @@ final class DocumentEvents {
     return changes;
   }
 
-  /** Equal if servers hold the keys equal. A field that is null may be left out. */
+  /**
+   * Equal if servers hold the keys equal; all have the same {@code _id}. A field that is null may
+   * be left out.
+   */
   private static Map<String, ByteBuffer> comparable(BsonDocument documentKey) {
+    if (documentKey.size() == 1) {
+      return Map.of();
+    }
     Map<String, ByteBuffer> values = new HashMap<>();
     documentKey.forEach(
         (field, value) -> {
-          if (!value.isNull()) {
+          if (!value.isNull() && !field.equals(Target.ID)) {
             values.put(field, Ids.key(value));
           }
         });
@@ -148,12 +157,16 @@ final class DocumentEvents {
 
   /** The events that follow have another key, or the destination has it elsewhere. */
   private boolean changesPlace(BsonDocument documentKey, FieldChanges update) {
-    return documentKey.keySet().stream().anyMatch(field -> concerns(update, field))
-        || target.shardKey().stream().anyMatch(field -> concerns(update, field));
+    return concernsAny(update, documentKey.keySet()) || concernsAny(update, target.shardKey());
   }
 
-  private static boolean concerns(FieldChanges update, String field) {
-    return !KeyFields.isOfId(field) && update.concerns(field);
+  private static boolean concernsAny(FieldChanges update, Collection<String> fields) {
+    for (String field : fields) {
+      if (!KeyFields.isOfId(field) && update.concerns(field)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The statements, to be run in this order for this document. */
@@ -173,7 +186,10 @@ final class DocumentEvents {
       } else if (changes.whole) {
         deletes.add(target.delete(changes.key));
       }
-      others.addAll(UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
+      if (!changes.updates.isEmpty()) {
+        others.addAll(
+            UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
+      }
     }
     deletes.addAll(others);
     return deletes;

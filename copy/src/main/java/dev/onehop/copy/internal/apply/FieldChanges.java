@@ -40,8 +40,7 @@ record FieldChanges(
       BsonDocument array = each.asDocument();
       truncated.put(array.getString("field").getValue(), array.getNumber("newSize").intValue());
     }
-    Map<String, BsonValue> set =
-        new LinkedHashMap<>(description.getDocument("updatedFields", new BsonDocument()));
+    Map<String, BsonValue> set = description.getDocument("updatedFields", new BsonDocument());
     List<String> removed = new ArrayList<>();
     description
         .getArray("removedFields", new BsonArray())
@@ -69,6 +68,9 @@ record FieldChanges(
   }
 
   private static boolean isExpressible(String path) {
+    if (path.indexOf('.') < 0) {
+      return !path.isEmpty() && path.charAt(0) != '$';
+    }
     for (String name : parts(path)) {
       if (name.isEmpty() || name.startsWith("$")) {
         return false;
@@ -83,6 +85,9 @@ record FieldChanges(
   }
 
   private Collection<String> paths() {
+    if (truncated.isEmpty() && removed.isEmpty()) {
+      return set.keySet();
+    }
     List<String> all = new ArrayList<>(truncated.keySet());
     all.addAll(set.keySet());
     all.addAll(removed);
@@ -91,7 +96,12 @@ record FieldChanges(
 
   /** Whether all paths are names of the document's own fields. */
   boolean isFlat() {
-    return paths().stream().noneMatch(path -> path.contains("."));
+    for (String path : paths()) {
+      if (path.indexOf('.') >= 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**
@@ -115,10 +125,12 @@ record FieldChanges(
 
   /** Whether a field, something in it, or what it is in changes. */
   boolean concerns(String field) {
-    return paths().stream()
-        .anyMatch(
-            path ->
-                path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + "."));
+    for (String path : paths()) {
+      if (path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + ".")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -159,7 +171,12 @@ record FieldChanges(
   }
 
   private static boolean isNumber(String name) {
-    return name.chars().allMatch(digit -> digit >= '0' && digit <= '9');
+    for (int i = 0; i < name.length(); i++) {
+      if (name.charAt(i) < '0' || name.charAt(i) > '9') {
+        return false;
+      }
+    }
+    return true;
   }
 
   static String[] parts(String path) {

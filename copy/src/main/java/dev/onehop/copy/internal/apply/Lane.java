@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a channel's owner knows of the documents that it writes in one term.
@@ -28,7 +29,20 @@ final class Lane {
   private volatile BsonTimestamp exactFrom;
 
   /** A document's name. */
-  record Document(Object collection, ByteBuffer id) {}
+  record Document(Object collection, ByteBuffer id) {
+    // What a record has by itself costs several times as much.
+    @Override
+    public int hashCode() {
+      return 31 * collection.hashCode() + id.hashCode();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Document same
+          && id.equals(same.id)
+          && collection.equals(same.collection);
+    }
+  }
 
   /**
    * @param horizon a time of the source at or after everything that was read of it before
@@ -45,7 +59,7 @@ final class Lane {
 
   /** Whether a document has met an event already. */
   synchronized boolean has(Document document, BsonTimestamp time) {
-    BsonTimestamp read = ahead.get(document);
+    BsonTimestamp read = ahead.isEmpty() ? null : ahead.get(document);
     return read != null && time.compareTo(read) <= 0;
   }
 
@@ -56,7 +70,9 @@ final class Lane {
    *     resharded
    */
   synchronized boolean isUncertain(Document document, Document named, BsonTimestamp time) {
-    return !ahead.containsKey(document) && (isUncertain(time) || has(named, time));
+    return isUncertain(time)
+        ? !ahead.containsKey(document)
+        : has(named, time) && !ahead.containsKey(document);
   }
 
   /** Whether anything may be newer than an event. */

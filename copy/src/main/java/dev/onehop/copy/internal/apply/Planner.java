@@ -85,16 +85,22 @@ final class Planner {
    * @param readAgain documents for which events alone won't do
    */
   Mono<BatchPlan> plan(List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
-    List<DocumentEvent> events = new ArrayList<>();
+    List<DocumentEvent> events = new ArrayList<>(changes.size());
     Map<MongoNamespace, String> names = new LinkedHashMap<>();
+    DocumentEvent.Reader reader = new DocumentEvent.Reader();
+    MongoNamespace last = null;
     for (StreamEvent.Change change : changes) {
-      DocumentEvent event = DocumentEvent.of(change.document());
+      DocumentEvent event = reader.read(change.document());
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
+        // Events of one collection, one after the other, share its name.
         String destination =
-            names.computeIfAbsent(
-                event.namespace(), name -> mapping.destination(name.getFullName()));
+            event.namespace() == last
+                ? ""
+                : names.computeIfAbsent(
+                    event.namespace(), name -> mapping.destination(name.getFullName()));
         if (destination != null) {
           events.add(event);
+          last = event.namespace();
         }
       }
     }
@@ -113,9 +119,15 @@ final class Planner {
     Map<TaskKey, Task> tasks = new LinkedHashMap<>();
     Map<Target, Run> runs = new HashMap<>();
     Set<Lane.Document> again = new HashSet<>(readAgain);
+    MongoNamespace last = null;
+    Target its = null;
     for (DocumentEvent event : events) {
       Lane.Document document = event.document();
-      Target target = Objects.requireNonNull(known.get(event.namespace()));
+      if (its == null || event.namespace() != last) {
+        last = event.namespace();
+        its = Objects.requireNonNull(known.get(last));
+      }
+      Target target = its;
       boolean ordered = target.capped() && removes();
       boolean deleted = event.type().equals("delete");
       boolean inserted = event.type().equals("insert");
@@ -125,7 +137,7 @@ final class Planner {
         if (met && inserted) {
           again.add(document);
         }
-        boolean read = again.contains(document) && !(ordered && deleted);
+        boolean read = !again.isEmpty() && again.contains(document) && !(ordered && deleted);
         int run =
             target.capped()
                 ? runs.computeIfAbsent(target, capped -> new Run())

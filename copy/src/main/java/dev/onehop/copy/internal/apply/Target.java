@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param capped whether it has its documents in the order of their insertion and drops the oldest
  */
 record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
-  private static final String ID = "_id";
+  static final String ID = "_id";
 
   Target {
     shardKey = List.copyOf(shardKey);
@@ -36,13 +36,22 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
 
   /** Whether all documents of an {@code _id} are in one place. */
   boolean isPlacedById() {
-    return shardKey.stream().allMatch(KeyFields::isOfId);
+    for (String field : shardKey) {
+      if (!KeyFields.isOfId(field)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether events tell where the documents that they concern are. */
   boolean isPlacedBy(BsonDocument documentKey) {
-    return shardKey.stream()
-        .allMatch(field -> KeyFields.isOfId(field) || documentKey.containsKey(field));
+    for (String field : shardKey) {
+      if (!KeyFields.isOfId(field) && !documentKey.containsKey(field)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Matches the document of an event, and none that has other values of these fields. */

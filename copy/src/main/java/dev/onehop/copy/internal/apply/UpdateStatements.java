@@ -181,7 +181,9 @@ final class UpdateStatements {
     BsonDocument update = new BsonDocument();
     operator.accept(update);
     List<String> nested =
-        changes.told() ? List.of() : paths.stream().filter(path -> path.contains(".")).toList();
+        changes.told() || changes.isFlat()
+            ? List.of()
+            : paths.stream().filter(path -> path.contains(".")).toList();
     BsonDocument guarded = nested.isEmpty() ? filter : guarded(nested);
     statements.add(
         Statement.update(
