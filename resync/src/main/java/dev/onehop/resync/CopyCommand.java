@@ -18,9 +18,7 @@ final class CopyCommand {
   /**
    * Runs the command.
    *
-   * @param command the command with the placeholders of {@link ResyncPlan#filled}, and with {@code
-   *     {source}}, the folder, and {@code {files}}, a file that lists the paths of the data files
-   *     in it
+   * @param command the command with the placeholders of {@link ResyncPlan#filled}; {@code {source}} is the folder, {@code {files}} a file with the paths of its data files
    * @param check runs while the command runs, and throws to end it early
    * @throws Failure if the command ends with an exit code other than 0
    */

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param upsert whether an insert replaces an existing record
  * @param connections the pool's size per server, or null for the URL's or the driver's default
  * @param pipelining whether many requests are in flight on each connection
- * @param writeConcern from the deprecated property; null for that of the URL
- * @param readPreference from the deprecated property; null for that of the URL
+ * @param writeConcern from the deprecated property; null for the URL's
+ * @param readPreference from the deprecated property; null for the URL's
  * @param warmup the longest warm-up before the measurement
  * @param leastWarmup the shortest warm-up, if its rate is steady by then; null for a warm-up of
  *     fixed length

@@ -15,7 +15,7 @@ import site.ycsb.ByteIterator;
 
 /**
  * YCSB records as MongoDB documents: the key as a string in {@code _id}, each field as binary data.
- * The format is that of YCSB's own MongoDB binding, so that each can read the other's data.
+ * YCSB's own MongoDB binding has the same format, so that each can read the other's data.
  */
 final class Documents {
   static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));

@@ -19,7 +19,7 @@ import site.ycsb.workloads.CoreWorkload;
  *
  * @param command the command
  * @param options YCSB's own options, unchanged
- * @param properties the resulting properties: those of the files in order, then single ones
+ * @param properties the resulting properties: first from the files in order, then single ones
  */
 record LauncherArguments(Command command, List<String> options, Properties properties) {
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Ends a closed loop after a time since its first operation, or when the error of its throughput is
  * small enough. YCSB's own time limit includes connecting and the warm-up.
  *
- * <p>The error is that of {@link BatchMeans} with windows of a second. The first window is ignored,
+ * <p>The error comes from {@link BatchMeans} with windows of a second. The first window is ignored,
  * because no operation can end at its beginning. Thread-safe.
  */
 final class RunLength {

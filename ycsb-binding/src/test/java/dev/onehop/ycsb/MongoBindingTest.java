@@ -29,7 +29,7 @@ class MongoBindingTest {
   private final String mode;
 
   MongoBindingTest(TestInfo test) {
-    mode = "binding " + test.getDisplayName(); // what is shared is shared in the whole process
+    mode = "binding " + test.getDisplayName(); // clients are shared in the whole process
   }
 
   @Test

@@ -32,7 +32,7 @@ class SharedStoreTest {
 
   @BeforeEach
   void nameMode(TestInfo test) {
-    mode = test.getDisplayName(); // what is shared is shared in the whole process
+    mode = test.getDisplayName(); // stores are shared in the whole process
   }
 
   @AfterEach

@@ -45,7 +45,7 @@ class WorkloadFilesTest {
         .containsEntry("fieldcount", "10")
         .containsEntry("fieldlength", "100");
     Measurements.setProperties(properties);
-    new CoreWorkload().init(properties); // throws what it can't take
+    new CoreWorkload().init(properties); // throws if it refuses a property
   }
 
   private static Properties load(Path file) throws IOException {

@@ -41,9 +41,7 @@ public record Timeline(
   /**
    * Operations on some of the shards.
    *
-   * @param recoverySeconds from the fault's end until all operations of a second, and of the
-   *     following ones, take at most twice the 99th percentile before the fault; null if there is
-   *     no such second
+   * @param recoverySeconds from the fault's end to the first second from which on all operations take at most twice the 99th percentile before the fault; null if there is none
    * @param series the figures by second
    */
   public record Group(@Nullable Integer recoverySeconds, List<Second> series) {}
