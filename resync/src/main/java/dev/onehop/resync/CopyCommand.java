@@ -18,7 +18,8 @@ final class CopyCommand {
   /**
    * Runs the command.
    *
-   * @param command the command with the placeholders of {@link ResyncPlan#filled}; {@code {source}} is the folder, {@code {files}} a file with the paths of its data files
+   * @param command the command with the placeholders of {@link ResyncPlan#filled}; {@code {source}}
+   *     is the folder, {@code {files}} a file with the paths of its data files
    * @param check runs while the command runs, and throws to end it early
    * @throws Failure if the command ends with an exit code other than 0
    */

@@ -130,11 +130,15 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Shards a collection and distributes it. Creates the database and the collection, splits at the given points, and moves ranges until the shards own equal, contiguous shares in the topology's order. Then checks config.chunks. Completed steps are not repeated; an existing collection must have the same key. Delays are off during the call.
+   * Shards a collection and distributes it. Creates the database and the collection, splits at the
+   * given points, and moves ranges until the shards own equal, contiguous shares in the topology's
+   * order. Then checks config.chunks. Completed steps are not repeated; an existing collection must
+   * have the same key. Delays are off during the call.
    *
    * @param namespace {@code database.collection}
    * @param key the shard key pattern, for example <code>{_id: 1}</code>
-   * @param splitPoints lower bounds of all ranges but the first, ascending; hashed fields are int64; if empty, the server distributes the chunks
+   * @param splitPoints lower bounds of all ranges but the first, ascending; hashed fields are
+   *     int64; if empty, the server distributes the chunks
    * @throws TestbedException if a server refuses a step, or the result differs from the request
    */
   public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 public final class Watchdog {
 
   /**
-   * Each line has an action, a process id and the start time of the process. The start time protects a later process with the same id. If a process leads a group, the group ends with it.
+   * Each line has an action, a process id and the start time of the process. The start time
+   * protects a later process with the same id. If a process leads a group, the group ends with it.
    */
   private static final String SCRIPT =
       """

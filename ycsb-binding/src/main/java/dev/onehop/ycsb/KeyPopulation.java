@@ -7,7 +7,10 @@ import java.util.Map;
 import site.ycsb.Utils;
 
 /**
- * The keys that YCSB's {@code CoreWorkload} loads, for splitting a collection between them. A key is {@code user} and the record's number, hashed unless {@code insertorder=ordered}, padded with zeros to {@code zeropadding} digits. The numbers start at {@code insertstart}, up to {@code recordcount}.
+ * The keys that YCSB's {@code CoreWorkload} loads, for splitting a collection between them. A key
+ * is {@code user} and the record's number, hashed unless {@code insertorder=ordered}, padded with
+ * zeros to {@code zeropadding} digits. The numbers start at {@code insertstart}, up to {@code
+ * recordcount}.
  *
  * <p>Immutable and thread-safe.
  */

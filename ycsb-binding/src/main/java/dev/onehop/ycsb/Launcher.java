@@ -24,7 +24,10 @@ import site.ycsb.workloads.CoreWorkload;
 /**
  * Runs YCSB with a reliable exit code.
  *
- * <p>YCSB always exits with 0. This main class exits with 2 if the command line is invalid. It exits with 1 if the cluster cannot be used, the run was interrupted or an operation failed. In these cases it writes one line to stderr. It exits with 0 otherwise. {@code bin/ycsb} calls it as {@code load -db CLASS [YCSB's options]}.
+ * <p>YCSB always exits with 0. This main class exits with 2 if the command line is invalid. It
+ * exits with 1 if the cluster cannot be used, the run was interrupted or an operation failed. In
+ * these cases it writes one line to stderr. It exits with 0 otherwise. {@code bin/ycsb} calls it as
+ * {@code load -db CLASS [YCSB's options]}.
  */
 public final class Launcher {
   private static final int USAGE = 2;

@@ -3,7 +3,9 @@ package dev.onehop.ycsb;
 import com.mongodb.client.MongoClients;
 
 /**
- * The limit for a binding, which {@code onehop bench --peer straight} measures: the official synchronous driver. Each operation goes directly to the server of the shard that owns the record, see {@link StraightStore}.
+ * The limit for a binding, which {@code onehop bench --peer straight} measures: the official
+ * synchronous driver. Each operation goes directly to the server of the shard that owns the record,
+ * see {@link StraightStore}.
  */
 public final class StraightSyncPeer extends MongoBinding {
 

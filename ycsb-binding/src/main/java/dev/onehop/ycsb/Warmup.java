@@ -18,9 +18,15 @@ import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Operations before the measurement, so that it includes neither connecting nor the just-in-time compilation of the client and of routers on a JVM.
+ * Operations before the measurement, so that it includes neither connecting nor the just-in-time
+ * compilation of the client and of routers on a JVM.
  *
- * <p>One or two threads with a distant shard would not run enough operations for the compilers. So more threads than in the run may take part. At the end only the run's own threads are left. Keys are random, so that each server's pool grows as in the run. They are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load the records do not exist yet, which does not affect the warm-up. If the workload updates records, the warm-up updates keys without a record, so that no data changes.
+ * <p>One or two threads with a distant shard would not run enough operations for the compilers. So
+ * more threads than in the run may take part. At the end only the run's own threads are left. Keys
+ * are random, so that each server's pool grows as in the run. They are drawn evenly from the {@link
+ * KeyPopulation} of the run's properties. Before a load the records do not exist yet, which does
+ * not affect the warm-up. If the workload updates records, the warm-up updates keys without a
+ * record, so that no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";

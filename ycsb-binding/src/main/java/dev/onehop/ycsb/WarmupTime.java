@@ -10,9 +10,13 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The length of a warm-up. It is a fixed time, or it ends, between a shortest and a longest time, when two conditions hold: the rate of operations is steady, and the JVM's compilers are nearly idle. Both conditions are necessary: on few processors the rate is also steady, but low, while the optimizing compiler works.
+ * The length of a warm-up. It is a fixed time, or it ends, between a shortest and a longest time,
+ * when two conditions hold: the rate of operations is steady, and the JVM's compilers are nearly
+ * idle. Both conditions are necessary: on few processors the rate is also steady, but low, while
+ * the optimizing compiler works.
  *
- * <p>If the warm-up takes two seconds or more, its last second has the same mix of operations as the run. Thread-safe. Times are by {@link System#nanoTime}.
+ * <p>If the warm-up takes two seconds or more, its last second has the same mix of operations as
+ * the run. Thread-safe. Times are by {@link System#nanoTime}.
  */
 final class WarmupTime {
   private static final long WINDOW_NANOS = 2_000_000_000;
@@ -87,7 +91,8 @@ final class WarmupTime {
   }
 
   /**
-   * Whether the rate of these windows is steady. The last three must be within 5 % of their mean, or within two standard deviations of a random count. They must not rise from one to the next.
+   * Whether the rate of these windows is steady. The last three must be within 5 % of their mean,
+   * or within two standard deviations of a random count. They must not rise from one to the next.
    */
   static boolean isSteady(List<Long> windows) {
     int size = windows.size();

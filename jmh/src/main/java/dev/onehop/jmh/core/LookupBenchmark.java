@@ -27,7 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Finds the shard that owns a random {@code _id}, with this library and with common alternatives. A plain array shows the cost of memory access.
+ * Finds the shard that owns a random {@code _id}, with this library and with common alternatives. A
+ * plain array shows the cost of memory access.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

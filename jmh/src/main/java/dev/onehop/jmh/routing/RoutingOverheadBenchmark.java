@@ -91,7 +91,9 @@ public class RoutingOverheadBenchmark {
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
-  // The server does nothing, so the ratio has little meaning; the bar excludes code that is many times slower. The limits on bytes apply to compiled code, so the warm-up is long. They are some 2,500 for a find, 3,400 for an insert, 5,900 for an update.
+  // The server does nothing, so the ratio has little meaning; the bar excludes code that is many
+  // times slower. The limits on bytes apply to compiled code, so the warm-up is long. They are some
+  // 2,500 for a find, 3,400 for an insert, 5,900 for an update.
   @Bar(
       name = "routing a find",
       parameters = "client=metered",

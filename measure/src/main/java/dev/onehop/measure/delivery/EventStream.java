@@ -11,7 +11,9 @@ interface EventStream extends AutoCloseable {
   @FunctionalInterface
   interface Sink {
     /**
-     * Takes the next event of a channel. Several channels may call it at the same time, each from one thread at a time. Streams of {@link StreamPath#SHARDS} have one channel and several threads.
+     * Takes the next event of a channel. Several channels may call it at the same time, each from
+     * one thread at a time. Streams of {@link StreamPath#SHARDS} have one channel and several
+     * threads.
      *
      * @param channel from 0
      */

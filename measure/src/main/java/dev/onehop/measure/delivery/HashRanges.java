@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The range of the rows' hashes: all 32-bit integers, or only some ranges. With only some, the shard that owns the others gets no rows. Immutable.
+ * The range of the rows' hashes: all 32-bit integers, or only some ranges. With only some, the
+ * shard that owns the others gets no rows. Immutable.
  *
  * @param ranges without overlaps, within the 32-bit integers, at least one that is not empty
  */

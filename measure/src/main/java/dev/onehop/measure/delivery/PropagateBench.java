@@ -67,7 +67,9 @@ public final class PropagateBench
   }
 
   /**
-   * Repeats the measurement until shards and chunks stay the same during it. The reason: each shard has one signal, and a mongos waits for each. A measurement with lost or repeated rows counts in any case.
+   * Repeats the measurement until shards and chunks stay the same during it. The reason: each shard
+   * has one signal, and a mongos waits for each. A measurement with lost or repeated rows counts in
+   * any case.
    */
   @Override
   public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)

@@ -17,7 +17,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the time until written rows arrive, by all paths at the same time. It writes the rows of a test and then its signals, and waits until all have arrived. The first test does not count. Used once.
+ * Measures the time until written rows arrive, by all paths at the same time. It writes the rows of
+ * a test and then its signals, and waits until all have arrived. The first test does not count.
+ * Used once.
  */
 final class Propagation {
 

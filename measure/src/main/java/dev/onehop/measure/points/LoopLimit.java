@@ -4,7 +4,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next when it ends. So N threads do at most N / R operations per second at a mean round trip R. And C connections with one operation each do at most C / R.
+ * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next when
+ * it ends. So N threads do at most N / R operations per second at a mean round trip R. And C
+ * connections with one operation each do at most C / R.
  */
 final class LoopLimit {
 

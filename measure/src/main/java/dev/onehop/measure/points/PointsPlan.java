@@ -237,7 +237,10 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds a fault, before the points that are added later. Each mode runs with the driver's default pool. Unless the fault is brief, routed reactive modes also run pipelined. It takes 25 seconds with the fault from the 8th to the 16th second. A brief one takes 15 seconds with the fault from the 4th to the 11th second.
+   * Adds a fault, before the points that are added later. Each mode runs with the driver's default
+   * pool. Unless the fault is brief, routed reactive modes also run pipelined. It takes 25 seconds
+   * with the fault from the 8th to the 16th second. A brief one takes 15 seconds with the fault
+   * from the 4th to the 11th second.
    *
    * @param warmup null for the default
    */

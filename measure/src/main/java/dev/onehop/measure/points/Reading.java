@@ -15,7 +15,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resource use of clients, servers, links and the machine up to a moment. A field is null if it is unknown. A figure per operation is the slope between the first and the last reading of the measured time. The start and the end of a process do not count.
+ * The resource use of clients, servers, links and the machine up to a moment. A field is null if it
+ * is unknown. A figure per operation is the slope between the first and the last reading of the
+ * measured time. The start and the end of a process do not count.
  *
  * @param client processor time of the clients
  * @param times processor times of servers and links

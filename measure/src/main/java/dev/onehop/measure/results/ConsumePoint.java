@@ -25,11 +25,13 @@ import org.jspecify.annotations.Nullable;
  * @param memoryBytes the most memory (RSS) of all consumers together; 0 if unknown
  * @param mbitPerSecond events as BSON, without protocol, in 10^6 bits per second
  * @param writtenPerSecond acknowledged rows of the writer per second; null for a drain
- * @param lag from the commit to the arrival of the row at the consumer, in microseconds; null for a drain, and without servers that report this machine's clock
+ * @param lag from the commit to the arrival of the row at the consumer, in microseconds; null for a
+ *     drain, and without servers that report this machine's clock
  * @param sinceIssued from the issue of the write to the arrival of the row; null for a drain
  * @param lost acknowledged rows that did not arrive
  * @param doubled rows that arrived again
- * @param outOfOrder rows that arrived after a later version, in another channel than before, or against the order of all events if there is one
+ * @param outOfOrder rows that arrived after a later version, in another channel than before, or
+ *     against the order of all events if there is one
  * @param unexpected rows that arrived but were not acknowledged
  * @param negativeLags lags below zero, which histograms cannot record; none unless a clock was set
  * @param windows rows per second in each interval of five seconds; the last may be shorter

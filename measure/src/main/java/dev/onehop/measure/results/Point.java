@@ -87,7 +87,8 @@ public record Point(
   }
 
   /**
-   * The result of several rounds: the round of median throughput, the lower of two. It has the failed operations of all rounds, because failures are no outliers.
+   * The result of several rounds: the round of median throughput, the lower of two. It has the
+   * failed operations of all rounds, because failures are no outliers.
    *
    * @param rounds in the order of measurement, at least one
    */

@@ -16,13 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param batch the number of objects of a write
  * @param bytes the size of an object
  * @param runs the number of timed tests, for each client
- * @param latency of each object, from the intended time of its write to its arrival; {@code bootstrap} and {@code initial-sync}: of each run, until it was live; in microseconds
+ * @param latency of each object, from the intended time of its write to its arrival; {@code
+ *     bootstrap} and {@code initial-sync}: of each run, until it was live; in microseconds
  * @param service the same from when the write began; null if no writes are timed
- * @param test of each test, from its start until its last signal; {@link #LOAD}: of each client, until it was live; null if {@code latency} has this time
+ * @param test of each test, from its start until its last signal; {@link #LOAD}: of each client,
+ *     until it was live; null if {@code latency} has this time
  * @param snapshot of each run, until all documents were delivered; null if no snapshot is read
  * @param lost acknowledged objects and signals that did not arrive
  * @param doubled objects and signals that arrived again
- * @param clockErrorMicros 0, because one clock times both ends; more in files of versions that measured over two machines
+ * @param clockErrorMicros 0, because one clock times both ends; more in files of versions that
+ *     measured over two machines
  * @param folder the folder of the HdrHistogram logs, in the results' folder
  */
 @JsonInclude(Include.NON_NULL)

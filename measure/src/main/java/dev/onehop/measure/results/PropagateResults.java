@@ -32,7 +32,8 @@ public record PropagateResults(
    * The times that a mongos' stream waits for on idle servers.
    *
    * @param awaitMillis how long a server may wait for events before it replies without any
-   * @param noopSeconds the interval of an idle server's no-op writes, by shard, {@code config} for the config servers; without unknown intervals
+   * @param noopSeconds the interval of an idle server's no-op writes, by shard, {@code config} for
+   *     the config servers; without unknown intervals
    * @param order {@code key} or {@code total}: the order of the path {@code ordered}
    * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
    */

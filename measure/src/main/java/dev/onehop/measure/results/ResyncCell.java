@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the size of all documents as BSON
  * @param documents the number of documents
  * @param seconds of each run, from the first step until the member had caught up
- * @param fixedSeconds the time at any size, by least squares over all runs with the same indexes and collections; null with a single size
+ * @param fixedSeconds the time at any size, by least squares over all runs with the same indexes
+ *     and collections; null with a single size
  * @param secondsPerGibibyte the time for each further 2^30 bytes of documents, likewise
- * @param movedBytes the median of the moved bytes: the written bytes of files, or the documents' bytes that the server's initial sync reports
+ * @param movedBytes the median of the moved bytes: the written bytes of files, or the documents'
+ *     bytes that the server's initial sync reports
  * @param methodProved whether each run's server has logged this method
  * @param equal whether {@code dbHash} was equal on all three members after each run
  * @param lockedSeconds the median time of the source's lock; null if it was not locked

@@ -76,7 +76,8 @@ public final class ShardLatencies {
    * @param notIssued operations that were not issued in the end
    * @param unanswered operations that were issued and had no reply in the end
    * @param perSecond operations with a reply within the phase, per second
-   * @param latency from the intended time, in microseconds; an operation not issued or without a reply counts with its wait, so the figures are lower bounds
+   * @param latency from the intended time, in microseconds; an operation not issued or without a
+   *     reply counts with its wait, so the figures are lower bounds
    * @param service from the issue, in microseconds
    */
   public record Phase(

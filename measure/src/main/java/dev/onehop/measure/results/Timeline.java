@@ -41,7 +41,8 @@ public record Timeline(
   /**
    * Operations on some of the shards.
    *
-   * @param recoverySeconds from the fault's end to the first second from which on all operations take at most twice the 99th percentile before the fault; null if there is none
+   * @param recoverySeconds from the fault's end to the first second from which on all operations
+   *     take at most twice the 99th percentile before the fault; null if there is none
    * @param series the figures by second
    */
   public record Group(@Nullable Integer recoverySeconds, List<Second> series) {}

@@ -32,9 +32,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Change streams of a collection, a database or the cluster: one on every shard, from the same cluster time, merged. Every shard filters and transforms its own events.
+ * Change streams of a collection, a database or the cluster: one on every shard, from the same
+ * cluster time, merged. Every shard filters and transforms its own events.
  *
- * <p>Two things differ from mongos. An open stream does not include a shard that is added later. A token without an event in the stream counts as its cluster time.
+ * <p>Two things differ from mongos. An open stream does not include a shard that is added later. A
+ * token without an event in the stream counts as its cluster time.
  */
 final class ChangeStreams {
   private static final String STAGE = "$changeStream";

@@ -9,7 +9,9 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 
 /**
- * A change stream's resume token: {@code {_data: <hex>}}. The hex is a key string that begins with the event's cluster time. So the order of the hex strings is the order of all shards' events. Source: {@code src/mongo/db/pipeline/resume_token.h}; observed on 6.0.5.
+ * A change stream's resume token: {@code {_data: <hex>}}. The hex is a key string that begins with
+ * the event's cluster time. So the order of the hex strings is the order of all shards' events.
+ * Source: {@code src/mongo/db/pipeline/resume_token.h}; observed on 6.0.5.
  *
  * @param document the token in the format for clients
  * @param data the hex, in upper case

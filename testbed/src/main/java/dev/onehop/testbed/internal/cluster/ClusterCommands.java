@@ -7,7 +7,9 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes a cluster's metadata with a mongos' documented commands. Without a mongos, sends the commands of a mongos to config servers and shards. A refusal is a {@link TestbedException}. MUST be thread-safe.
+ * Changes a cluster's metadata with a mongos' documented commands. Without a mongos, sends the
+ * commands of a mongos to config servers and shards. A refusal is a {@link TestbedException}. MUST
+ * be thread-safe.
  */
 interface ClusterCommands {
   /** Stops the balancer, so that it moves no ranges. */

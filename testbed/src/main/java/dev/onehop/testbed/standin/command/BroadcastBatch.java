@@ -23,7 +23,12 @@ import reactor.core.publisher.Mono;
 /**
  * A write command with statements for several shards, or with statements whose shard is unknown.
  *
- * <p>A statement with {@code multi} for several shards goes to all known shards without a version check, as with mongos. A shard that commits a migration still refuses it, also half-way, and gets it again. Documents of a migrating range may therefore be missed or changed twice, and other documents on the same shard may be changed twice. A shard does not get the statement if it joined after the last refresh of the list of shards and is not in the table. The counts are the sum of the shards' counts.
+ * <p>A statement with {@code multi} for several shards goes to all known shards without a version
+ * check, as with mongos. A shard that commits a migration still refuses it, also half-way, and gets
+ * it again. Documents of a migrating range may therefore be missed or changed twice, and other
+ * documents on the same shard may be changed twice. A shard does not get the statement if it joined
+ * after the last refresh of the list of shards and is not in the table. The counts are the sum of
+ * the shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
