@@ -1,0 +1,92 @@
+package dev.onehop.flink.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.tuple.Tuple5;
+import org.apache.flink.api.java.typeutils.ObjectArrayTypeInfo;
+import org.apache.flink.api.java.typeutils.TupleTypeInfo;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.DataTypes;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.StringData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.types.RowKind;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+
+/** A document that changes its shard by its shard key stays a row. */
+class OrderedRowsTest {
+  private static final TypeInformation<RowData> ROW =
+      InternalTypeInfo.of(
+          (RowType) DataTypes.ROW(DataTypes.FIELD("v", DataTypes.STRING())).getLogicalType());
+  private static final TypeInformation<Tuple5<String, String, String, String, RowData[]>> CHANGE =
+      new TupleTypeInfo<>(
+          Types.STRING,
+          Types.STRING,
+          Types.STRING,
+          Types.STRING,
+          ObjectArrayTypeInfo.getInfoFor(RowData[].class, ROW));
+
+  private static Tuple5<String, String, String, String, RowData[]> change(
+      RowKind kind, String transaction, String key) {
+    return Tuple5.of(
+        "id",
+        "token",
+        transaction,
+        key,
+        new RowData[] {GenericRowData.ofKind(kind, StringData.fromString(key))});
+  }
+
+  @SafeVarargs
+  private static List<String> rows(
+      boolean full, Tuple5<String, String, String, String, RowData[]>... changes) throws Exception {
+    StreamExecutionEnvironment environment = StreamExecutionEnvironment.createLocalEnvironment(1);
+    try (CloseableIterator<RowData> rows =
+        environment
+            .fromData(List.of(changes), CHANGE)
+            .keyBy(change -> change.f0, Types.STRING)
+            .process(new OrderedRows(full), ROW)
+            .executeAndCollect()) {
+      java.util.ArrayList<String> found = new java.util.ArrayList<>();
+      rows.forEachRemaining(row -> found.add(row.getRowKind().shortString() + row.getString(0)));
+      return found;
+    }
+  }
+
+  @Test
+  void theDeletionOfTheOldVersionIsNoDeletionOfTheRow() throws Exception {
+    assertThat(
+            rows(
+                false,
+                change(RowKind.INSERT, "t1", "b"),
+                change(RowKind.DELETE, "t1", "a"),
+                change(RowKind.DELETE, "t1", "b"),
+                change(RowKind.DELETE, "t2", "b"),
+                change(RowKind.INSERT, "t2", "c"),
+                change(RowKind.UPDATE_AFTER, "", "c"),
+                change(RowKind.DELETE, "", "c")))
+        .containsExactly("+Ib", "-Db", "-Db", "+Ic", "+Uc", "-Dc");
+  }
+
+  @Test
+  void aFullChangelogTakesTheOldVersionBack() throws Exception {
+    assertThat(
+            rows(
+                true,
+                change(RowKind.INSERT, "t1", "b"),
+                change(RowKind.DELETE, "t1", "a"),
+                change(RowKind.DELETE, "t2", "b")))
+        .containsExactly("+Ib", "-Ua", "-Db");
+  }
+
+  @Test
+  void aDocumentThatOneTransactionInsertsAndDeletesIsGone() throws Exception {
+    assertThat(rows(false, change(RowKind.INSERT, "t1", "b"), change(RowKind.DELETE, "t1", "b")))
+        .containsExactly("+Ib", "-Db");
+  }
+}
