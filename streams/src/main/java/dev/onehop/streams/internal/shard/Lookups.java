@@ -29,8 +29,9 @@ import reactor.util.retry.Retry;
 /**
  * Completes the events of a shard as a mongos does. The documents of updates are looked up in the
  * whole cluster and not at the event's shard, because they may have moved. A found document has the
- * state of the event's time or of a later time. Then the shard runs the stages of the pipeline
- * after the lookup.
+ * state of the event's time or of a later time. Unlike a mongos, this also finds a document whose
+ * shard key the update has changed. Then the shard runs the stages of the pipeline after the
+ * lookup.
  */
 final class Lookups {
   private static final BsonPath TYPE = BsonPath.of("operationType");
@@ -103,7 +104,7 @@ final class Lookups {
                   .append("afterClusterTime", event.getTimestamp("clusterTime"));
           BsonDocument find =
               new BsonDocument("find", namespace.getString("coll"))
-                  .append("filter", event.getDocument("documentKey"))
+                  .append("filter", KeyAfterUpdate.filter(event))
                   .append("limit", new BsonInt32(1))
                   .append("singleBatch", BsonBoolean.TRUE)
                   .append("readConcern", readConcern)

@@ -1,0 +1,47 @@
+package dev.onehop.streams.internal.shard;
+
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+/**
+ * How to find the document of an update. The event has the document's key before the update, which
+ * finds nothing if the update has changed the shard key and the document has stayed on its shard.
+ */
+final class KeyAfterUpdate {
+  private KeyAfterUpdate() {}
+
+  /**
+   * A filter for the document after the update. It leaves out a part of the key that the update has
+   * changed in a way that does not say its value.
+   *
+   * @param event an event of type {@code update}
+   */
+  static BsonDocument filter(BsonDocument event) {
+    BsonDocument before = event.getDocument("documentKey");
+    if (before.size() == 1
+        || !(event.get("updateDescription") instanceof BsonDocument description)) {
+      return before;
+    }
+    BsonDocument updated = description.getDocument("updatedFields");
+    BsonDocument after = new BsonDocument();
+    before.forEach(
+        (path, value) -> {
+          BsonValue set = updated.get(path);
+          if (set != null) {
+            after.append(path, set);
+          } else if (updated.keySet().stream().noneMatch(each -> overlaps(each, path))
+              && description.getArray("removedFields").stream()
+                  .map(BsonValue::asString)
+                  .map(BsonString::getValue)
+                  .noneMatch(each -> overlaps(each, path))) {
+            after.append(path, value);
+          }
+        });
+    return after;
+  }
+
+  private static boolean overlaps(String one, String other) {
+    return (one + ".").startsWith(other + ".") || (other + ".").startsWith(one + ".");
+  }
+}
