@@ -62,7 +62,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>{@code -Donehop.it.flink.seconds=300} makes it longer.
  */
 class ChangeStreamSourceIT {
-  private static final String TOPOLOGY =
+  static final String TOPOLOGY =
       """
       name: flink
       regions: [here]
@@ -90,7 +90,7 @@ class ChangeStreamSourceIT {
   private static final int PROBE = -1;
 
   private static final int KILLS = 2;
-  private static final int TASK_MANAGERS = 3;
+  static final int TASK_MANAGERS = 3;
   private static final BsonDocument KEY = new BsonDocument("_id", new BsonInt32(1));
   private static final TypeInformation<Tuple3<Integer, Long, String>> TYPE =
       Types.TUPLE(Types.INT, Types.LONG, Types.STRING);
@@ -291,7 +291,7 @@ class ChangeStreamSourceIT {
     return client.getDatabase("flink").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  private static Configuration configuration() {
+  static Configuration configuration() {
     Configuration configuration = new Configuration();
     configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
     configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 100);
@@ -301,7 +301,7 @@ class ChangeStreamSourceIT {
     return configuration;
   }
 
-  private static StreamExecutionEnvironment environment() {
+  static StreamExecutionEnvironment environment() {
     StreamExecutionEnvironment environment =
         StreamExecutionEnvironment.getExecutionEnvironment(configuration());
     environment.setParallelism(TASK_MANAGERS);
