@@ -66,6 +66,7 @@ class FlinkSqlIT {
   private static final int CUSTOMERS = 6;
   private static final int KILLS = 2;
   private static final List<String> SHARDS = List.of("one", "two", "three");
+  private static final Pattern END = Pattern.compile(";\\s*");
   private static final Pattern SQL = Pattern.compile("(?s)## Flink SQL\n.*?```sql\n(.*?)```");
 
   /** What the job's state makes of the changes: wrong if one is lost or counts twice. */
@@ -208,7 +209,7 @@ class FlinkSqlIT {
     StreamExecutionEnvironment environment = ChangeStreamSourceIT.environment();
     StreamTableEnvironment tables = StreamTableEnvironment.create(environment);
     StreamStatementSet inserts = tables.createStatementSet();
-    for (String statement : sql.strip().split(";\\s*")) {
+    for (String statement : END.splitAsStream(sql).toList()) {
       if (statement.startsWith("INSERT")) {
         inserts.addInsertSql(statement);
       } else {

@@ -13,8 +13,10 @@ import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.connector.sink.DynamicTableSink;
 import org.apache.flink.table.connector.sink.SinkV2Provider;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.factories.DynamicTableFactory;
 import org.apache.flink.table.factories.DynamicTableSinkFactory;
 import org.apache.flink.table.factories.FactoryUtil;
+import org.apache.flink.table.types.DataType;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
@@ -58,14 +60,13 @@ public final class KeyedSinkFactory implements DynamicTableSinkFactory {
   }
 
   @Override
-  public DynamicTableSink createDynamicTableSink(Context context) {
+  public DynamicTableSink createDynamicTableSink(DynamicTableFactory.Context context) {
     FactoryUtil.TableFactoryHelper helper = FactoryUtil.createTableFactoryHelper(this, context);
     helper.validate();
     return new Table(helper.getOptions().get(TABLE), context.getPhysicalRowDataType());
   }
 
-  private record Table(String name, org.apache.flink.table.types.DataType type)
-      implements DynamicTableSink {
+  private record Table(String name, DataType type) implements DynamicTableSink {
 
     @Override
     public ChangelogMode getChangelogMode(ChangelogMode requested) {
@@ -73,7 +74,7 @@ public final class KeyedSinkFactory implements DynamicTableSinkFactory {
     }
 
     @Override
-    public SinkRuntimeProvider getSinkRuntimeProvider(Context context) {
+    public SinkRuntimeProvider getSinkRuntimeProvider(DynamicTableSink.Context context) {
       return SinkV2Provider.of(new Writers(name, context.createDataStructureConverter(type)));
     }
 
@@ -102,7 +103,7 @@ public final class KeyedSinkFactory implements DynamicTableSinkFactory {
       implements SinkWriter<RowData> {
 
     @Override
-    public void write(RowData from, Context context) {
+    public void write(RowData from, SinkWriter.Context context) {
       Row row = (Row) converter.toExternal(from);
       if (row.getKind() == RowKind.DELETE) {
         rows.remove(row.getField(0));

@@ -3,6 +3,7 @@ package dev.onehop.flink.table;
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,7 +99,7 @@ final class BsonConverters {
   }
 
   private static WrongValueException wrong(BsonValue value, LogicalType type) {
-    String which = value.isNumber() ? " " + BsonStrings.of(value, ZoneId.of("Z")) : "";
+    String which = value.isNumber() ? " " + BsonStrings.of(value, ZoneOffset.UTC) : "";
     return new WrongValueException(
         value.getBsonType() + which + " can't become " + type.asSummaryString());
   }

@@ -2,7 +2,6 @@ package dev.onehop.flink.table;
 
 import dev.onehop.flink.internal.EventTimes;
 import dev.onehop.streams.event.StreamEvent;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -15,52 +14,32 @@ import org.apache.flink.types.RowKind;
 
 /** The metadata columns, with the names and types that they have in Flink CDC. */
 enum Metadata {
-  DATABASE_NAME(DataTypes.STRING().notNull()) {
-    @Override
-    Object of(StreamEvent.Change change, RowKind kind) {
-      return namespace(change, "db");
-    }
-  },
-  COLLECTION_NAME(DataTypes.STRING().notNull()) {
-    @Override
-    Object of(StreamEvent.Change change, RowKind kind) {
-      return namespace(change, "coll");
-    }
-  },
-  /** The time of Flink's records, which the watermarks of the source are for. */
-  OP_TS(DataTypes.TIMESTAMP_LTZ(3).notNull()) {
-    @Override
-    Object of(StreamEvent.Change change, RowKind kind) {
-      return TimestampData.fromEpochMillis(EventTimes.of(change.token()));
-    }
-  },
-  ROW_KIND(DataTypes.STRING().notNull()) {
-    @Override
-    Object of(StreamEvent.Change change, RowKind kind) {
-      return StringData.fromString(kind.shortString());
-    }
-  };
-
-  private final DataType type;
-
-  Metadata(DataType type) {
-    this.type = type;
-  }
+  DATABASE_NAME,
+  COLLECTION_NAME,
+  OP_TS,
+  ROW_KIND;
 
   /** The value for a row of an event. */
-  abstract Object of(StreamEvent.Change change, RowKind kind);
+  Object of(StreamEvent.Change change, RowKind kind) {
+    return switch (this) {
+      case DATABASE_NAME -> namespace(change, "db");
+      case COLLECTION_NAME -> namespace(change, "coll");
+      // The time of Flink's records, which the watermarks of the source are for.
+      case OP_TS -> TimestampData.fromEpochMillis(EventTimes.of(change.token()));
+      case ROW_KIND -> StringData.fromString(kind.shortString());
+    };
+  }
 
   private static StringData namespace(StreamEvent.Change change, String part) {
     return StringData.fromString(change.document().getDocument("ns").getString(part).getValue());
   }
 
-  private String key() {
-    return name().toLowerCase(Locale.ROOT);
-  }
-
   static Map<String, DataType> types() {
     Map<String, DataType> types = new LinkedHashMap<>();
-    Arrays.stream(values()).forEach(each -> types.put(each.key(), each.type));
+    for (Metadata each : values()) {
+      DataType type = each == OP_TS ? DataTypes.TIMESTAMP_LTZ(3) : DataTypes.STRING();
+      types.put(each.name().toLowerCase(Locale.ROOT), type.notNull());
+    }
     return types;
   }
 

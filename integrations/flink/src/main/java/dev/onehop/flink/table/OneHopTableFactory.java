@@ -183,7 +183,8 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
           throw new ValidationException(
               "'scan.startup.mode' is 'latest-offset' or 'timestamp', not '"
                   + mode
-                  + "': the table has changes, no snapshot");
+                  + "': there is no snapshot. Copy the documents first, then start with 'timestamp'"
+                  + " at a time before the copy");
     };
   }
 

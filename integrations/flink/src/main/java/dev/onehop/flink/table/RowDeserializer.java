@@ -4,6 +4,7 @@ import dev.onehop.flink.ChangeDeserializer;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple5;
@@ -52,7 +53,9 @@ record RowDeserializer(
       return;
     }
     try {
-      Object idOfRow = BsonConverters.field(key.get("_id"), id, idType, "_id");
+      // A key is not null in SQL.
+      Object idOfRow =
+          Objects.requireNonNull(BsonConverters.field(key.get("_id"), id, idType, "_id"));
       List<RowData> rows = rows(change, document.getString("operationType").getValue(), idOfRow);
       if (!rows.isEmpty()) {
         boolean alone = !document.containsKey("txnNumber");

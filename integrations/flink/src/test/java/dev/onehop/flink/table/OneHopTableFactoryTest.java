@@ -88,7 +88,7 @@ class OneHopTableFactoryTest {
         "scan.startup.mode | - | Missing required options are:",
         "scan.startup.mode | timestamp | need each other",
         "scan.startup.timestamp-millis | 5 | need each other",
-        "scan.startup.mode | initial | the table has changes, no snapshot",
+        "scan.startup.mode | initial | there is no snapshot. Copy the documents first",
         "collection | ord.* | one name, not a regular expression: ord.*",
         "batch.size | -1 | 'batch.size' is at least 0",
         "scan.splits-per-shard | 0 | 'scan.splits-per-shard' is at least 1",

@@ -16,7 +16,6 @@ import org.apache.flink.table.data.StringData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.types.RowKind;
-import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
 
 /** A document that changes its shard by its shard key stays a row. */
@@ -42,20 +41,17 @@ class OrderedRowsTest {
         new RowData[] {GenericRowData.ofKind(kind, StringData.fromString(key))});
   }
 
-  @SafeVarargs
   private static List<String> rows(
-      boolean full, Tuple5<String, String, String, String, RowData[]>... changes) throws Exception {
-    StreamExecutionEnvironment environment = StreamExecutionEnvironment.createLocalEnvironment(1);
-    try (CloseableIterator<RowData> rows =
-        environment
-            .fromData(List.of(changes), CHANGE)
-            .keyBy(change -> change.f0, Types.STRING)
-            .process(new OrderedRows(full), ROW)
-            .executeAndCollect()) {
-      java.util.ArrayList<String> found = new java.util.ArrayList<>();
-      rows.forEachRemaining(row -> found.add(row.getRowKind().shortString() + row.getString(0)));
-      return found;
-    }
+      boolean full, List<Tuple5<String, String, String, String, RowData[]>> changes)
+      throws Exception {
+    return StreamExecutionEnvironment.createLocalEnvironment(1)
+        .fromData(changes, CHANGE)
+        .keyBy(change -> change.f0, Types.STRING)
+        .process(new OrderedRows(full), ROW)
+        .executeAndCollect(1 + changes.size())
+        .stream()
+        .map(row -> row.getRowKind().shortString() + row.getString(0))
+        .toList();
   }
 
   @Test
@@ -63,13 +59,14 @@ class OrderedRowsTest {
     assertThat(
             rows(
                 false,
-                change(RowKind.INSERT, "t1", "b"),
-                change(RowKind.DELETE, "t1", "a"),
-                change(RowKind.DELETE, "t1", "b"),
-                change(RowKind.DELETE, "t2", "b"),
-                change(RowKind.INSERT, "t2", "c"),
-                change(RowKind.UPDATE_AFTER, "", "c"),
-                change(RowKind.DELETE, "", "c")))
+                List.of(
+                    change(RowKind.INSERT, "t1", "b"),
+                    change(RowKind.DELETE, "t1", "a"),
+                    change(RowKind.DELETE, "t1", "b"),
+                    change(RowKind.DELETE, "t2", "b"),
+                    change(RowKind.INSERT, "t2", "c"),
+                    change(RowKind.UPDATE_AFTER, "", "c"),
+                    change(RowKind.DELETE, "", "c"))))
         .containsExactly("+Ib", "-Db", "-Db", "+Ic", "+Uc", "-Dc");
   }
 
@@ -78,15 +75,19 @@ class OrderedRowsTest {
     assertThat(
             rows(
                 true,
-                change(RowKind.INSERT, "t1", "b"),
-                change(RowKind.DELETE, "t1", "a"),
-                change(RowKind.DELETE, "t2", "b")))
+                List.of(
+                    change(RowKind.INSERT, "t1", "b"),
+                    change(RowKind.DELETE, "t1", "a"),
+                    change(RowKind.DELETE, "t2", "b"))))
         .containsExactly("+Ib", "-Ua", "-Db");
   }
 
   @Test
   void aDocumentThatOneTransactionInsertsAndDeletesIsGone() throws Exception {
-    assertThat(rows(false, change(RowKind.INSERT, "t1", "b"), change(RowKind.DELETE, "t1", "b")))
+    assertThat(
+            rows(
+                false,
+                List.of(change(RowKind.INSERT, "t1", "b"), change(RowKind.DELETE, "t1", "b"))))
         .containsExactly("+Ib", "-Db");
   }
 }
