@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.functions.util.ListCollector;
@@ -34,7 +35,7 @@ class RowDeserializerTest {
                   DataTypes.FIELD("_id", DataTypes.BIGINT().notNull()))
               .getLogicalType();
   private static final LogicalType ID = COLUMNS.getTypeAt(1);
-  private static final ZoneId ZONE = ZoneId.of("Z");
+  private static final ZoneId ZONE = ZoneOffset.UTC;
   private static final String TOKEN = Checkpoint.before(new BsonTimestamp(9, 12)).low();
   private static final String BEFORE = "fullDocumentBeforeChange: {_id: 5, amount: 1}";
   private static final String AFTER = "fullDocument: {_id: 5, amount: 2}";
