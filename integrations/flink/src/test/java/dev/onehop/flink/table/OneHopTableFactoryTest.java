@@ -109,6 +109,13 @@ class OneHopTableFactoryTest {
   }
 
   @Test
+  void changesStartAtATime() {
+    options.put("scan.startup.mode", "timestamp");
+    options.put("scan.startup.timestamp-millis", "1767323045678");
+    assertThat(plan(COLUMNS, "SELECT * FROM orders")).contains("orders");
+  }
+
+  @Test
   void aUserMayHaveAnyName() {
     options.put("username", "a@b");
     options.put("password", "p/w:1 2");
