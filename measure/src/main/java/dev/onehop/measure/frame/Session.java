@@ -5,6 +5,7 @@ import dev.onehop.measure.frame.Bench.Cell;
 import dev.onehop.measure.frame.Bench.Measured;
 import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RoundTripCheck;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.ServerFacts;

@@ -1,6 +1,5 @@
-package dev.onehop.measure.frame;
+package dev.onehop.measure.results;
 
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import java.util.ArrayList;
 import java.util.List;

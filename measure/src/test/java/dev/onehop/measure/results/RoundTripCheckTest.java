@@ -1,9 +1,7 @@
-package dev.onehop.measure.frame;
+package dev.onehop.measure.results;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.measure.results.SampleResults;
-import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
