@@ -1,6 +1,7 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.Section.Medium;
+import dev.onehop.measure.results.RoundTripCheck;
 import dev.onehop.measure.results.RouterCost;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
@@ -56,6 +57,7 @@ final class Sheet {
               : "Unfinished run: %d of %d measurements (%s)."
                   .formatted(results.finished(), run.pointsPlanned(), run.stopped()));
     }
+    notice(RoundTripCheck.notice(results.topology()));
     if (results.server().router().isStandIn()) {
       limits.add(STAND_IN);
       RouterCost cost = results.server().router().cost();

@@ -1,8 +1,13 @@
 package dev.onehop.measure.results;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.onehop.measure.results.TopologyFacts.RoundTrips;
+import dev.onehop.measure.report.Reports;
+import dev.onehop.resync.Failure;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +30,36 @@ class RoundTripCheckTest {
             RoundTripCheck.violations(
                 measured(Map.of("va1-or1", 69.9, "va1-va2", 1.05, "va1-va1", 0.4))))
         .isEmpty();
+  }
+
+  /** A busy machine makes round trips longer; a run in it is marked, and not lost. */
+  @Test
+  void aRunOnABusyMachineIsWarnedOf() {
+    List<String> warnings = new ArrayList<>();
+    TopologyFacts busy = measured(Map.of("va1-or1", 73.0, "va1-va2", 4.1));
+    RoundTripCheck.require(busy, warnings::add);
+    assertThat(warnings)
+        .containsExactly(
+            "Round trips are not as configured (va1 to va2: 4.10 ms measured, 0.60 ms configured;"
+                + " va1 to or1: 73.00 ms measured, 68.00 ms configured): this machine's processors"
+                + " were busy. End what else runs on it, and measure again.");
+    assertThat(Reports.table(SampleResults.us2014(busy))).contains("! " + warnings.get(0));
+    RoundTripCheck.require(SampleResults.topology(), warnings::add);
+    assertThat(warnings).hasSize(1);
+    assertThat(Reports.table(SampleResults.us2014())).doesNotContain("not as configured");
+  }
+
+  @Test
+  void distancesThatSayNothingOfTheConfiguredOnesAreRefused() {
+    for (Map<String, Double> off :
+        List.of(
+            Map.of("va1-or1", 86.0), // By a quarter and more.
+            Map.of("va1-va2", 6.0), // By 5 ms and more.
+            Map.of("va1-ca1", 59.0))) { // No busy machine makes them shorter.
+      assertThatExceptionOfType(Failure.class)
+          .isThrownBy(() -> RoundTripCheck.require(measured(off), warning -> {}))
+          .withMessageContaining(" ms measured, ");
+    }
   }
 
   @Test

@@ -24,6 +24,11 @@ public final class SampleResults {
 
   /** Eleven points on us-2014 without log files. */
   public static Results us2014() {
+    return us2014(topology());
+  }
+
+  /** The same where round trips are others. */
+  public static Results us2014(TopologyFacts topology) {
     List<Point> points = new ArrayList<>();
     for (int threads : new int[] {1, 16, 64}) {
       for (String mode : List.of("legacy", "async", "targeted-async")) {
@@ -50,7 +55,7 @@ public final class SampleResults {
                     7,
                     "client, routers, mongods and links share all 2 processors",
                     null)),
-            topology(),
+            topology,
             new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
             new MachineFacts(
                 "A processor",
