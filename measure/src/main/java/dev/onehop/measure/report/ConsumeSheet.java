@@ -137,8 +137,12 @@ final class ConsumeSheet {
     Comparator<ConsumePoint> shortest =
         Comparator.comparingDouble(
             each -> -behind(each).map(LatencySummary::p50).orElse(Long.MAX_VALUE));
-    Optional<LatencySummary> ours = best(kind, DIRECT, shortest).flatMap(ConsumeSheet::behind);
-    Optional<LatencySummary> theirs = best(kind, "mongos", shortest).flatMap(ConsumeSheet::behind);
+    List<ConsumePoint> points =
+        Stream.of(DIRECT, "mongos")
+            .flatMap(source -> best(kind, source, shortest).stream())
+            .toList();
+    Optional<LatencySummary> ours = behind(points, DIRECT);
+    Optional<LatencySummary> theirs = behind(points, "mongos");
     String beside =
         ours.isPresent() && theirs.isPresent()
             ? ", %s the %s ms (p50) and %s ms (p99) through a mongos"
@@ -152,9 +156,11 @@ final class ConsumeSheet {
             lag -> {
               String by = ours.isPresent() ? "from each shard" : "through a mongos";
               sheet.say(
-                  "%s lag by %s ms (p50) and %s ms (p99) %s%s."
-                      .formatted(
-                          what, Format.millis(lag.p50()), Format.millis(lag.p99()), by, beside));
+                  Load.qualified(
+                      "%s lag by %s ms (p50) and %s ms (p99) %s%s."
+                          .formatted(
+                              what, Format.millis(lag.p50()), Format.millis(lag.p99()), by, beside),
+                      points.stream().map(this::load)));
               sheet.figure(
                   Format.millis(lag.p50()) + " ms",
                   "lag (p50) " + by + (kind.equals(ConsumePoint.IDLE) ? ", one shard idle" : ""),
@@ -162,7 +168,14 @@ final class ConsumeSheet {
             });
   }
 
-  /** The lag since the commit, or since the write was issued if the commit time is unknown. */
+  private static Optional<LatencySummary> behind(List<ConsumePoint> points, String source) {
+    return points.stream()
+        .filter(each -> each.source().equals(source))
+        .findFirst()
+        .flatMap(ConsumeSheet::behind);
+  }
+
+  /** The lag from the commit, or where that is not told, from when the write was issued. */
   private static Optional<LatencySummary> behind(ConsumePoint point) {
     return Optional.ofNullable(point.lag() == null ? point.sinceIssued() : point.lag());
   }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,14 +87,22 @@ final class CopySheet {
         lag
             ? "the p99 of OneHop is " + Verdict.shorter(beside.ratio(), 1) + " that of "
             : "OneHop is " + Verdict.faster(beside.ratio(), beside.low(), beside.high(), "") + " ";
-    sheet.say(
+    String sentence =
         title
             + ": "
             + verdict
             + name(other)
             + interval(beside)
             + (lag ? "" : cost(title, other))
-            + ".");
+            + ".";
+    sheet.say(
+        lag
+            ? Load.qualified(
+                sentence,
+                Stream.of(CopyBenchRun.ONEHOP, other)
+                    .flatMap(tool -> results.runs(title, tool).stream())
+                    .map(this::load))
+            : sentence);
     Function<Double, String> format =
         lag ? value -> Format.millis(value) + " ms" : value -> Format.rate(value) + "/s";
     sheet.figure(

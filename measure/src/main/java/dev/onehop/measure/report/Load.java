@@ -5,6 +5,7 @@ import dev.onehop.measure.results.MachineFacts;
 import dev.onehop.measure.results.Point;
 import dev.onehop.measure.results.ScenarioEntry;
 import dev.onehop.measure.results.ZonesResult;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +23,10 @@ record Load(double busy) {
       "saturated: the machine's processors were over 85 % busy. These are latencies of a saturated"
           + " machine: they mean little for the client.";
 
-  /** The load of a point. */
+  private static final String CAVEAT =
+      " These are latencies of a saturated machine: they say little of the client.";
+
+  /** Of a point. */
   static Load of(Point point, @Nullable MachineFacts machine) {
     return of(point.cpu(), point.throughput(), machine);
   }
@@ -50,6 +54,11 @@ record Load(double busy) {
   /** The load of a number of busy processors. */
   static Load cores(double used, @Nullable MachineFacts machine) {
     return new Load(machine == null || machine.cores() == 0 ? 0 : used / machine.cores());
+  }
+
+  /** A sentence on latencies that were measured at these loads: of one, the sentence says so. */
+  static String qualified(String sentence, Stream<Load> loads) {
+    return loads.anyMatch(Load::isSaturated) ? sentence + CAVEAT : sentence;
   }
 
   boolean isSaturated() {

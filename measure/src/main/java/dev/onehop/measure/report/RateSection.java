@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Operations at fixed rates. */
@@ -37,15 +38,20 @@ final class RateSection {
     if (routed.isPresent() && official.isPresent()) {
       double ours = routed.get().figures().latency().p99();
       double theirs = official.get().figures().latency().p99();
+      List<Load> loads = Stream.of(routed, official).map(each -> load(each.get())).toList();
       sheet.say(
-          "At %s operations a second, the 99th percentile of the latency is %s with %s, %s the %s of %s, the best of the official clients."
-              .formatted(
-                  Format.rate(highest),
-                  p99(routed.get()),
-                  routed.get().client().label(),
-                  Verdict.shorter(ours, theirs),
-                  p99(official.get()),
-                  official.get().client().label()));
+          Load.qualified(
+              "At %s operations a second, the 99th percentile of the latency is %s with %s, %s the %s of %s, the best of the official clients."
+                  .formatted(
+                      Format.rate(highest),
+                      p99(routed.get()),
+                      routed.get().client().label(),
+                      loads.stream().anyMatch(Load::isSaturated)
+                          ? "beside"
+                          : Verdict.shorter(ours, theirs),
+                      p99(official.get()),
+                      official.get().client().label()),
+              loads.stream()));
       sheet.figure(
           p99(routed.get()),
           "p99 at " + Format.rate(highest) + " operations a second",
@@ -56,8 +62,10 @@ final class RateSection {
           .ifPresent(
               only ->
                   sheet.say(
-                      "At %s operations a second, the 99th percentile of the latency is %s with %s."
-                          .formatted(Format.rate(highest), p99(only), only.client().label())));
+                      Load.qualified(
+                          "At %s operations a second, the 99th percentile of the latency is %s with %s."
+                              .formatted(Format.rate(highest), p99(only), only.client().label()),
+                          Stream.of(load(only)))));
     }
     sheet.add(section());
   }
@@ -116,7 +124,11 @@ final class RateSection {
     boolean disturbed = entry.conditions() != null && entry.conditions().isDisturbed();
     return entry.client().name()
         + (disturbed ? " *" : "")
-        + Load.of(entry, results.machine()).mark();
+        + load(entry).mark();
+  }
+
+  private Load load(ScenarioEntry entry) {
+    return Load.of(entry, results.machine());
   }
 
   private static Column<ScenarioEntry> latency(String figure) {

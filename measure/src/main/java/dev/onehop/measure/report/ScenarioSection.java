@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -39,25 +40,31 @@ final class ScenarioSection {
   void addTo(Sheet sheet) {
     Optional<Line> official = best(line -> line.client().isOfficial());
     Optional<Line> routed = best(line -> !line.client().isOfficial());
-    List<String> parts =
-        Stream.of(official, routed).flatMap(Optional::stream).map(this::part).toList();
+    List<Line> best = Stream.of(official, routed).flatMap(Optional::stream).toList();
+    boolean saturated = best.stream().map(this::load).anyMatch(Load::isSaturated);
     sheet.say(
-        parts.isEmpty()
+        best.isEmpty()
             ? "No client was finished."
-            : "While %s, operations %stook, at the 99th percentile, %s."
-                .formatted(
-                    scenario.fault(),
-                    scenario.shard() == null ? "" : "on the other shards ",
-                    String.join("; ", parts)));
+            : Load.qualified(
+                "While %s, operations %stook, at the 99th percentile, %s."
+                    .formatted(
+                        scenario.fault(),
+                        scenario.shard() == null ? "" : "on the other shards ",
+                        best.stream().map(this::part).collect(Collectors.joining("; "))),
+                best.stream().map(this::load)));
     if (official.isPresent() && routed.isPresent()) {
       double theirs = p99(official.get());
       double ours = p99(routed.get());
       sheet.say(
-          "With the best routed client these latencies (p99) are %s with the best official one."
-              .formatted(Verdict.shorter(ours, theirs)));
+          saturated
+              ? ""
+              : "With the best routed client these latencies (p99) are %s with the best official one."
+                  .formatted(Verdict.shorter(ours, theirs)));
       sheet.figure(
           Format.millis(ours) + " ms",
-          "p99 of operations " + (scenario.shard() == null ? "meanwhile" : "on healthy shards"),
+          "p99 of operations "
+              + (scenario.shard() == null ? "meanwhile" : "on healthy shards")
+              + (saturated ? ", machine saturated" : ""),
           Format.millis(theirs) + " ms by " + official.get().client().label());
     }
     Section section =
@@ -134,8 +141,10 @@ final class ScenarioSection {
             scenario.fault());
   }
 
-  private String mark(@Nullable ScenarioEntry before) {
-    return before == null ? "" : Load.of(before, machine).mark();
+  /** How busy the machine was before the fault. */
+  private Load load(Line line) {
+    ScenarioEntry before = entry(line, "before", scenario.healthyShards());
+    return before == null ? new Load(0) : Load.of(before, machine);
   }
 
   private Table table(String caption, String shards, Function<Line, @Nullable Group> group) {
@@ -146,7 +155,7 @@ final class ScenarioSection {
         caption,
         scenario.lines().stream().filter(line -> group.apply(line) != null).toList(),
         List.of(
-            Column.text("client", line -> line.client().name() + mark(before.apply(line))),
+            Column.text("client", line -> line.client().name() + load(line).mark()),
             Column.of("conns", Format::whole, line -> line.client().connections()),
             latency("p50 before", before, LatencySummary::p50).means("ms from the intended time"),
             latency("during", during, LatencySummary::p50),

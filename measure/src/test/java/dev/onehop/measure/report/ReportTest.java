@@ -76,6 +76,15 @@ class ReportTest {
         .containsPattern("\nasync, saturated +100 ");
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
+    // The sentence in bold does not claim what the mark takes back.
+    String caveat = "These are latencies of a saturated machine: they say little of the client.";
+    assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
+        .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")
+        .doesNotContain("With the best routed client these latencies")
+        .contains("on healthy shards, machine saturated");
+    assertThat(Reports.html(SampleResults.busy(frozen, 5_000), folder))
+        .contains("With the best routed client these latencies");
+
     Results zones = SampleResults.zones(SampleResults.us2014());
     assertThat(Reports.table(SampleResults.busy(zones, 6_000)))
         .contains("saturated: the machine's processors were over 85 % busy")
