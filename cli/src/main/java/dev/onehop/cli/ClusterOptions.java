@@ -47,6 +47,7 @@ final class ClusterOptions {
       if (overwrite) {
         throw Failure.usage("--overwrite requires --url");
       }
+      servers.requireUsed(parsed);
       return servers.resolveTopology();
     }
     Stream.concat(NOT_WITH_URL.stream(), notWithUrl.stream())
@@ -90,6 +91,7 @@ final class ClusterOptions {
     return topology == null
         ? ClusterSource.at(servers.existingOptions.url(Objects.requireNonNull(url)), overwrite)
         : ClusterSource.testbed(
+            !servers.existing,
             start.apply(servers.testbed(topology)),
             servers.existing ? servers.existingOptions::application : open -> open);
   }

@@ -16,7 +16,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
   @Override
   public int handleParseException(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
-    StringBuilder line = new StringBuilder(Failure.firstLine(e));
+    StringBuilder line = new StringBuilder(Failure.firstLine(e).replaceFirst("^Error: ", ""));
     if (e instanceof UnmatchedArgumentException unmatched) {
       List<String> suggestions = unmatched.getSuggestions();
       if (!suggestions.isEmpty()) {

@@ -1,10 +1,10 @@
 package dev.onehop.cli;
 
+import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.points.ClientPlan;
 import dev.onehop.measure.points.PointsBench;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Workload;
-import dev.onehop.measure.results.Results;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
@@ -65,15 +65,12 @@ abstract class MeasuringCommand extends Subcommand {
     @Nullable Topology topology = topology();
     PointsPlan plan = plan(workload, topology);
     PointsBench bench = new PointsBench(plan, clientPlan(workload), workload);
+    ClusterSource source =
+        where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick));
     Path folder = results.folder();
     long errors;
     try {
-      Results found =
-          results.run(
-              bench,
-              where.source(topology, testbed -> testbed.longRun(plan.hasLongWarmup() && !quick)),
-              folder);
-      errors = found.errors();
+      errors = results.run(bench, source, folder).errors();
     } finally {
       ended(folder);
     }

@@ -1,10 +1,16 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Interruption;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -57,7 +63,10 @@ public final class OneHopCommand extends Subcommand {
 
   /** Runs the command line and ends the JVM with its exit code. */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    int exitCode = commandLine().execute(args);
+    if (!Interruption.isStopping()) { // Else the JVM waits for this thread.
+      System.exit(exitCode);
+    }
   }
 
   /** The command line, for running it inside another program, such as a test. */
@@ -71,6 +80,7 @@ public final class OneHopCommand extends Subcommand {
     commandLine.addSubcommand(completion);
     completion
         .getCommandSpec()
+        .helpCommand(false) // Help ignores arguments that there are none for.
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
@@ -86,10 +96,34 @@ public final class OneHopCommand extends Subcommand {
 
   private static int execute(ParseResult parsed) {
     refuseMisplaced(parsed);
+    refuseDoubled(parsed);
     return new RunLast().execute(parsed);
   }
 
-  /** Refuses an option before the command that it belongs to, because it would be ignored. */
+  /** A value that is given twice would be measured once. */
+  private static void refuseDoubled(ParseResult parsed) {
+    for (CommandLine command : parsed.asCommandLineList()) {
+      for (ArgSpec argument : command.getParseResult().matchedArgs()) {
+        Set<Object> values = new HashSet<>();
+        if (argument.getValue() instanceof List<?> list && !argument.splitRegex().isEmpty()) {
+          for (Object value : list) {
+            if (!values.add(value)) {
+              throw new ParameterException(
+                  command,
+                  "%s has %s twice"
+                      .formatted(
+                          argument instanceof OptionSpec option
+                              ? option.longestName()
+                              : argument.paramLabel(),
+                          value));
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /** An option that stands before the command it is meant for would be ignored. */
   private static void refuseMisplaced(ParseResult parsed) {
     ParseResult above = parsed;
     while (above.hasSubcommand() && !above.isUsageHelpRequested()) {

@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.resync.Failure;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,8 @@ final class ResultsFolder {
 
   private static final DateTimeFormatter NAME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
+
+  private static final Path DEFAULT = Path.of("onehop-results");
 
   private ResultsFolder() {}
 
@@ -28,9 +32,7 @@ final class ResultsFolder {
    */
   static Path create(@Nullable Path out) {
     Path folder =
-        out != null
-            ? out
-            : Path.of("onehop-results", NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
+        out != null ? out : DEFAULT.resolve(NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
     try {
       Files.createDirectories(folder);
       requireEmpty(folder);
@@ -65,12 +67,16 @@ final class ResultsFolder {
     }
   }
 
-  /** Removes the folder of a run without results. */
+  /** A run that found nothing leaves nothing: removes a folder whose folders hold no file. */
   static void removeIfEmpty(Path folder) {
-    try {
-      Files.delete(folder);
-    } catch (IOException e) {
-      // The folder is not empty or can't be removed, and stays.
+    try (Stream<Path> folders = Files.walk(folder)) {
+      for (Path each :
+          folders.sorted(Comparator.reverseOrder()).filter(Files::isDirectory).toList()) {
+        Files.delete(each);
+      }
+      Files.deleteIfExists(DEFAULT); // That of earlier runs holds them.
+    } catch (IOException | UncheckedIOException e) {
+      // It holds something, or can't be removed: it stays.
     }
   }
 }

@@ -1,18 +1,19 @@
 package dev.onehop.cli;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.ClusterSource;
 import dev.onehop.measure.frame.RunContext;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -80,43 +81,54 @@ final class ResultsOptions {
 
   private <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
-    RunContext context = RunContext.of(folder, Home.folder(), commandLine);
-    Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
-    return end(folder, ended.results(), ended.failure(), bench::page, bench::table);
+    try {
+      RunContext context = RunContext.of(folder, Home.folder(), commandLine);
+      Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
+      return end(folder, ended.results(), ended.failure(), bench);
+    } finally {
+      if (Files.notExists(folder.resolve(ResultsFile.NAME))) {
+        ResultsFolder.removeIfEmpty(folder);
+      }
+    }
   }
 
   /**
    * Shows the results, and fails if the run has failed.
    *
-   * @param folder of {@link #folder}, removed if there are no results and no logs
+   * @param folder of {@link #folder}
    * @param results null if there are none
-   * @param failure the reason of an early end; null if it did not end early
-   * @param report writes the report and returns its file
-   * @param table the results for a terminal, empty if there is nothing to show
+   * @param failure why the run ended early; null if it did not
    */
   <R extends RunResults> R end(
-      Path folder,
-      @Nullable R results,
-      @Nullable Failure failure,
-      BiFunction<Path, R, Path> report,
-      Function<R, String> table) {
-    if (results == null) {
-      ResultsFolder.removeIfEmpty(folder);
-    } else {
-      Path page = report.apply(folder, results);
-      PrintWriter stdout = command.commandLine().getOut();
+      Path folder, @Nullable R results, @Nullable Failure failure, Bench<?, ?, R> bench) {
+    PrintWriter stdout = command.commandLine().getOut();
+    boolean interrupted = failure != null && failure.exitCode() == Failure.INTERRUPTED;
+    Path file = folder.resolve(ResultsFile.NAME);
+    if (results != null) {
+      Path page = bench.page(folder, results);
       if (json) {
         stdout.print(ResultsFile.toJson(results));
-      } else {
-        stdout.print(table.apply(results));
-        stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
+      } else if (!interrupted) {
+        stdout.print(bench.table(results));
+        stdout.println("Results: " + file);
         stdout.println("Report:  " + page);
       }
-      stdout.flush();
+    } else if (json && failure != null) {
+      stdout.println(
+          JsonNodeFactory.instance
+              .objectNode()
+              .put("complete", false)
+              .put("error", failure.getMessage()));
     }
-    if (failure != null) {
-      throw failure;
+    stdout.flush();
+    if (failure == null) {
+      return Objects.requireNonNull(results);
     }
-    return Objects.requireNonNull(results);
+    RunFacts run = results == null ? null : results.run();
+    throw interrupted && run != null
+        ? Failure.interrupted(
+            "%d of %d measurements are in %s"
+                .formatted(results.finished(), run.pointsPlanned(), file))
+        : failure;
   }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.onehop.resync.Access;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Outcome;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Resync;

@@ -4,9 +4,11 @@ import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
 import dev.onehop.testbed.topology.TopologyException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
 
 /** The options of the cluster to start, the same for every command that starts one. */
 @HelpGroup("Cluster")
@@ -48,7 +50,26 @@ final class ServerOptions {
   }
 
   /**
-   * The topology of the option.
+   * Refuses options that servers which are started, or which run already, would ignore.
+   *
+   * @throws Failure if there is one
+   */
+  void requireUsed(ParseResult parsed) {
+    for (String option :
+        existing ? List.of("--mongod", "--mongos") : List.of("--key-file", "--tls-ca")) {
+      if (parsed.hasMatchedOption(option)) {
+        boolean alsoUrl =
+            option.equals("--tls-ca") && parsed.commandSpec().findOption("--url") != null;
+        throw Failure.usage(
+            option
+                + (existing ? " and --existing exclude each other" : " goes with --existing")
+                + (alsoUrl ? " or --url" : ""));
+      }
+    }
+  }
+
+  /**
+   * The topology that was named.
    *
    * @throws Failure if there is none, or its file is invalid
    */

@@ -51,6 +51,7 @@ final class TopologyUpCommand extends Subcommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     servers.check();
+    servers.requireUsed(spec.commandLine().getParseResult());
     Topology topology = servers.resolveTopology();
     return detach ? detach(topology) : keepRunning(topology);
   }

@@ -11,6 +11,7 @@ import dev.onehop.copy.verify.MetadataDifference;
 import dev.onehop.copy.verify.VerifyProgress;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
 import java.io.IOException;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
 import java.util.regex.MatchResult;
@@ -40,10 +41,17 @@ public final class Failure extends RuntimeException {
   private static final Pattern AFTER_REASON =
       Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
+  // Where Jackson has read, of which it tells the place only.
+  private static final Pattern PLACE =
+      Pattern.compile("\\[Source: .*?; (line: \\d+, column: \\d+)]", Pattern.DOTALL);
+
+  // What only introduces the lines after it.
+  private static final Pattern INTRODUCTION = Pattern.compile("(; [^;]*)?:$");
+
   private final int exitCode;
 
   private Failure(int exitCode, String message, @Nullable Throwable cause) {
-    super(withoutClusterState(message), cause);
+    super(readable(message), cause);
     this.exitCode = exitCode;
   }
 
@@ -62,7 +70,16 @@ public final class Failure extends RuntimeException {
     return new Failure(INTERRUPTED, "interrupted", null);
   }
 
-  /** Converts an exception to a failure. Restores the interrupt flag of an interrupted thread. */
+  /**
+   * The same where something is left of the run.
+   *
+   * @param left what, and where
+   */
+  public static Failure interrupted(String left) {
+    return new Failure(INTERRUPTED, "interrupted; " + left, null);
+  }
+
+  /** What a run failed with; a thread that was interrupted is so again. */
   public static Failure of(Exception failure) {
     if (failure instanceof Failure known) {
       return known;
@@ -96,16 +113,16 @@ public final class Failure extends RuntimeException {
   /** The first line of a throwable's message, or its class name if it has no message. */
   public static String firstLine(Throwable e) {
     String message = e.getMessage();
-    return message == null || message.isBlank()
-        ? e.getClass().getSimpleName()
-        : withoutClusterState(message).lines().findFirst().orElse("").strip();
+    if (message == null || message.isBlank()) {
+      return e.getClass().getSimpleName();
+    }
+    List<String> lines = readable(message).lines().map(String::strip).toList();
+    return lines.size() == 1 ? lines.get(0) : INTRODUCTION.matcher(lines.get(0)).replaceFirst("");
   }
 
-  /**
-   * Replaces the driver's view of the cluster in a message by the servers that can't be reached,
-   * each with its reason.
-   */
-  private static String withoutClusterState(String message) {
+  /** A message with the servers that can't be reached, and why, for the driver's view of them. */
+  private static String readable(String said) {
+    String message = PLACE.matcher(said).replaceAll("$1");
     Matcher timeout = TIMEOUT.matcher(message);
     if (!timeout.find()) {
       return message;

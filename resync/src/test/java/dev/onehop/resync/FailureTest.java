@@ -50,4 +50,21 @@ class FailureTest {
                         + " looking up SRV record for '_mongodb._tcp.no.invalid'., servers=[]")))
         .doesNotContain("Client view of cluster state");
   }
+
+  @Test
+  void aLineThatOnlyIntroducesTheNextIsNoReason() {
+    assertThat(Failure.firstLine(new RuntimeException("s1 ended; its log ends with:\n  a\n  b")))
+        .isEqualTo("s1 ended");
+    assertThat(Failure.firstLine(new RuntimeException("s1 ended; see a:b"))).contains("a:b");
+  }
+
+  @Test
+  void aPlaceInAFileIsTold() {
+    assertThat(
+            Failure.usage(
+                "expected close marker for Object (start marker at [Source: REDACTED"
+                    + " (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column:"
+                    + " 7])"))
+        .hasMessage("expected close marker for Object (start marker at line: 1, column: 7)");
+  }
 }

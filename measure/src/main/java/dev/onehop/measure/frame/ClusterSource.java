@@ -13,24 +13,28 @@ public final class ClusterSource {
       "note: no mongos binary was found; STAND-IN routers replace them (set --mongos PATH for"
           + " a real mongos)";
 
+  private final boolean startsServers;
   private final Function<Progress, BenchCluster> open;
 
-  private ClusterSource(Function<Progress, BenchCluster> open) {
+  private ClusterSource(boolean startsServers, Function<Progress, BenchCluster> open) {
+    this.startsServers = startsServers;
     this.open = open;
   }
 
   /**
    * A testbed that is started for the bench, or that uses existing servers.
    *
-   * @param builder the settings of the testbed, without a progress listener
-   * @param access adds an application's credentials to the URL without credentials
+   * @param startsServers whether it is the former
+   * @param builder its progress listener still free
+   * @param access how applications are let in, given the URL for those that everybody lets in
    */
   public static ClusterSource testbed(
-      Testbed.Builder builder, Function<ClusterUrl, ClusterUrl> access) {
+      boolean startsServers, Testbed.Builder builder, Function<ClusterUrl, ClusterUrl> access) {
     return new ClusterSource(
+        startsServers,
         progress -> {
-          progress.phase("starting servers");
-          Testbed testbed = start(builder, progress);
+          Testbed testbed =
+              start(startsServers ? "starting servers" : "connecting", builder, progress);
           try {
             progress.phase("measuring round trips");
             TestbedCluster cluster = TestbedCluster.of(testbed, access);
@@ -45,9 +49,10 @@ public final class ClusterSource {
         });
   }
 
-  private static Testbed start(Testbed.Builder builder, Progress progress) {
+  private static Testbed start(String phase, Testbed.Builder builder, Progress progress) {
+    progress.phase(phase);
     try {
-      return builder.progress(line -> progress.phase("starting servers: " + line)).start();
+      return builder.progress(line -> progress.phase(phase + ": " + line)).start();
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));
     }
@@ -65,10 +70,16 @@ public final class ClusterSource {
    */
   public static ClusterSource at(ClusterUrl url, boolean overwrite) {
     return new ClusterSource(
+        false,
         progress -> {
           progress.phase("measuring round trips to " + url);
           return UrlCluster.of(url, overwrite);
         });
+  }
+
+  /** Whether the cluster's servers are started for the bench, and end with it. */
+  boolean startsServers() {
+    return startsServers;
   }
 
   public BenchCluster open(Progress progress) {

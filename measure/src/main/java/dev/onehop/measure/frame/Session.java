@@ -11,6 +11,7 @@ import dev.onehop.measure.results.RunResults;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
 import dev.onehop.testbed.TestbedException;
@@ -20,9 +21,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,15 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Session {
 
-  /** The longest time that a stopping JVM waits for the run's cleanup. */
-  private static final long MOST_SECONDS = 60;
-
   private final @Nullable ClusterSource source;
   private final RunContext context;
   private final Progress progress;
   private final ServerDeath death = new ServerDeath();
-  private final CountDownLatch ended = new CountDownLatch(1);
-  private volatile boolean stopping;
+  private final Thread runner = Thread.currentThread();
+  private volatile boolean measuring = true;
   private @Nullable BenchCluster cluster;
   private @Nullable String stopReason;
   private int done;
@@ -64,21 +59,20 @@ public final class Session {
   public record Outcome<R>(@Nullable R results, @Nullable Failure failure) {}
 
   /**
-   * Runs a bench to its end. Does not return if the JVM is shutting down.
+   * Runs a bench to its end. If the JVM is being stopped, it waits for the calling thread.
    *
    * @param source the source of the cluster; null for a bench that starts its own servers
    * @param context the folder of the results, and the facts of the run
    */
   public static <C extends Cell, P, R extends RunResults> Outcome<R> run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context, Terminal terminal) {
-    try (Progress progress = Progress.start(terminal)) {
+    try (Progress progress = Progress.start(terminal);
+        Interruption unused = Interruption.of(Thread.currentThread())) {
       return new Session(source, context, progress).run(bench);
     }
   }
 
   private <C extends Cell, P, R extends RunResults> Outcome<R> run(Bench<C, P, R> bench) {
-    Thread hook = new Thread(stopping(Thread.currentThread()), "onehop-stop");
-    Runtime.getRuntime().addShutdownHook(hook);
     List<Measured<C, P>> measured = new ArrayList<>();
     try {
       Failure failure = measure(bench, measured);
@@ -86,26 +80,14 @@ public final class Session {
       if (results != null) {
         ResultsFile.write(context.out(), results);
       }
-      if (stopping) {
-        progress.close();
-        System.err.println("onehop: interrupted" + (results == null ? "" : kept(bench, results)));
-      }
       return new Outcome<>(results, failure);
     } finally {
       try {
         bench.close();
       } finally {
         close();
-        ended.countDown();
-        removeHook(hook);
       }
     }
-  }
-
-  private <R extends RunResults> String kept(Bench<?, ?, R> bench, R results) {
-    var unused = bench.page(context.out(), results);
-    return "; %d of %d measurements are in %s"
-        .formatted(done, planned, context.out().resolve(ResultsFile.NAME));
   }
 
   private <C extends Cell, P, R extends RunResults> @Nullable Failure measure(
@@ -113,7 +95,7 @@ public final class Session {
     try {
       if (source != null) {
         cluster = source.open(progress);
-        cluster.onServerDeath(died(Thread.currentThread()));
+        cluster.onServerDeath(this::serverDied);
         RoundTripCheck.require(cluster.topology(), warning -> progress.note("note: " + warning));
       }
       planned = bench.cells().size();
@@ -163,54 +145,31 @@ public final class Session {
 
   /** The reason of the early end. The end of a server counts as the cause of other failures. */
   private Failure ended(Failure failure) {
-    boolean unused = Thread.interrupted(); // a later interrupt must not stop the writing of results
-    Failure cause = stopping ? Failure.interrupted() : death.causeOf(failure);
+    measuring = false;
+    boolean unused = Thread.interrupted(); // What is written now is not broken off.
+    Failure cause = Interruption.isStopping() ? Failure.interrupted() : death.causeOf(failure);
     stopReason = Failure.firstLine(cause);
     return cause;
   }
 
-  private Consumer<String> died(Thread runner) {
-    return message -> {
-      death.noticed(message);
+  /**
+   * Ends the run, of which a server has ended by itself. Callable from any thread.
+   *
+   * @param message which server, and how
+   */
+  public void serverDied(String message) {
+    death.noticed(message);
+    if (measuring) {
       runner.interrupt();
-    };
-  }
-
-  private Runnable stopping(Thread runner) {
-    return () -> {
-      stopping = true;
-      runner.interrupt();
-      try {
-        boolean unused = ended.await(MOST_SECONDS, TimeUnit.SECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    };
+    }
   }
 
   private void close() {
-    if (cluster != null) {
-      progress.lastPhase("stopping servers");
-      cluster.close();
-    }
-  }
-
-  private void removeHook(Thread hook) {
-    try {
-      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      waitForTheEnd(); // the JVM is shutting down, and its message is printed elsewhere
-    }
-  }
-
-  @SuppressWarnings("ThreadJoinLoop") // Not interruptible, because the JVM ends during this wait.
-  private static void waitForTheEnd() {
-    while (true) {
-      try {
-        Thread.sleep(Long.MAX_VALUE);
-      } catch (InterruptedException e) {
-        // Continues to wait.
+    if (source != null && cluster != null) {
+      if (source.startsServers()) {
+        progress.lastPhase("stopping servers");
       }
+      cluster.close();
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.onehop.measure.frame;
 
+import dev.onehop.measure.results.RoundTripCheck;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
-import dev.onehop.measure.results.RoundTripCheck;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.TopologyFacts.RoundTrips;

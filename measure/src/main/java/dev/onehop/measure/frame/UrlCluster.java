@@ -1,6 +1,7 @@
 package dev.onehop.measure.frame;
 
 import com.mongodb.ConnectionString;
+import dev.onehop.measure.report.Format;
 import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
@@ -177,8 +178,8 @@ final class UrlCluster implements BenchCluster {
     long found = cluster.count(namespace);
     if (found > 0 && !overwrite) {
       throw Failure.usage(
-          "%s has %d documents: --overwrite deletes them, another database in --url keeps them"
-              .formatted(namespace, found));
+          "%s holds %s: --overwrite deletes them, another database in --url leaves them"
+              .formatted(namespace, Format.counted(found, "document")));
     }
     if (found > 0) {
       cluster.deleteAll(namespace);

@@ -1,0 +1,144 @@
+package dev.onehop.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.results.Envelope;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** How the end of a run is shown, of a bench that is interrupted at one of its cells. */
+class ResultsOptionsTest {
+
+  @TempDir private Path folder;
+
+  private record Number(String title) implements Bench.Cell {}
+
+  private record Found(@JsonUnwrapped Envelope envelope, List<String> numbers)
+      implements RunResults {
+    @Override
+    public int finished() {
+      return numbers.size();
+    }
+  }
+
+  private record Numbers(String last) implements Bench<Number, String, Found> {
+    @Override
+    public void prepare(Session session) throws IOException {
+      Files.createDirectories(session.folder().resolve("logs/empty"));
+    }
+
+    @Override
+    public List<Number> cells() {
+      return List.of(new Number("one"), new Number("two"));
+    }
+
+    @Override
+    public String measure(Number cell, Session session) throws InterruptedException {
+      if (cell.title().equals(last)) {
+        throw new InterruptedException();
+      }
+      return cell.title();
+    }
+
+    @Override
+    public Found results(List<Measured<Number, String>> measured, Session session) {
+      return measured.isEmpty()
+          ? null
+          : new Found(
+              session.envelope(
+                  2,
+                  RunFacts.Load.of(0, "numbers", List.of(), 1, 1),
+                  TopologyFacts.here("here", List.of()),
+                  new ServerFacts("6.0.5", new ServerFacts.Router("none", ""), "6.0")),
+              measured.stream().map(Measured::point).toList());
+    }
+
+    @Override
+    public String table(Found results) {
+      return String.join(" ", results.numbers()) + "\n";
+    }
+
+    @Override
+    public Path page(Path into, Found results) {
+      return into.resolve("report.html");
+    }
+  }
+
+  @Command(name = "numbers")
+  private static final class NumbersCommand implements Callable<Integer> {
+    @Mixin private ResultsOptions results = new ResultsOptions();
+    private final String last;
+
+    NumbersCommand(String last) {
+      this.last = last;
+    }
+
+    @Override
+    public Integer call() {
+      var unused = results.run(new Numbers(last), null);
+      return 0;
+    }
+  }
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int run(String last, String... options) {
+    Errors errors = new Errors();
+    return new CommandLine(new NumbersCommand(last))
+        .setOut(new PrintWriter(out))
+        .setErr(new PrintWriter(err))
+        .setExecutionExceptionHandler(errors)
+        .execute(options);
+  }
+
+  private String file() {
+    return folder.resolve("run/results.json").toString();
+  }
+
+  @Test
+  void aFinishedRunShowsItsTable() {
+    assertThat(run("", "--out", folder.resolve("run").toString())).isZero();
+    assertThat(out.toString()).startsWith("one two\nResults: " + file());
+  }
+
+  @Test
+  void anInterruptedRunPrintsWhatThereIsAsJson() throws IOException {
+    int exitCode = run("two", "--out", folder.resolve("run").toString(), "--json");
+    assertThat(exitCode).isEqualTo(Failure.INTERRUPTED);
+    JsonNode found = new ObjectMapper().readTree(out.toString());
+    assertThat(found.at("/numbers/0").asText()).isEqualTo("one");
+    assertThat(found.at("/run/complete").asBoolean(true)).isFalse();
+    assertThat(err).hasToString("onehop: interrupted; 1 of 2 measurements are in " + file() + "\n");
+  }
+
+  @Test
+  void aRunWithoutResultsPrintsItsErrorAsJsonAndLeavesNoFolder() throws IOException {
+    int exitCode = run("one", "--out", folder.resolve("run").toString(), "--json");
+    assertThat(exitCode).isEqualTo(Failure.INTERRUPTED);
+    JsonNode found = new ObjectMapper().readTree(out.toString());
+    assertThat(found.at("/error").asText()).isEqualTo("interrupted");
+    assertThat(found.at("/complete").asBoolean(true)).isFalse();
+    assertThat(folder.resolve("run")).doesNotExist();
+  }
+}
