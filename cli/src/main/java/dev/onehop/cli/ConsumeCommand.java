@@ -214,7 +214,7 @@ final class ConsumeCommand extends Subcommand {
       named.add(ConsumePoint.IDLE);
     }
     for (String name : named) {
-      if (!KINDS.contains(name.strip()) && !name.equals(DeliveryOptions.ALL)) {
+      if (!KINDS.contains(name.strip()) && !name.strip().equals(DeliveryOptions.ALL)) {
         throw Failure.usage(
             "unknown measurement '" + name + "'; measurements: " + String.join(", ", KINDS));
       }
@@ -226,7 +226,7 @@ final class ConsumeCommand extends Subcommand {
     if (named.isEmpty() && rate != null) {
       return List.of(ConsumePoint.LIVE);
     }
-    boolean all = named.isEmpty() || named.contains(DeliveryOptions.ALL);
+    boolean all = named.isEmpty() || (options.names != null && options.wantsAll());
     return KINDS.stream()
         .filter(kind -> all ? canIdle || !kind.equals(ConsumePoint.IDLE) : named.contains(kind))
         .toList();

@@ -79,7 +79,12 @@ final class DeliveryOptions {
     }
   }
 
-  /** Whether OneHop's streams have one order of all events. */
+  /** Whether all that can be measured is: nothing is named, or that beside others. */
+  boolean wantsAll() {
+    return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
+  }
+
+  /** Whether OneHop's streams are in the order of all events. */
   boolean isTotal() {
     return "total".equals(order);
   }

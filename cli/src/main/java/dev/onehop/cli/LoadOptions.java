@@ -84,7 +84,7 @@ final class LoadOptions {
     List<Mode> chosen = Mode.named(names(), usual);
     for (Mode mode : chosen) {
       if (mode.isPeer() && where.url != null) {
-        throw Failure.usage("--modes " + mode + " and --url exclude each other");
+        throw Failure.usage("--modes " + mode.option() + " and --url exclude each other");
       }
       if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
         throw Failure.usage("--modes " + mode + " needs a topology of several mongoses");

@@ -4,6 +4,7 @@ import dev.onehop.measure.delivery.Measurement;
 import dev.onehop.measure.delivery.PropagateBench;
 import dev.onehop.measure.delivery.PropagatePlan;
 import dev.onehop.measure.frame.ClusterSource;
+import dev.onehop.measure.report.Format;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.Topology;
 import java.io.BufferedReader;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -249,10 +251,14 @@ final class PropagateCommand extends Subcommand {
 
   /** The selected measurements, by default all. */
   List<Measurement> measurements() {
-    if (options.names == null || options.names.equals(List.of(DeliveryOptions.ALL))) {
-      return List.of(Measurement.values());
-    }
-    return options.names.stream().map(String::strip).map(Measurement::named).distinct().toList();
+    List<Measurement> named =
+        Stream.ofNullable(options.names)
+            .flatMap(List::stream)
+            .map(String::strip)
+            .filter(name -> !name.equals(DeliveryOptions.ALL))
+            .map(Measurement::named)
+            .toList();
+    return options.wantsAll() ? List.of(Measurement.values()) : named;
   }
 
   /**
@@ -271,6 +277,13 @@ final class PropagateCommand extends Subcommand {
     }
     if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
       throw Failure.usage("--await must be above 0 and up to 60s");
+    }
+    if (!measurements().contains(Measurement.LOAD)) {
+      for (String option : List.of("--clients", "--client-rate", "--processes", "--duration")) {
+        if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+          throw Failure.usage(option + " goes with --measure load");
+        }
+      }
     }
     Duration unused = time();
     TESTS.check(tests);
@@ -297,7 +310,8 @@ final class PropagateCommand extends Subcommand {
     List<Integer> writes = BATCH.values(batches, List.of(Math.min(usualBatch(), fewest)));
     if (Collections.max(writes) > fewest) {
       throw Failure.usage(
-          "--batch %d: a test has %d objects".formatted(Collections.max(writes), fewest));
+          "--batch %d: a test has %s"
+              .formatted(Collections.max(writes), Format.counted(fewest, "object")));
     }
     return new PropagatePlan(
         measurements(),

@@ -300,7 +300,7 @@ class BenchCommandTest {
           --rate 5 --seed-experiment | Unknown option: '--seed-experiment'
           --matrix --seed-experiment | are mutually exclusive
           --peer fast | unknown mode 'fast'
-          --peer straight --url mongodb://a | --modes straight-sync and --url exclude each other
+          --peer straight --url mongodb://a | --modes straight and --url exclude each other
           --scenario zones | bench zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
           --scenario zones --topology three-zones --zones some | Invalid value for option '--zones'
           --scenario zones --topology three-zones --arrivals poisson | Unknown options: '--arrivals', 'poisson'
@@ -529,7 +529,18 @@ class BenchCommandTest {
         "bench points --modes , | --modes has an empty name",
         "bench points --topology single-host --tls-ca /no/such | --tls-ca /no/such: no such file",
         "bench points --existing --key-file /no/such | --key-file /no/such: no such file",
-        "bench join --data pom.xml | --data pom.xml is not a folder",
+        "bench join --data pom.xml | --data pom.xml is no folder",
+        "generate-completion --shell zsh | onehop: Unknown options: '--shell'",
+        "generate-completion zsh | onehop: Unmatched argument at index 1: 'zsh'",
+        "bench points --threads 1,1 | onehop: --threads has 1 twice",
+        "bench rate 100,5,100 | onehop: RATE has 100.0 twice",
+        "bench points --modes async --modes async | onehop: --modes has async twice",
+        "bench points --duration 2s --operations 9 | onehop: --duration=TIME, --operations=N are mut",
+        "bench --key-file pom.xml | onehop: --key-file goes with --existing",
+        "bench --tls-ca pom.xml | onehop: --tls-ca goes with --existing or --url",
+        "topology up --key-file pom.xml | onehop: --key-file goes with --existing",
+        "bench --existing --mongod /bin/sh | onehop: --mongod and --existing exclude each other",
+        "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url exclude",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
         "report /no/such/folder | no folder /no/such/folder"

@@ -82,6 +82,12 @@ class PropagateCommandTest {
     assertThat(plan("--documents=10").batches()).containsExactly(10);
   }
 
+  @Test
+  void allIsAllBesideOthers() {
+    assertThat(plan("--measure=all,load").measurements()).containsExactly(Measurement.values());
+    assertThat(plan("--measure=load, all").measurements()).containsExactly(Measurement.values());
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -98,7 +104,11 @@ class PropagateCommandTest {
           --client-rate -1 | --client-rate -1.0: must be above 0 and up to 100000
           --await 0s | --await must be above 0 and up to 60s
           --await 2m | --await must be above 0 and up to 60s
-          --order random | --order takes key or total, not 'random'
+          --order random | --order takes key or total, and not 'random'
+          --measure bootstrap --clients 2 | --clients goes with --measure load
+          --measure bootstrap --client-rate 2 | --client-rate goes with --measure load
+          --measure client-to-mongo --duration 2s | --duration goes with --measure load
+          --measure all,latency | unknown measurement 'latency'
           --clients 0 | --clients 0: must be from 1 to 1000
           --processes 65 | --processes 65: must be from 1 to 64
           --duration 100ms | --duration must be from 1s to 1h

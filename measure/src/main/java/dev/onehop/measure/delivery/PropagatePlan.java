@@ -1,6 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.report.Format;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,11 +68,13 @@ public record PropagatePlan(
 
     @Override
     public String title() {
-      String size = "%s, %,d objects".formatted(measurement.label(), documents);
+      String size = measurement.label() + ", " + Format.counted(documents, "object");
       if (measurement.isPropagation()) {
         size += ", %,d per write".formatted(batch);
       }
-      return measurement == Measurement.LOAD ? size + ", %d clients".formatted(clients) : size;
+      return measurement == Measurement.LOAD
+          ? size + ", " + Format.counted(clients, "client")
+          : size;
     }
 
     /** The name of the point's folder. */

@@ -6,6 +6,7 @@ import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.Format;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
 import dev.onehop.measure.results.ResyncResults;
@@ -80,7 +81,11 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   public record Load(int mebibytes, int collections, int indexes) implements Cell {
     @Override
     public String title() {
-      return "%d MiB, %d collections, %d indexes".formatted(mebibytes, collections, indexes);
+      return "%d MiB, %s, %s"
+          .formatted(
+              mebibytes,
+              Format.counted(collections, "collection"),
+              Format.counted(indexes, "index"));
     }
   }
 

@@ -48,6 +48,11 @@ public enum Mode {
     return label;
   }
 
+  /** The name in help, which for two of them is one. */
+  public String option() {
+    return isStraight() ? "straight" : label;
+  }
+
   /** The YCSB binding's class. */
   String dbClass() {
     return dbClass;

@@ -3,6 +3,7 @@ package dev.onehop.measure.points;
 import dev.onehop.measure.frame.Bench;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Session;
+import dev.onehop.measure.report.Format;
 import dev.onehop.measure.report.Reports;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.FleetResult;
@@ -96,9 +97,9 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   private void announce(BenchCluster cluster, Progress progress) {
     Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
     progress.note(
-        "%d measurements, %sabout %s in all"
+        "%s, %sabout %s in all"
             .formatted(
-                plan.measurements().size(),
+                Format.counted(plan.measurements().size(), "measurement"),
                 plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
                 Progress.about(estimate)));
     progress.remaining(estimate.plusSeconds(8));

@@ -94,7 +94,9 @@ final class Facts {
           "properties",
           run.load().properties().isEmpty() ? "" : run.load().properties().toString());
     }
-    facts.values().removeIf(value -> value == null || value.isEmpty());
+    facts
+        .values()
+        .removeIf(value -> value == null || value.isEmpty() || value.equals(ServerFacts.UNKNOWN));
     return facts;
   }
 }

@@ -122,9 +122,7 @@ final class RateSection {
 
   private String marked(ScenarioEntry entry) {
     boolean disturbed = entry.conditions() != null && entry.conditions().isDisturbed();
-    return entry.client().name()
-        + (disturbed ? " *" : "")
-        + load(entry).mark();
+    return entry.client().name() + (disturbed ? " *" : "") + load(entry).mark();
   }
 
   private Load load(ScenarioEntry entry) {

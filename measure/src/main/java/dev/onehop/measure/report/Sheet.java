@@ -173,10 +173,11 @@ final class Sheet {
 
   /** The topology and servers in one line. */
   private String surroundings() {
-    return "Topology %s, mongod %s%s"
+    String mongod = results.server().mongod();
+    return "Topology %s%s%s"
         .formatted(
             results.topology().name(),
-            results.server().mongod(),
+            mongod.equals(ServerFacts.UNKNOWN) ? "" : ", mongod " + mongod,
             routers(results.server()).isEmpty() ? "" : ", " + routers(results.server()));
   }
 

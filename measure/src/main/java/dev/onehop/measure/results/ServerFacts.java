@@ -3,6 +3,7 @@ package dev.onehop.measure.results;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import dev.onehop.testbed.ExistingCluster;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
-  /** The same servers with the cost of an operation for the routers. */
+  /** A version that servers behind a mongos of a user's own do not tell. */
+  public static final String UNKNOWN = ExistingCluster.UNKNOWN;
+
+  /** The same servers with what an operation costs the routers. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);

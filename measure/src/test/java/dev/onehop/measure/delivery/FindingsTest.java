@@ -13,6 +13,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FindingsTest {
 
+  @Test
+  void oneObjectIsNoObjects() {
+    assertThat(new PropagatePlan.Point(Measurement.LOAD, 1, 1, 200, 1).title())
+        .isEqualTo("load, 1 object, 1 client");
+  }
+
   private static final PropagatePlan.Point POINT =
       new PropagatePlan.Point(Measurement.LOAD, 20, 1, 200, 3);
 

@@ -7,6 +7,7 @@ import dev.onehop.measure.results.Results;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.SampleResults;
+import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import java.io.StringReader;
 import java.nio.file.Path;
@@ -29,6 +30,25 @@ class ReportTest {
         .results()
         .map(MatchResult::group)
         .toList();
+  }
+
+  /** A mongos of a user's own does not tell what is behind it. */
+  @Test
+  void aServerThatIsNotKnownIsNotShown() {
+    Results sample = SampleResults.us2014();
+    Envelope known = sample.envelope();
+    Results results =
+        new Results(
+            new Envelope(
+                known.run(),
+                known.topology(),
+                new ServerFacts("unknown", new ServerFacts.Router("mongos", "5.0.7"), "unknown"),
+                known.machine()),
+            sample.points());
+    assertThat(Reports.table(sample)).startsWith("Topology us-2014, mongod 6.0.5, STAND-IN");
+    assertThat(Reports.table(results)).startsWith("Topology us-2014, mongos 5.0.7\n");
+    assertThat(Reports.html(sample, folder)).contains("feature compatibility");
+    assertThat(Reports.html(results, folder)).doesNotContain("feature compatibility", "unknown");
   }
 
   @Test

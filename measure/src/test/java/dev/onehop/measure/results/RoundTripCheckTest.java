@@ -3,8 +3,8 @@ package dev.onehop.measure.results;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import dev.onehop.measure.report.Reports;
+import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import dev.onehop.resync.Failure;
 import java.util.ArrayList;
 import java.util.List;
