@@ -3,7 +3,9 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.TestbedException;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -64,7 +66,8 @@ final class TopologyDownCommand extends Subcommand {
     for (RunningTestbed run : runs) {
       try {
         run.stop();
-      } catch (TestbedException e) {
+        Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));
+      } catch (TestbedException | IOException e) {
         throw Failure.run(Failure.firstLine(e), e);
       }
       out.println("Stopped " + run.topologyName() + ".");

@@ -1,6 +1,9 @@
 package dev.onehop.cli;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
@@ -117,13 +120,31 @@ final class TopologyUpCommand extends Subcommand {
   }
 
   private int detach(Topology topology) throws IOException, InterruptedException {
-    Path log = Files.createTempFile("onehop-" + topology.name() + "-", ".log");
+    Path begun = Files.createTempFile("onehop-" + topology.name() + "-", ".log");
     Process child =
         new ProcessBuilder(childCommand())
             .redirectInput(Path.of("/dev/null").toFile())
-            .redirectOutput(log.toFile())
+            .redirectOutput(begun.toFile())
             .redirectErrorStream(true)
             .start();
+    Path log = Files.move(begun, log(topology.name(), child.pid()), REPLACE_EXISTING);
+    try (Interruption unused = Interruption.of(Thread.currentThread())) {
+      return awaitReady(topology, child, log);
+    } catch (InterruptedException e) {
+      child.destroy();
+      Files.delete(log);
+      throw Failure.interrupted();
+    }
+  }
+
+  /** The log of a topology that runs in the background. */
+  static Path log(String topology, long ownerPid) {
+    return Path.of(
+        System.getProperty("java.io.tmpdir"), "onehop-" + topology + "-" + ownerPid + ".log");
+  }
+
+  private int awaitReady(Topology topology, Process child, Path log)
+      throws IOException, InterruptedException {
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
     while (System.nanoTime() - deadline < 0) {
       Optional<RunningTestbed> ready =

@@ -93,6 +93,23 @@ class TopologyDownCommandTest {
   }
 
   @Test
+  void theLogOfTheOneInTheBackgroundGoesWithIt() throws IOException {
+    run("here");
+    run("there");
+    Path log = TopologyUpCommand.log("here", owners.get("here").pid());
+    Path other = TopologyUpCommand.log("there", owners.get("there").pid());
+    try {
+      Files.writeString(log, "starting");
+      Files.writeString(other, "starting");
+      assertThat(down("here").exitCode()).isZero();
+      assertThat(log).doesNotExist();
+      assertThat(other).exists();
+    } finally {
+      Files.deleteIfExists(other);
+    }
+  }
+
+  @Test
   void ofSeveralNoneIsStoppedWithoutAName() throws IOException {
     run("here");
     run("there");

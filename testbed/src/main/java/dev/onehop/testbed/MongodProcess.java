@@ -113,9 +113,9 @@ public final class MongodProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** The last lines of its log, for messages. */
-  public List<String> lastLogLines() {
-    return process.lastLogLines();
+  /** Calls back once, on another thread, if it ends without {@link #close}. */
+  public void onDeath(Consumer<ProcessFailure> listener) {
+    process.onDeath(listener);
   }
 
   /** Kills it, and waits until it has ended. */

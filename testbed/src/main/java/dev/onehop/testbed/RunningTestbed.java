@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,8 +107,21 @@ public final class RunningTestbed {
   }
 
   /**
-   * Freezes a server, or resumes it. The server resumes at the latest when this JVM has ended, also
-   * after {@code kill -9}.
+   * Calls back, on another thread, when one of its servers has ended.
+   *
+   * @param listener takes the server's name
+   */
+  public void onServerDeath(Consumer<String> listener) {
+    for (ServerStatus server : servers()) {
+      ProcessHandle.of(server.pid())
+          .filter(process -> server.alive())
+          .ifPresent(process -> process.onExit().thenRun(() -> listener.accept(server.name())));
+    }
+  }
+
+  /**
+   * Stops a server where it is, or lets it go on. It goes on at the latest when this JVM has ended,
+   * also by {@code kill -9}.
    *
    * @param address the address of one of its servers
    * @throws TestbedException if there is no such server, or the signal fails

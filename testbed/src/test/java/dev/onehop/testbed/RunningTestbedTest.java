@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,15 @@ class RunningTestbedTest {
   @AfterEach
   void endServer() {
     server.destroyForcibly();
+  }
+
+  @Test
+  void theEndOfAServerIsTold() throws Exception {
+    CompletableFuture<String> ended = new CompletableFuture<>();
+    RunningTestbed.all(cache).get(0).onServerDeath(ended::complete);
+    assertThat(ended).isNotDone();
+    server.destroyForcibly();
+    assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo("shard/a");
   }
 
   @Test

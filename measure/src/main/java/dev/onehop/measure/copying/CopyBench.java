@@ -72,7 +72,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
     if (next.pair() != pair) {
       closeTools();
       pair = next.pair();
-      ends.start(pair, session.progress());
+      ends.start(pair, session);
       know(ends.from(pair), "source");
       know(ends.to(pair), "destination");
     }

@@ -1,6 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Session;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.MongodProcess;
@@ -45,15 +46,16 @@ final class CopyEnds implements AutoCloseable {
     this.plan = plan;
   }
 
-  /** Starts the missing clusters, source and destination in parallel. */
-  void start(ClusterPair pair, Progress progress) throws IOException, InterruptedException {
+  /** Starts what is not there yet, source and destination at the same time. */
+  void start(ClusterPair pair, Session session) throws IOException, InterruptedException {
+    Progress progress = session.progress();
     List<Callable<Void>> missing = new ArrayList<>();
     if (!started.containsKey(source(pair))) {
-      missing.add(() -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, progress));
+      missing.add(() -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, session));
     }
     if (!started.containsKey(destination(pair))) {
       missing.add(
-          () -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, progress));
+          () -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, session));
     }
     if (missing.isEmpty()) {
       return;
@@ -96,14 +98,15 @@ final class CopyEnds implements AutoCloseable {
   }
 
   private @Nullable Void start(
-      String name, boolean sharded, int network, int routers, Progress progress)
+      String name, boolean sharded, int network, int routers, Session session)
       throws InterruptedException {
     started.put(
-        name, sharded ? sharded(name, network, routers) : replicaSet(name, network, progress));
+        name,
+        sharded ? sharded(name, network, routers, session) : replicaSet(name, network, session));
     return null;
   }
 
-  private CopyEnd sharded(String name, int network, int routers) {
+  private CopyEnd sharded(String name, int network, int routers, Session session) {
     Testbed testbed =
         Testbed.builder(topology("copy-" + name, network, routers))
             .mongod(plan.mongod())
@@ -112,6 +115,7 @@ final class CopyEnds implements AutoCloseable {
             // compilation would slow down the measured operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
+    testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
     List<String> addresses = testbed.mongosAddresses();
     Map<String, String> primaries = new LinkedHashMap<>();
     testbed
@@ -182,13 +186,14 @@ final class CopyEnds implements AutoCloseable {
   }
 
   /** A replica set of one member. */
-  private CopyEnd replicaSet(String name, int network, Progress progress)
+  private CopyEnd replicaSet(String name, int network, Session session)
       throws InterruptedException {
-    Path mongod = MongodProcess.find(plan.mongod(), progress::note);
+    Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);
     Path data = Objects.requireNonNull(folder).resolve(name);
     String address = MongodProcess.freeAddress("127." + network + ".0.9");
     List<String> command = MongodProcess.command(mongod, name, address, data, OPLOG_MEBIBYTES);
     MongodProcess server = MongodProcess.start(name, command, address, data);
+    server.onDeath(failure -> session.serverDied(failure.describe()));
     Document member = new Document("_id", 0).append("host", address);
     try (MongoClient client = CopyEnd.direct(address)) {
       Document config = new Document("_id", name).append("members", List.of(member));

@@ -263,7 +263,8 @@ final class UrlCluster implements BenchCluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // The end of a server is not noticed; operations fail.
+    // There is no notice from elsewhere; operations fail.
+    own.ifPresent(testbed -> testbed.onServerDeath(server -> listener.accept(server + " ended")));
   }
 
   @Override

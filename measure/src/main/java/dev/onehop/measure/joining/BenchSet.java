@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
@@ -36,19 +37,22 @@ final class BenchSet implements AutoCloseable {
   private final Path mongod;
   private final Path folder;
   private final int oplogMebibytes;
+  private final Consumer<String> died;
   private final List<MongodProcess> servers = new ArrayList<>();
   private final List<String> hosts = new ArrayList<>();
   private final List<Member> members = new ArrayList<>();
   private int targets;
 
   /**
-   * @param folder the folder of the servers' data, created if it does not exist
-   * @param oplogMebibytes the size of the oplogs
+   * @param folder where the servers' data is; made if it is not there
+   * @param oplogMebibytes how large oplogs are
+   * @param died takes the message of a server that ends by itself
    */
-  BenchSet(Path mongod, Path folder, int oplogMebibytes) {
+  BenchSet(Path mongod, Path folder, int oplogMebibytes, Consumer<String> died) {
     this.mongod = mongod;
     this.folder = folder;
     this.oplogMebibytes = oplogMebibytes;
+    this.died = died;
   }
 
   /** Starts it, and waits until both members are ready. */
@@ -57,7 +61,9 @@ final class BenchSet implements AutoCloseable {
     for (int n = 0; n < 2; n++) {
       String host = MongodProcess.freeAddress(IP);
       Path data = folder.resolve("member" + n);
-      servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
+      MongodProcess server = MongodProcess.start("member" + n, command(host, data), host, data);
+      server.onDeath(failure -> died.accept(failure.describe()));
+      servers.add(server);
       hosts.add(host);
       members.add(access().member(host));
       // The second member has no vote, so that majority writes continue while it is locked.
@@ -87,11 +93,6 @@ final class BenchSet implements AutoCloseable {
   void await(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + START.toNanos();
     while (true) {
-      for (MongodProcess server : servers) {
-        if (!server.isAlive()) {
-          throw Failure.run("a server ended:\n" + String.join("\n", server.lastLogLines()), null);
-        }
-      }
       try {
         if (condition.getAsBoolean()) {
           return;

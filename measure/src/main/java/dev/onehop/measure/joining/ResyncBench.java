@@ -96,7 +96,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   public void prepare(Session session) throws IOException, InterruptedException {
     Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);
     folder = folder();
-    set = new BenchSet(mongod, folder, plan.oplogMebibytes());
+    set = new BenchSet(mongod, folder, plan.oplogMebibytes(), session::serverDied);
     session.progress().phase("starting a replica set");
     set.start();
     server = facts(set);

@@ -19,6 +19,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -38,20 +40,28 @@ class SessionTest {
     }
   }
 
-  /** Measures letters, and runs an action at one of them. */
+  /** What happens. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws InterruptedException;
+  }
+
+  /** Measures letters; at one of them something happens. */
   private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
     private final String last;
-    private final Runnable then;
+    private final Step then;
+    private Session session;
 
-    Letters(String last, Runnable then) {
+    Letters(String last, Step then) {
       this.last = last;
       this.then = then;
     }
 
     @Override
     public void prepare(Session session) {
+      this.session = session;
       log.add("prepare");
     }
 
@@ -169,6 +179,30 @@ class SessionTest {
     assertThat(ended.failure().exitCode()).isEqualTo(Failure.INTERRUPTED);
     assertThat(ended.results().letters()).containsExactly("A");
     assertThat(folder.resolve("results.json")).content().contains("\"A\"");
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  /** What an operation on a dead server takes is not waited for. */
+  @Test
+  void theEndOfAServerEndsTheRunAndIsItsCause() {
+    AtomicReference<Letters> letters = new AtomicReference<>();
+    letters.set(
+        new Letters(
+            "b",
+            () -> {
+              Session session = letters.get().session;
+              String message =
+                  "member0 ended with exit code 137; its log ends with:\n  out of disk";
+              new Thread(() -> session.serverDied(message)).start();
+              new CountDownLatch(1).await();
+            }));
+
+    Session.Outcome<Found> ended = run(letters.get());
+
+    assertThat(ended.failure().exitCode()).isEqualTo(Failure.RUN);
+    assertThat(ended.failure()).hasMessageEndingWith("its log ends with:\n  out of disk");
+    assertThat(ended.results().run().stopped()).isEqualTo("member0 ended with exit code 137");
+    letters.get().session.serverDied("member1 ended"); // It is being stopped.
     assertThat(Thread.interrupted()).isFalse();
   }
 
