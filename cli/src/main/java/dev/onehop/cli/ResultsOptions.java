@@ -9,6 +9,7 @@ import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -81,7 +82,7 @@ final class ResultsOptions {
 
   private <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
-    try {
+    try (Interruption unused = Interruption.of(Thread.currentThread())) {
       RunContext context = RunContext.of(folder, Home.folder(), commandLine);
       Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
       return end(folder, ended.results(), ended.failure(), bench);

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
- * {@code results.json} after each, and closes the cluster. A signal that stops the JVM, or the end
- * of a server, interrupts the thread of the bench; finished cells are kept. Used once, by a single
- * thread.
+ * {@code results.json} after each, and closes the cluster. The end of a server interrupts the thread
+ * that runs the bench, as a signal that stops the JVM does; finished cells are kept. Used once; the
+ * thread that runs it is its only user.
  */
 public final class Session {
 
@@ -59,15 +59,14 @@ public final class Session {
   public record Outcome<R>(@Nullable R results, @Nullable Failure failure) {}
 
   /**
-   * Runs a bench to its end. If the JVM is being stopped, it waits for the calling thread.
+   * Runs a bench to its end, or until the calling thread is interrupted.
    *
    * @param source the source of the cluster; null for a bench that starts its own servers
    * @param context the folder of the results, and the facts of the run
    */
   public static <C extends Cell, P, R extends RunResults> Outcome<R> run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, RunContext context, Terminal terminal) {
-    try (Progress progress = Progress.start(terminal);
-        Interruption unused = Interruption.of(Thread.currentThread())) {
+    try (Progress progress = Progress.start(terminal)) {
       return new Session(source, context, progress).run(bench);
     }
   }
@@ -93,6 +92,9 @@ public final class Session {
   private <C extends Cell, P, R extends RunResults> @Nullable Failure measure(
       Bench<C, P, R> bench, List<Measured<C, P>> measured) {
     try {
+      if (Interruption.isStopping()) {
+        throw new InterruptedException();
+      }
       if (source != null) {
         cluster = source.open(progress);
         cluster.onServerDeath(this::serverDied);

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
@@ -60,6 +61,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private final long begun = System.nanoTime();
   private final Random random;
   private @Nullable Path folder;
+  private @Nullable Path parent;
   private @Nullable BenchSet set;
   private @Nullable ServerFacts server;
   private Set<Path> ofData = Set.of();
@@ -104,10 +106,13 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
 
   private Path folder() throws IOException {
     Path given = plan.folder();
+    if (given != null && Files.notExists(given)) {
+      parent = Files.createDirectories(given);
+    }
     Path made =
         given == null
             ? Files.createTempDirectory("onehop-resync")
-            : Files.createTempDirectory(Files.createDirectories(given), "resync");
+            : Files.createTempDirectory(given, "resync");
     FileStore store = Files.getFileStore(made);
     double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
     double free = store.getUsableSpace() / 1048576.0;
@@ -364,8 +369,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (set != null) {
       set.close();
     }
-    if (folder != null) {
-      BenchSet.delete(folder);
-    }
+    Stream.of(folder, parent).filter(Objects::nonNull).forEach(BenchSet::delete);
   }
 }
