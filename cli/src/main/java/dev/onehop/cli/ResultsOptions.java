@@ -80,6 +80,7 @@ final class ResultsOptions {
     return run(bench, source, folder(), commandLine);
   }
 
+  @SuppressWarnings("try") // A signal is waited for until the results are shown.
   private <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.of(Thread.currentThread())) {

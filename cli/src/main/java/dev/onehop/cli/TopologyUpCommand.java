@@ -119,6 +119,7 @@ final class TopologyUpCommand extends Subcommand {
     return (program.startsWith(current) ? current.relativize(program) : program).toString();
   }
 
+  @SuppressWarnings("try") // A signal while the background process starts ends that as well.
   private int detach(Topology topology) throws IOException, InterruptedException {
     Path begun = Files.createTempFile("onehop-" + topology.name() + "-", ".log");
     Process child =

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
- * {@code results.json} after each, and closes the cluster. The end of a server interrupts the thread
- * that runs the bench, as a signal that stops the JVM does; finished cells are kept. Used once; the
- * thread that runs it is its only user.
+ * {@code results.json} after each, and closes the cluster. The end of a server interrupts the
+ * thread that runs the bench, as a signal that stops the JVM does; finished cells are kept. Used
+ * once; the thread that runs it is its only user.
  */
 public final class Session {
 
