@@ -59,19 +59,7 @@ final class PointsCommand extends MeasuringCommand {
       description = "YCSB client threads. Default: 1,64 (--quick: 64).")
   @Nullable List<Integer> threads;
 
-  @Option(
-      names = "--connections",
-      paramLabel = "N",
-      description = "Pool size per server, the same for all modes. Default: 5.")
-  @Nullable Integer connections;
-
-  @Option(
-      names = "--pipelining",
-      paramLabel = "on|off|both",
-      description =
-          "Many requests in flight on each connection, for all modes except the synchronous"
-              + " driver's. Default: both for targeted-async and direct-async.")
-  @Nullable String pipelining;
+  @Mixin PoolOptions pools = new PoolOptions();
 
   @ArgGroup Bound bound = new Bound();
 
@@ -90,15 +78,6 @@ final class PointsCommand extends MeasuringCommand {
         description = "Operations per point, instead of a duration.")
     @Nullable Long operations;
   }
-
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      description =
-          "Measure all points N times, each time in another random order, and show each point's"
-              + " median round. From 5 on, ratios to the best official client have a 95 %%"
-              + " interval. Default: 1.")
-  int rounds = 1;
 
   @Option(
       names = "--clients",
@@ -139,13 +118,12 @@ final class PointsCommand extends MeasuringCommand {
 
   @Override
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
-    PointsPlan plan =
-        PointsPlan.of(load.properties, atLeastOne("--rounds", rounds), load.seed(run));
+    PointsPlan plan = PointsPlan.of(load.properties, pools.rounds(), load.seed(run));
     List<Mode> modes = load.modes(Mode.all(), where, topology);
-    Pipelining variants = pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining);
-    Warmup warmup = load.warmup == null ? Warmup.UNTIL_STEADY : Warmup.of(load.warmup);
+    Pipelining variants = pools.pipelining();
+    Warmup warmup = load.warmup(Warmup.UNTIL_STEADY);
     if (seedExperiment) {
-      if (quick || threads != null || connections != null || bound.duration != null) {
+      if (quick || threads != null || pools.connections != null || bound.duration != null) {
         throw Failure.usage(
             "--seed-experiment sets threads, connections and time; of these options it accepts"
                 + " only --records and --operations");
@@ -157,9 +135,7 @@ final class PointsCommand extends MeasuringCommand {
     return plan.closedLoops(
         modes,
         chosenThreads(),
-        connections == null
-            ? PointsPlan.SEED_CONNECTIONS
-            : atLeastOne("--connections", connections),
+        pools.connections(),
         variants,
         quick,
         warmup,
@@ -242,7 +218,7 @@ final class PointsCommand extends MeasuringCommand {
           ? ClientPlan.ONE
           : new ClientPlan(clients, null, UUID.randomUUID().toString());
     }
-    if (rounds > 1) {
+    if (pools.rounds > 1) {
       throw Failure.usage("--rounds and --client exclude each other");
     }
     if (index < 0 || index >= clients) {

@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import dev.onehop.measure.points.Mode;
-import dev.onehop.measure.points.Pipelining;
 import dev.onehop.measure.points.PointsPlan;
 import dev.onehop.measure.points.Warmup;
 import dev.onehop.measure.points.Workload;
@@ -48,15 +47,7 @@ final class RateCommand extends MeasuringCommand {
       description = "Operations per second.")
   List<Double> rates;
 
-  @Option(
-      names = "--connections",
-      paramLabel = "N",
-      description =
-          "The other pool of official clients, and sockets of pipelined ones. Default: 5.")
-  int connections = PointsPlan.SEED_CONNECTIONS;
-
-  @Option(names = "--pipelining", paramLabel = "on|off|both", description = "See bench points.")
-  @Nullable String pipelining;
+  @Mixin PoolOptions pools = new PoolOptions();
 
   @Option(
       names = "--duration",
@@ -64,9 +55,6 @@ final class RateCommand extends MeasuringCommand {
       converter = DurationConverter.class,
       description = "Measured time per rate, in whole seconds. Default: 10s (--quick: 5s).")
   @Nullable Duration duration;
-
-  @Option(names = "--rounds", paramLabel = "N", description = "See bench points. Default: 1.")
-  int rounds = 1;
 
   @Override
   Workload workload() {
@@ -80,14 +68,14 @@ final class RateCommand extends MeasuringCommand {
       throw Failure.usage("--duration must be in whole seconds");
     }
     rates.forEach(ArrivalOptions::check);
-    return PointsPlan.of(load.properties, atLeastOne("--rounds", rounds), load.seed(null))
+    return PointsPlan.of(load.properties, pools.rounds(), load.seed(null))
         .rates(
             load.modes(Mode.all(), where, topology),
             List.copyOf(new TreeSet<>(rates)),
             arrivals.isPoisson(),
-            atLeastOne("--connections", connections),
-            pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
-            load.warmup == null ? Warmup.UNTIL_STEADY : Warmup.of(load.warmup),
+            pools.connections(),
+            pools.pipelining(),
+            load.warmup(Warmup.UNTIL_STEADY),
             measured);
   }
 }

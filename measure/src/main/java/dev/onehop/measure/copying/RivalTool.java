@@ -43,8 +43,7 @@ abstract class RivalTool implements ToolProcess.Copier {
   static ToolProcess of(
       CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
     return switch (tool) {
-      case PCSM -> new ClusterSync(path, source, destination, folder);
-      case MONGOSYNC -> new Mongosync(path, source, destination, folder);
+      case PCSM, MONGOSYNC -> new HttpRival(tool, path, source, destination, folder);
       case MONGOSHAKE -> new MongoShake(path, source, destination, folder);
       case MIGRATION_VERIFIER -> new MigrationVerifier(path, source, destination, folder);
       case DRIVER, ONEHOP -> throw new IllegalArgumentException(tool.label());

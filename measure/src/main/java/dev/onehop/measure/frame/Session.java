@@ -75,11 +75,7 @@ public final class Session {
     List<Measured<C, P>> measured = new ArrayList<>();
     try {
       Failure failure = measure(bench, measured);
-      R results = bench.results(measured, this);
-      if (results != null) {
-        ResultsFile.write(context.out(), results);
-      }
-      return new Outcome<>(results, failure);
+      return new Outcome<>(keep(bench, measured), failure);
     } finally {
       try {
         bench.close();
@@ -106,9 +102,8 @@ public final class Session {
       for (int i = 0; i < cells.size(); i++) {
         measured.add(measure(bench, cells, i));
         done++;
-        R results = bench.results(measured, this);
-        if (results != null) {
-          ResultsFile.write(context.out(), results);
+        if (done < planned) { // What the last one gives is kept at the end.
+          R unused = keep(bench, measured);
         }
       }
       return null;
@@ -122,6 +117,15 @@ public final class Session {
     } catch (IOException | InterruptedException | RuntimeException e) {
       return ended(Failure.of(e));
     }
+  }
+
+  private <C extends Cell, P, R extends RunResults> @Nullable R keep(
+      Bench<C, P, R> bench, List<Measured<C, P>> measured) {
+    R results = bench.results(measured, this);
+    if (results != null) {
+      ResultsFile.write(context.out(), results);
+    }
+    return results;
   }
 
   private <C extends Cell, P> Measured<C, P> measure(Bench<C, P, ?> bench, List<C> cells, int i)

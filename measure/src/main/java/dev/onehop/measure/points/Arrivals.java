@@ -26,6 +26,11 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
     return poisson ? "poisson" : "constant";
   }
 
+  /** How long a client takes that issues so, its start and the answers at the end included. */
+  Duration estimate(Warmup warmup) {
+    return warmup.most().plus(duration).plusSeconds(5);
+  }
+
   int seconds() {
     return (int) duration.toSeconds();
   }

@@ -55,16 +55,6 @@ record ClosedLoop(
     }
   }
 
-  @Override
-  public String folder(PointCell cell) {
-    return cell.folder("t" + cell.threads());
-  }
-
-  @Override
-  public String title(PointCell cell) {
-    return cell.title(cell.threadsText());
-  }
-
   /**
    * The arithmetic of a closed loop: each thread, or each connection of a smaller pool, executes
    * one operation per mean round trip.

@@ -36,18 +36,13 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
   private static final Duration DRAIN = Duration.ofSeconds(45);
 
   @Override
-  public String folder(PointCell cell) {
-    return cell.folder("t" + cell.threads());
-  }
-
-  @Override
   public String title(PointCell cell) {
-    return scenario.label() + ", " + cell.title(cell.threadsText());
+    return scenario.label() + ", " + Load.super.title(cell);
   }
 
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+    return arrivals.estimate(warmup);
   }
 
   @Override

@@ -40,18 +40,13 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
   }
 
   @Override
-  public String folder(PointCell cell) {
-    return cell.folder("t" + cell.threads());
-  }
-
-  @Override
   public String title(PointCell cell) {
-    return "fleet, " + cell.title(cell.threadsText());
+    return "fleet, " + Load.super.title(cell);
   }
 
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+    return arrivals.estimate(warmup);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.onehop.measure.points;
 
+import dev.onehop.measure.report.Format;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -12,11 +13,15 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /** The unmeasured operations before. */
   Warmup warmup();
 
-  /** The folder of a cell's logs, relative to the results' folder; without the round. */
-  String folder(PointCell cell);
+  /** Where a cell's logs are, relative to the results' folder; without the round. */
+  default String folder(PointCell cell) {
+    return cell.folder("t" + cell.threads());
+  }
 
-  /** The title of a cell, without pipelining and round, such as {@code async, 64 threads}. */
-  String title(PointCell cell);
+  /** A cell for a person, without the round, such as {@code async, 64 threads, 5 connections}. */
+  default String title(PointCell cell) {
+    return cell.title(Format.counted(cell.threads(), "thread"));
+  }
 
   /**
    * The expected time of a cell.

@@ -1,6 +1,7 @@
 package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.Bench;
+import dev.onehop.measure.report.Format;
 import dev.onehop.measure.results.Client;
 
 /**
@@ -56,13 +57,8 @@ record PointCell(Mode mode, int threads, int connections, boolean pipelining, Lo
    * @param load the load in short, such as {@code 64 threads}
    */
   String title(String load) {
-    return "%s, %s, %d connection%s%s"
+    return "%s, %s, %s%s"
         .formatted(
-            mode, load, connections, connections == 1 ? "" : "s", pipelining ? ", pipelined" : "");
-  }
-
-  /** The threads, such as {@code 64 threads}. */
-  String threadsText() {
-    return threads + (threads == 1 ? " thread" : " threads");
+            mode, load, Format.counted(connections, "connection"), pipelining ? ", pipelined" : "");
   }
 }

@@ -67,7 +67,7 @@ record ZoneTraffic(
 
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {
-    return warmup.most().plus(arrivals.duration()).plusSeconds(5);
+    return arrivals.estimate(warmup);
   }
 
   @Override
