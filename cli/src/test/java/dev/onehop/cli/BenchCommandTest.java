@@ -529,7 +529,7 @@ class BenchCommandTest {
         "bench points --modes , | --modes has an empty name",
         "bench points --topology single-host --tls-ca /no/such | --tls-ca /no/such: no such file",
         "bench points --existing --key-file /no/such | --key-file /no/such: no such file",
-        "bench join --data pom.xml | --data pom.xml is no folder",
+        "bench join --data pom.xml | --data pom.xml is not a folder",
         "generate-completion --shell zsh | onehop: Unknown options: '--shell'",
         "generate-completion zsh | onehop: Unmatched argument at index 1: 'zsh'",
         "bench points --threads 1,1 | onehop: --threads has 1 twice",

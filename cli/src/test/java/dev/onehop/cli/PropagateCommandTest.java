@@ -104,7 +104,7 @@ class PropagateCommandTest {
           --client-rate -1 | --client-rate -1.0: must be above 0 and up to 100000
           --await 0s | --await must be above 0 and up to 60s
           --await 2m | --await must be above 0 and up to 60s
-          --order random | --order takes key or total, and not 'random'
+          --order random | --order takes key or total, not 'random'
           --measure bootstrap --clients 2 | --clients goes with --measure load
           --measure bootstrap --client-rate 2 | --client-rate goes with --measure load
           --measure client-to-mongo --duration 2s | --duration goes with --measure load
