@@ -1,12 +1,16 @@
 package dev.onehop.streams.event;
 
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Instant;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.DecoderContext;
+import org.jspecify.annotations.Nullable;
 
 /** An element of a change stream. Immutable and thread-safe. */
 public sealed interface StreamEvent {
@@ -32,6 +36,26 @@ public sealed interface StreamEvent {
       long receivedNanos,
       Checkpoint checkpoint)
       implements StreamEvent {
+    private static final BsonPath WALL_TIME = BsonPath.of("wallTime");
+
+    /** The cluster time of the change: when its shard committed it, in logical time. */
+    public BsonTimestamp clusterTime() {
+      return Tokens.clusterTime(token);
+    }
+
+    /**
+     * The time of the change by the clock of the shard's primary, in milliseconds. Clocks of shards
+     * differ, so it does not order events.
+     *
+     * @return null if the event has no {@code wallTime}: servers send it from feature compatibility
+     *     version 6.0 on, and a pipeline may remove it
+     */
+    public @Nullable Instant wallTime() {
+      BsonPath.Located found = WALL_TIME.find(document);
+      return found == null || !found.value().isDateTime()
+          ? null
+          : Instant.ofEpochMilli(found.value().asDateTime().getValue());
+    }
 
     /**
      * Decodes the event.
