@@ -3,11 +3,32 @@ package dev.onehop.streams.channel;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /** Calls the application's code. */
 final class Calls {
+  private static final Logger log = LoggerFactory.getLogger(Calls.class);
+
   private Calls() {}
+
+  /** Runs a task and reports what it throws, which an executor would only print. */
+  static void run(Runnable task, Consumer<? super Throwable> failed) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error thrown) {
+      failed.accept(thrown);
+    }
+  }
+
+  /** Logs an {@link Error}, which handlers of exceptions do not receive. */
+  static void logError(Throwable failure) {
+    if (Exceptions.unwrap(failure) instanceof Error) {
+      log.error("an error was thrown where channels are processed; the processing ends", failure);
+    }
+  }
 
   /**
    * Calls the code and reports the outcome. Reactor throws linkage errors and errors of the virtual

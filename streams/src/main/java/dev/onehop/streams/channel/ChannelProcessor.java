@@ -16,7 +16,9 @@ public interface ChannelProcessor {
    * @param channel the channel's number, from 0
    * @param events in order, at least one
    * @return completes when the events are finally processed, which acknowledges them; an error ends
-   *     the processing of all channels with that error
+   *     the processing of all channels with that error, also an {@link Error} that this method
+   *     throws. Reactor does not signal errors of the virtual machine or of linking that one of its
+   *     own threads throws
    */
   Publisher<Void> process(int channel, List<StreamEvent.Change> events);
 

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -19,6 +20,7 @@ final class ChannelThreads {
   private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final Scheduler scheduler;
+  private final Consumer<Throwable> failed;
   private final int usual = Runtime.getRuntime().availableProcessors();
 
   // Guarded by the lock of this object.
@@ -32,9 +34,11 @@ final class ChannelThreads {
 
   /**
    * @param scheduler must have one thread per channel, and one more
+   * @param failed receives what a channel throws
    */
-  ChannelThreads(Scheduler scheduler) {
+  ChannelThreads(Scheduler scheduler, Consumer<Throwable> failed) {
     this.scheduler = scheduler;
+    this.failed = failed;
   }
 
   /** Runs a channel soon; does nothing after the scheduler is disposed. */
@@ -63,7 +67,7 @@ final class ChannelThreads {
     }
     try {
       for (Ready next = next(); next != null; next = next()) {
-        next.channel.run();
+        Calls.run(next.channel, failed);
       }
     } finally {
       ended();
@@ -74,7 +78,7 @@ final class ChannelThreads {
     return ready.poll();
   }
 
-  /** A thread has ended, possibly with an exception. Starts another one if channels are ready. */
+  /** A thread has ended. Starts another one if channels are ready. */
   private synchronized void ended() {
     threads--;
     if (!ready.isEmpty() && threads < usual) {

@@ -90,7 +90,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     this.scheduler =
         Schedulers.newBoundedElastic(
             count + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
-    this.threads = new ChannelThreads(scheduler);
+    this.threads = new ChannelThreads(scheduler, this::fail);
     this.channels = new Channel[count];
     for (int i = 0; i < count; i++) {
       channels[i] = new Channel(i);
@@ -284,8 +284,10 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   }
 
   private void fail(Throwable cause) {
-    cancel();
-    sink.error(cause);
+    if (stop()) {
+      Calls.logError(cause);
+      sink.error(cause);
+    }
   }
 
   @Override
@@ -306,10 +308,15 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
    * reported.
    */
   void cancel() {
+    stop();
+  }
+
+  /** Returns whether this call has ended the work. */
+  private boolean stop() {
     Subscription open;
     synchronized (this) {
       if (ended) {
-        return;
+        return false;
       }
       ended = true;
       open = subscription;
@@ -318,5 +325,6 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       open.cancel();
     }
     scheduler.disposeGracefully().subscribe();
+    return true;
   }
 }

@@ -161,7 +161,7 @@ final class GroupWork {
     this.scheduler =
         Schedulers.newBoundedElastic(
             channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
-    this.threads = new ChannelThreads(scheduler);
+    this.threads = new ChannelThreads(scheduler, owner::failed);
   }
 
   // --- Calls by the keeper of the leases.
@@ -361,7 +361,8 @@ final class GroupWork {
   private void feedSoon() {
     if (!feeding && !stopped) {
       feeding = true;
-      scheduler.schedule(this::feed, GATHER_MILLIS, TimeUnit.MILLISECONDS);
+      scheduler.schedule(
+          () -> Calls.run(this::feed, owner::failed), GATHER_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 

@@ -113,7 +113,10 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   @Override
   public synchronized void failed(Throwable cause) {
-    failure = failure == null ? cause : failure;
+    if (failure == null) {
+      Calls.logError(cause);
+      failure = cause;
+    }
     leave();
   }
 

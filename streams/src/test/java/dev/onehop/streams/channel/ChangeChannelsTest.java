@@ -37,6 +37,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -52,6 +54,10 @@ class ChangeChannelsTest {
           "reactor.core",
           "throwIfFatal detected a jvm fatal exception",
           "failed with an uncaught exception: thrown");
+
+  @RegisterExtension
+  private final CapturedLog errors =
+      new CapturedLog("dev.onehop.streams.channel", "an error was thrown where channels");
 
   @Test
   void everyChannelGetsItsRangeOfHashes() {
@@ -249,28 +255,33 @@ class ChangeChannelsTest {
         .hasMessage("the sink is full");
   }
 
-  /** Reactor throws these where they happen, and tells no subscriber. */
-  @Test
-  void aProcessorThatLacksAClassEndsAll() {
+  /** Reactor throws some of these where they happen, and tells no subscriber. */
+  static List<Error> errors() {
+    return List.of(
+        new Error("thrown"), new StackOverflowError("thrown"), new NoClassDefFoundError("thrown"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("errors")
+  void anErrorOfTheProcessorEndsAll(Error thrown) {
     for (ChannelProcessor processor :
         List.<ChannelProcessor>of(
             (channel, batch) -> {
-              throw new NoClassDefFoundError("thrown");
+              throw thrown;
             },
             (channel, batch) ->
                 Mono.fromRunnable(
                     () -> {
-                      throw new NoClassDefFoundError("thrown");
+                      throw thrown;
                     }))) {
       Flux<StreamEvent> endless = Flux.range(0, Integer.MAX_VALUE).map(i -> change(i, i));
       assertThatThrownBy(
               () ->
                   Mono.from(ChangeChannels.builder(endless, 4).build().process(processor))
                       .block(TIMEOUT))
-          .satisfies(
-              failure ->
-                  assertThat(Exceptions.unwrap(failure)).isInstanceOf(NoClassDefFoundError.class));
+          .satisfies(failure -> assertThat(Exceptions.unwrap(failure)).isSameAs(thrown));
     }
+    assertThat(errors.messages()).hasSize(2);
   }
 
   @Test

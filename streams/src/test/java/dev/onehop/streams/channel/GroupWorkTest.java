@@ -7,6 +7,7 @@ import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.CapturedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -33,6 +35,10 @@ import reactor.core.publisher.Sinks;
 class GroupWorkTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final long HELD = Duration.ofHours(1).toNanos();
+
+  @RegisterExtension
+  private final CapturedLog reactor =
+      new CapturedLog("reactor.core", "throwIfFatal detected a jvm fatal exception");
 
   /** A batch that is being written. */
   private record Writing(ChannelBatch batch, Sinks.Empty<Void> end) {
@@ -48,6 +54,8 @@ class GroupWorkTest {
   private final List<Checkpoint> begun = new CopyOnWriteArrayList<>();
   private final Map<Integer, Checkpoint> stored = new ConcurrentHashMap<>();
   private volatile Sinks.@Nullable Many<StreamEvent> feed;
+  private volatile @Nullable Error opening;
+  private volatile @Nullable Error refused;
   private GroupWork work;
 
   private final ChannelSink sink =
@@ -59,6 +67,9 @@ class GroupWorkTest {
 
         @Override
         public Publisher<Void> write(ChannelBatch batch) {
+          if (refused != null) {
+            throw refused;
+          }
           Sinks.Empty<Void> end = Sinks.empty();
           writing.add(new Writing(batch, end));
           return end.asMono();
@@ -95,6 +106,9 @@ class GroupWorkTest {
   }
 
   private Publisher<StreamEvent> stream(Checkpoint from) {
+    if (opening != null) {
+      throw opening;
+    }
     Sinks.Many<StreamEvent> events = Sinks.many().unicast().onBackpressureBuffer();
     feed = events;
     begun.add(from);
@@ -184,6 +198,19 @@ class GroupWorkTest {
     assertThat(writing).hasSize(2);
     done(0);
     assertThat(written(2).values()).containsExactly(2, 3);
+  }
+
+  @Test
+  void anErrorOfTheStreamOrTheSinkEndsTheMember() {
+    opening = new StackOverflowError("opening");
+    take(0, 1, 0);
+    await().atMost(TIMEOUT).until(() -> failures.contains(opening));
+    opening = null;
+    take(1, 1, 0);
+    await().atMost(TIMEOUT).until(() -> begun.size() == 1);
+    refused = new StackOverflowError("writing");
+    give(1, 1);
+    await().atMost(TIMEOUT).until(() -> failures.contains(refused));
   }
 
   /** What is being written may be lost with the process. */

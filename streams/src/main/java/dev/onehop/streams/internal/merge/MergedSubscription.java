@@ -256,15 +256,24 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       }
       Throwable cause = failure;
       if (cause != null && !done) {
-        end();
-        subscriber.onError(cause);
+        fail(cause);
       } else if (ready != null && !done) {
         read(ready);
       }
-    } catch (RuntimeException | LinkageError | AssertionError unexpected) {
-      end();
-      subscriber.onError(unexpected);
+    } catch (RuntimeException | Error unexpected) {
+      // Errors of the virtual machine, too: a subscriber without an end would wait forever.
+      if (done || unexpected instanceof Error) {
+        log.error("an error was thrown where events are handled; the stream ends", unexpected);
+      }
+      if (!done) {
+        fail(unexpected);
+      }
     }
+  }
+
+  private void fail(Throwable cause) {
+    end();
+    subscriber.onError(cause);
   }
 
   private void give(Merge from) {

@@ -30,11 +30,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.BaseSubscriber;
 
 class MergedStreamTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final String ERROR =
+      "an error was thrown where events are handled; the stream ends";
 
   /** What scripted failures lead to. */
   @RegisterExtension
@@ -43,7 +47,8 @@ class MergedStreamTest {
           "dev.onehop.streams.internal.merge",
           "can't be read, retrying: scripted",
           "has lost its events from Timestamp",
-          "events wait for the config servers, which don't answer: down");
+          "events wait for the config servers, which don't answer: down",
+          ERROR);
 
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
   private Duration heartbeatInterval = Duration.ofMillis(5);
@@ -646,6 +651,44 @@ class MergedStreamTest {
     return registry.get(meter.meterName()).tags("stream", "it.c", "shard", shard).counter().count();
   }
 
+  /** Errors of each kind that Reactor distinguishes. */
+  static List<Error> errors() {
+    return List.of(new Error("any"), new StackOverflowError("any"), new NoClassDefFoundError("any"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("errors")
+  void anErrorOfTheSubscriberEndsTheStream(Error thrown) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    new MergedStream(() -> cluster, settings(Order.PER_KEY, HistoryLostPolicy.FAIL), null)
+        .subscribe(
+            new CoreSubscriber<>() {
+              @Override
+              public void onSubscribe(Subscription subscription) {
+                subscription.request(Long.MAX_VALUE);
+              }
+
+              @Override
+              public void onNext(StreamEvent event) {
+                if (event instanceof StreamEvent.Change) {
+                  throw thrown;
+                }
+              }
+
+              @Override
+              public void onError(Throwable cause) {
+                failure = cause;
+              }
+
+              @Override
+              public void onComplete() {}
+            });
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).until(cluster::isClosed);
+    assertThat(failure).isSameAs(thrown);
+    assertThat(stream.messages()).containsExactly(ERROR + ": any");
+  }
+
   private BaseSubscriber<StreamEvent> subscribe(ScriptedCluster cluster, Order order, long demand) {
     return subscribe(cluster, order, demand, HistoryLostPolicy.FAIL);
   }
@@ -676,19 +719,19 @@ class MergedStreamTest {
             completed = true;
           }
         };
-    new MergedStream(
-            () -> cluster,
-            new MergeSettings(
-                order,
-                policy,
-                Duration.ofSeconds(1),
-                heartbeatInterval,
-                Duration.ofMillis(100),
-                buffer,
-                groupTransactions),
-            metering)
-        .subscribe(subscriber);
+    new MergedStream(() -> cluster, settings(order, policy), metering).subscribe(subscriber);
     return subscriber;
+  }
+
+  private MergeSettings settings(Order order, HistoryLostPolicy policy) {
+    return new MergeSettings(
+        order,
+        policy,
+        Duration.ofSeconds(1),
+        heartbeatInterval,
+        Duration.ofMillis(100),
+        buffer,
+        groupTransactions);
   }
 
   private List<Integer> keys() {
