@@ -60,12 +60,10 @@ public final class MergedStream implements Publisher<StreamEvent> {
       reactor.core.publisher.Operators.error(subscriber, failure);
       return;
     }
-    MeteredCluster metered =
-        metering == null
-            ? null
-            : new MeteredCluster(cluster, metering.registry(), metering.stream());
+    StreamMeter meters =
+        metering == null ? null : new StreamMeter(metering.registry(), metering.stream());
     MergedSubscription subscription =
-        new MergedSubscription(subscriber, metered == null ? cluster : metered, settings, metered);
+        new MergedSubscription(subscriber, cluster, settings, meters);
     subscriber.onSubscribe(subscription);
     subscription.start();
   }

@@ -56,7 +56,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private final Subscriber<? super StreamEvent> subscriber;
   private final Cluster cluster;
   private final MergeSettings settings;
-  private final @Nullable MeteredCluster meters;
+  private final @Nullable StreamMeter meters;
   private final AtomicLong requested = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
@@ -85,13 +85,13 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private record Leaving(String bound, long untilNanos) {}
 
   /**
-   * @param meters the cluster with meters; null if it is not measured
+   * @param meters the meters; null for none
    */
   MergedSubscription(
       Subscriber<? super StreamEvent> subscriber,
       Cluster cluster,
       MergeSettings settings,
-      @Nullable MeteredCluster meters) {
+      @Nullable StreamMeter meters) {
     this.subscriber = subscriber;
     this.cluster = cluster;
     this.settings = settings;
@@ -126,6 +126,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     merge = begun;
     lastPlace = start;
+    if (meters != null) {
+      meters.started(start);
+    }
     // Events of removed shards after the start can no longer be read.
     opening
         .removed()
@@ -156,7 +159,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void add(Merge into, String shard, String after) {
     into.add(shard, after);
-    readers.put(shard, new ShardReader(shard, cluster.stream(shard), after, settings, this));
+    ShardStream stream = cluster.stream(shard);
+    ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
+    readers.put(shard, new ShardReader(shard, stream, after, settings, meter, this));
   }
 
   @Override
@@ -384,7 +389,14 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         .subscribe(found -> post(() -> placed(of, found)), cause -> post(() -> notPlaced(cause)));
   }
 
+  private void measurePlacing(boolean ok) {
+    if (meters != null) {
+      meters.placed(System.nanoTime() - placedNanos, ok);
+    }
+  }
+
   private void placed(Merge of, Cluster.Placement found) {
+    measurePlacing(true);
     placing = false;
     placingFailures = 0;
     Cluster.Placement before = placement;
@@ -416,6 +428,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   }
 
   private void notPlaced(Throwable cause) {
+    measurePlacing(false);
     placing = false;
     if (!isPassing(cause)) {
       failed(cause instanceof ReadFailure known ? known.getCause() : cause);
@@ -454,6 +467,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     answers.clear();
     if (wake != null) {
       wake.dispose();
+    }
+    if (meters != null) {
+      meters.close();
     }
     // The opening may still get a cursor that has to be closed.
     List<Mono<Void>> closing = new ArrayList<>(List.of(opening));

@@ -36,6 +36,7 @@ final class ShardReader {
   private final ShardStream stream;
   private final Duration heartbeatInterval;
   private final Owner owner;
+  private final @Nullable ShardMeter meter;
   private final @Nullable Transactions transactions;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private ShardStream.Place place;
@@ -63,8 +64,18 @@ final class ShardReader {
     void failed(Throwable cause);
   }
 
-  ShardReader(String shard, ShardStream stream, String after, MergeSettings settings, Owner owner) {
+  /**
+   * @param meter the shard's meters; null for none
+   */
+  ShardReader(
+      String shard,
+      ShardStream stream,
+      String after,
+      MergeSettings settings,
+      @Nullable ShardMeter meter,
+      Owner owner) {
     this.shard = shard;
+    this.meter = meter;
     this.stream = stream;
     this.heartbeatInterval = settings.heartbeatInterval();
     this.advancedNanos = System.nanoTime() - heartbeatInterval.toNanos();
@@ -116,6 +127,9 @@ final class ShardReader {
   }
 
   private void took(ShardStream.Batch batch, boolean opening) {
+    if (meter != null) {
+      meter.took(batch, opening);
+    }
     failures = 0;
     open = !batch.ended();
     List<Item> items = new ArrayList<>(batch.events().size());
@@ -263,11 +277,17 @@ final class ShardReader {
     String token = token(found.event());
     stepping = false;
     place = new ShardStream.Place(token, true);
+    if (meter != null && !found.whole()) {
+      meter.tooLarge();
+    }
     Item.Kind kind = found.whole() ? Item.Kind.EVENT : Item.Kind.TOO_LARGE;
     give(List.of(new Item(token, found.event(), kind, System.nanoTime())), null, false);
   }
 
   private void lost(BsonTimestamp oldest) {
+    if (meter != null) {
+      meter.historyLost();
+    }
     BsonTimestamp from = Tokens.clusterTime(place.after());
     BsonTimestamp to = Tokens.next(oldest);
     log.error("shard {} has lost its events from {} to {}", shard, from, to);
@@ -304,6 +324,9 @@ final class ShardReader {
   /** Closes the cursor; completes when it is closed. */
   Mono<Void> close() {
     finished = true;
+    if (meter != null) {
+      meter.close();
+    }
     // A request in flight then has no cursor, or its server does not reply.
     return stream.close().doFinally(end -> closed.tryEmitEmpty());
   }

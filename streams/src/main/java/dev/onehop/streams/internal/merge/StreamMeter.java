@@ -1,0 +1,156 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.streams.observation.StreamMeters;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The meters of one subscription. Gauges are read by other threads. */
+final class StreamMeter {
+  private static final Logger log = LoggerFactory.getLogger(StreamMeter.class);
+  private static final Duration FIRST_OPLOGS = Duration.ofSeconds(1);
+  private static final Duration BETWEEN_OPLOGS = Duration.ofSeconds(10);
+
+  private final MeterRegistry registry;
+  private final Tags tags;
+  private final Timer released;
+  private final Map<String, ShardMeter> shards = new ConcurrentHashMap<>();
+  private final AtomicBoolean refused = new AtomicBoolean();
+  private final Disposable oplogs;
+  private volatile @Nullable Checkpoint place;
+
+  /**
+   * @param stream the value of the tag {@code stream}
+   */
+  StreamMeter(MeterRegistry registry, String stream) {
+    this.registry = registry;
+    this.tags = Tags.of("stream", stream);
+    this.released = lag(StreamMeters.LAG_RELEASED, tags);
+    this.oplogs =
+        Flux.interval(FIRST_OPLOGS, BETWEEN_OPLOGS)
+            .onBackpressureDrop()
+            .concatMap(tick -> Flux.fromIterable(shards.values()).flatMap(this::readOplog))
+            .subscribe();
+  }
+
+  MeterRegistry registry() {
+    return registry;
+  }
+
+  Timer lag(StreamMeters meter, Tags of) {
+    return Timer.builder(meter.meterName())
+        .tags(of)
+        .publishPercentiles(0.5, 0.95, 0.99)
+        .register(registry);
+  }
+
+  /** Registers a gauge in place of an earlier subscription's, which a registry would keep. */
+  <T> Meter gauge(StreamMeters meter, Tags of, T object, ToDoubleFunction<T> seconds) {
+    Meter before = registry.find(meter.meterName()).tags(of).meter();
+    if (before != null) {
+      registry.remove(before);
+    }
+    return TimeGauge.builder(meter.meterName(), object, TimeUnit.SECONDS, seconds)
+        .tags(of)
+        .register(registry);
+  }
+
+  /** Removes a gauge, unless a later subscription has replaced it. */
+  void remove(Meter gauge) {
+    Meter.Id id = gauge.getId();
+    if (registry.find(id.getName()).tags(id.getTags()).meter() == gauge) {
+      registry.remove(gauge);
+    }
+  }
+
+  /** The meters of a shard. */
+  ShardMeter shard(String shard, ShardStream stream) {
+    ShardMeter meter = new ShardMeter(this, shard, stream, tags);
+    shards.put(shard, meter);
+    return meter;
+  }
+
+  private Mono<Void> readOplog(ShardMeter shard) {
+    return shard
+        .readOplog()
+        .doOnNext(
+            read -> {
+              if (!read && refused.compareAndSet(false, true)) {
+                log.info(
+                    "the oplog of shard {} can't be read: the user needs the action find"
+                        + " on local.oplog.rs; the time until events are lost is not measured",
+                    shard.shard());
+              }
+            })
+        .onErrorComplete()
+        .then();
+  }
+
+  void started(Checkpoint at) {
+    place = at;
+  }
+
+  /**
+   * Called when events were emitted.
+   *
+   * @param longestNanos the longest wait of one of them in this process; negative for none
+   * @param upTo the position after them
+   */
+  void given(long longestNanos, @Nullable Checkpoint upTo) {
+    place = upTo;
+    if (longestNanos >= 0) {
+      released.record(longestNanos, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  /** Sets the shards for which events wait. */
+  void awaited(List<String> holders) {
+    for (ShardMeter shard : shards.values()) {
+      shard.setAwaited(holders.contains(shard.shard()));
+    }
+  }
+
+  /** Records a read of the placement. */
+  void placed(long nanos, boolean ok) {
+    Timer.builder(StreamMeters.PLACEMENTS.meterName())
+        .tags(tags.and("outcome", ok ? "ok" : "failed"))
+        .register(registry)
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** The cluster time in seconds of the most advanced shard. */
+  int furthest() {
+    return shards.values().stream().mapToInt(ShardMeter::reached).max().orElse(0);
+  }
+
+  /** The cluster time in seconds up to which a shard's events were emitted. */
+  int given(String shard) {
+    Checkpoint given = place;
+    return given == null ? 0 : Tokens.clusterTime(given.token(shard)).getTime();
+  }
+
+  void closed(ShardMeter shard) {
+    shards.remove(shard.shard(), shard);
+  }
+
+  void close() {
+    oplogs.dispose();
+  }
+}
