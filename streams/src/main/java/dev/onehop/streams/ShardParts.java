@@ -143,7 +143,7 @@ public final class ShardParts implements AutoCloseable {
             false);
     RoutedCluster ranged = cluster(parts == 1 ? settings.command() : ranged(part, parts), null);
     return new MergedStream(
-        () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.metering());
+        () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.observation());
   }
 
   private StreamCommand ranged(int part, int parts) {

@@ -15,6 +15,7 @@ import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.shard.RoutedCluster;
+import dev.onehop.streams.observation.StreamListener;
 import dev.onehop.streams.observation.StreamMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -133,7 +134,8 @@ public final class ShardedChangeStream {
 
   private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
     RoutedCluster cluster = cluster(start);
-    return Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
+    return Flux.from(
+        new MergedStream(() -> cluster, settings.merge(grouped), settings.observation()));
   }
 
   /**
@@ -168,6 +170,7 @@ public final class ShardedChangeStream {
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(10);
+    private static final Duration DEFAULT_STALL = Duration.ofMinutes(1);
     private static final Duration DEFAULT_PROGRESS = Duration.ofSeconds(1);
     private static final long DEFAULT_BUFFER = 32L << 20;
     private static final int DEFAULT_BATCH = 1_000;
@@ -191,6 +194,8 @@ public final class ShardedChangeStream {
     private long buffer = DEFAULT_BUFFER;
     private boolean groupTransactions;
     private @Nullable MeterRegistry meters;
+    private StreamListener listener = StreamListener.NONE;
+    private Duration stallAfter = DEFAULT_STALL;
 
     private Builder(MongoClientSettings client) {
       this.client = Objects.requireNonNull(client, "client");
@@ -383,6 +388,22 @@ public final class ShardedChangeStream {
       return this;
     }
 
+    /** Sets the listener for the state of subscriptions; by default there is none. */
+    public Builder listener(StreamListener wanted) {
+      this.listener = Objects.requireNonNull(wanted, "wanted");
+      return this;
+    }
+
+    /**
+     * Sets how long a position may stand still although the cluster's clock moves, before it is
+     * logged and reported to the listener; 1 minute by default. The position of an idle stream
+     * moves with the servers' periodic no-ops, every 10 seconds by default.
+     */
+    public Builder stallAfter(Duration time) {
+      this.stallAfter = positive("stallAfter", time);
+      return this;
+    }
+
     /**
      * Creates the stream. It connects when it is subscribed to.
      *
@@ -412,7 +433,9 @@ public final class ShardedChangeStream {
               progress,
               buffer,
               groupTransactions,
-              meters));
+              meters,
+              listener,
+              stallAfter));
     }
 
     private List<BsonDocument> stages() {

@@ -10,6 +10,7 @@ import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.shard.StreamCommand;
+import dev.onehop.streams.observation.StreamListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +40,9 @@ record StreamSettings(
     Duration progressInterval,
     long bufferPerShard,
     boolean groupTransactions,
-    @Nullable MeterRegistry meters) {
+    @Nullable MeterRegistry meters,
+    StreamListener listener,
+    Duration stallAfter) {
 
   StreamCommand command() {
     BsonDocument options = new BsonDocument();
@@ -70,8 +73,8 @@ record StreamSettings(
         grouped && groupTransactions);
   }
 
-  MergedStream.@Nullable Metering metering() {
-    return meters == null ? null : new MergedStream.Metering(meters, watched());
+  MergedStream.Observation observation() {
+    return new MergedStream.Observation(watched(), meters, listener, stallAfter);
   }
 
   private String watched() {

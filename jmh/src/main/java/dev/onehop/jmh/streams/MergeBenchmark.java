@@ -8,6 +8,7 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
+import dev.onehop.streams.observation.StreamListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +91,7 @@ public class MergeBenchmark {
                 Duration.ofHours(1),
                 1 << 20,
                 false),
-            null);
+            new MergedStream.Observation("stubs", null, StreamListener.NONE, Duration.ofHours(1)));
     Taker taker = new Taker(blackhole);
     // The stubbed shards reply at once, on this thread.
     stream.subscribe(taker);

@@ -41,6 +41,11 @@ final class StubShards implements Cluster {
   }
 
   @Override
+  public BsonTimestamp now() {
+    return StubEvents.end();
+  }
+
+  @Override
   public ShardStream stream(String shard) {
     return new Backlog(events.getOrDefault(shard, List.of()));
   }

@@ -3,6 +3,8 @@ package dev.onehop.streams.channel;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.HashedKey;
 import dev.onehop.streams.event.StreamEvent;
+import java.util.List;
+import java.util.StringJoiner;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
@@ -56,6 +58,21 @@ public final class Channels {
     return event instanceof StreamEvent.Change change
         ? change.document().getByteBuffer().remaining()
         : 0;
+  }
+
+  /** Numbers of channels for the log, such as {@code 0-3, 7}; ascending. */
+  static String ranges(List<Integer> channels) {
+    StringJoiner ranges = new StringJoiner(", ");
+    for (int from = 0; from < channels.size(); ) {
+      int to = from;
+      while (to + 1 < channels.size() && channels.get(to + 1) == channels.get(to) + 1) {
+        to++;
+      }
+      ranges.add(
+          from == to ? channels.get(from) + "" : channels.get(from) + "-" + channels.get(to));
+      from = to + 1;
+    }
+    return channels.isEmpty() ? "none" : ranges.toString();
   }
 
   static int checked(int count) {

@@ -5,6 +5,7 @@ import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.WideEvents;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -371,6 +372,7 @@ final class GroupWork {
     Feed old;
     Feed next = null;
     Checkpoint from = null;
+    List<Integer> fed = new ArrayList<>();
     synchronized (this) {
       feeding = false;
       if (stopped || passing) {
@@ -385,6 +387,7 @@ final class GroupWork {
         if (slot != null && slot.isToBeFed()) {
           slot.floor = slot.fed ? slot.floor.union(position) : slot.floor;
           slot.fed = true;
+          fed.add(slot.channel);
           from = from == null ? slot.floor : from.intersection(slot.floor);
         }
       }
@@ -405,7 +408,10 @@ final class GroupWork {
       old.cancel();
     }
     if (next != null) {
-      log.debug("the stream begins at {}", from);
+      log.info(
+          "channels {} are read from {}",
+          Channels.ranges(fed),
+          Instant.ofEpochSecond(Objects.requireNonNull(from).clusterTime().getTime()));
       stream.apply(Objects.requireNonNull(from)).subscribe(next);
     }
   }

@@ -46,6 +46,7 @@ final class LeaseKeeper implements GroupWork.Owner {
   private boolean seen;
   private long renewals;
   private int failures;
+  private List<Integer> owned = List.of();
 
   /**
    * Durations of a group.
@@ -221,11 +222,20 @@ final class LeaseKeeper implements GroupWork.Owner {
         return true;
       }
       boolean soon = balance(view);
+      logOwned();
       failures = 0;
       return soon;
     } catch (RuntimeException refused) {
       missed(refused);
       return true;
+    }
+  }
+
+  private void logOwned() {
+    List<Integer> now = work.staying();
+    if (!now.equals(owned)) {
+      owned = now;
+      log.info("{}: this member owns channels {} of {}", store, Channels.ranges(now), channels);
     }
   }
 

@@ -51,6 +51,11 @@ public enum StreamMeters {
    */
   AWAITED("onehop.stream.awaited"),
   /**
+   * Gauge, in seconds: the time for which the stream's position has not moved although the
+   * cluster's clock has; 0 while it moves. {@link StreamListener#stalled} has the cause.
+   */
+  STALLED("onehop.stream.stalled"),
+  /**
    * Gauge, in whole seconds: the distance of the stream's position from the oldest entry of a
    * shard's oplog, which is read every ten seconds. At 0 events are lost. It needs {@code find} on
    * {@code local.oplog.rs}; without this right the gauge does not exist. Tag: {@code shard}.

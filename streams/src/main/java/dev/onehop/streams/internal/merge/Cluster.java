@@ -54,6 +54,9 @@ public interface Cluster {
    */
   Mono<Placement> placement(boolean awaited);
 
+  /** The latest known cluster time; null before the first reply of a server. */
+  @Nullable BsonTimestamp now();
+
   /** The stream of a shard. */
   ShardStream stream(String shard);
 

@@ -256,6 +256,27 @@ final class Merge {
     return holders;
   }
 
+  /** The greatest token that a shard has reported. */
+  String furthest() {
+    return lanes.values().stream().map(lane -> lane.mark).reduce("", Tokens::max);
+  }
+
+  /**
+   * The shards that hold back the position: those for which an event waits, or, if none does, those
+   * that have reported the least.
+   */
+  List<String> laggards() {
+    List<String> holders = holders();
+    if (!holders.isEmpty() || least() != null) {
+      return holders;
+    }
+    String low = lanes.values().stream().map(lane -> lane.mark).reduce(known, Tokens::min);
+    return lanes.values().stream()
+        .filter(lane -> lane.mark.equals(low))
+        .map(lane -> lane.shard)
+        .toList();
+  }
+
   /** The shards that are merged. */
   List<String> names() {
     return names;

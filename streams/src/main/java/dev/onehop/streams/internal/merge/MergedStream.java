@@ -2,7 +2,9 @@ package dev.onehop.streams.internal.merge;
 
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.observation.StreamListener;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -14,25 +16,29 @@ import reactor.util.retry.Retry;
 public final class MergedStream implements Publisher<StreamEvent> {
   private final Supplier<Cluster> clusters;
   private final MergeSettings settings;
-  private final @Nullable Metering metering;
+  private final Observation observation;
 
   /**
-   * The registry for the meters of subscriptions.
+   * The observation of subscriptions.
    *
-   * @param registry the registry
-   * @param stream the value of the tag {@code stream}
+   * @param stream what is watched, for the log and the tag {@code stream}
+   * @param registry the registry for meters; null for none
+   * @param listener the listener
+   * @param stallAfter how long a position may stand still
    */
-  public record Metering(MeterRegistry registry, String stream) {}
+  public record Observation(
+      String stream,
+      @Nullable MeterRegistry registry,
+      StreamListener listener,
+      Duration stallAfter) {}
 
   /**
    * @param clusters called once per subscriber; the result is closed with the subscription
-   * @param metering the metering; null for none
    */
-  public MergedStream(
-      Supplier<Cluster> clusters, MergeSettings settings, @Nullable Metering metering) {
+  public MergedStream(Supplier<Cluster> clusters, MergeSettings settings, Observation observation) {
     this.clusters = clusters;
     this.settings = settings;
-    this.metering = metering;
+    this.observation = observation;
   }
 
   /** The position where a stream of a cluster starts; closes the cluster. */
@@ -60,10 +66,8 @@ public final class MergedStream implements Publisher<StreamEvent> {
       reactor.core.publisher.Operators.error(subscriber, failure);
       return;
     }
-    StreamMeter meters =
-        metering == null ? null : new StreamMeter(metering.registry(), metering.stream());
     MergedSubscription subscription =
-        new MergedSubscription(subscriber, cluster, settings, meters);
+        new MergedSubscription(subscriber, cluster, settings, observation);
     subscriber.onSubscribe(subscription);
     subscription.start();
   }

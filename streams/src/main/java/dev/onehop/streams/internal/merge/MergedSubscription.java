@@ -6,6 +6,8 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.streams.observation.StreamListener.Cause;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -56,6 +58,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private final Subscriber<? super StreamEvent> subscriber;
   private final Cluster cluster;
   private final MergeSettings settings;
+  private final PositionWatch watch;
   private final @Nullable StreamMeter meters;
   private final AtomicLong requested = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
@@ -84,18 +87,17 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private record Leaving(String bound, long untilNanos) {}
 
-  /**
-   * @param meters the meters; null for none
-   */
   MergedSubscription(
       Subscriber<? super StreamEvent> subscriber,
       Cluster cluster,
       MergeSettings settings,
-      @Nullable StreamMeter meters) {
+      MergedStream.Observation observation) {
     this.subscriber = subscriber;
     this.cluster = cluster;
     this.settings = settings;
-    this.meters = meters;
+    this.watch = new PositionWatch(observation);
+    MeterRegistry registry = observation.registry();
+    this.meters = registry == null ? null : new StreamMeter(registry, observation.stream(), watch);
   }
 
   void start() {
@@ -126,6 +128,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     merge = begun;
     lastPlace = start;
+    watch.opened(start, opening.shards(), cluster.now(), System.nanoTime());
     if (meters != null) {
       meters.started(start);
     }
@@ -264,6 +267,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         fail(cause);
       } else if (ready != null && !done) {
         read(ready);
+        watch(ready);
       }
     } catch (RuntimeException | Error unexpected) {
       // Errors of the virtual machine, too: a subscriber without an end would wait forever.
@@ -353,6 +357,28 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         reader.read(await(held));
       }
     }
+  }
+
+  private void watch(Merge of) {
+    wakeIn(
+        watch.look(
+            Objects.requireNonNull(lastPlace),
+            () -> {
+              BsonTimestamp now = cluster.now();
+              String mark = of.furthest();
+              return now == null ? mark : Tokens.max(mark, Tokens.highWater(now));
+            },
+            () -> waits(of),
+            System.nanoTime()));
+  }
+
+  /** What the position waits for. */
+  private PositionWatch.Wait waits(Merge of) {
+    if (requested.get() == 0) {
+      return new PositionWatch.Wait(Cause.SUBSCRIBER, List.of());
+    }
+    List<String> shards = of.waitsForPlacement() ? List.of() : of.laggards();
+    return new PositionWatch.Wait(shards.isEmpty() ? Cause.CONFIG_SERVERS : Cause.SHARDS, shards);
   }
 
   private Duration await(boolean held) {

@@ -25,12 +25,14 @@ import reactor.core.publisher.Mono;
 /** The meters of one subscription. Gauges are read by other threads. */
 final class StreamMeter {
   private static final Logger log = LoggerFactory.getLogger(StreamMeter.class);
+  private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Duration FIRST_OPLOGS = Duration.ofSeconds(1);
   private static final Duration BETWEEN_OPLOGS = Duration.ofSeconds(10);
 
   private final MeterRegistry registry;
   private final Tags tags;
   private final Timer released;
+  private final Meter stalled;
   private final Map<String, ShardMeter> shards = new ConcurrentHashMap<>();
   private final AtomicBoolean refused = new AtomicBoolean();
   private final Disposable oplogs;
@@ -38,11 +40,18 @@ final class StreamMeter {
 
   /**
    * @param stream the value of the tag {@code stream}
+   * @param watch the subscription's position
    */
-  StreamMeter(MeterRegistry registry, String stream) {
+  StreamMeter(MeterRegistry registry, String stream, PositionWatch watch) {
     this.registry = registry;
     this.tags = Tags.of("stream", stream);
     this.released = lag(StreamMeters.LAG_RELEASED, tags);
+    this.stalled =
+        gauge(
+            StreamMeters.STALLED,
+            tags,
+            watch,
+            its -> its.stalledNanos(System.nanoTime()) / (double) SECOND.toNanos());
     this.oplogs =
         Flux.interval(FIRST_OPLOGS, BETWEEN_OPLOGS)
             .onBackpressureDrop()
@@ -152,5 +161,6 @@ final class StreamMeter {
 
   void close() {
     oplogs.dispose();
+    remove(stalled);
   }
 }

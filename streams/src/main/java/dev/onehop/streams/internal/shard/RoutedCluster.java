@@ -284,6 +284,12 @@ public final class RoutedCluster implements Cluster {
   }
 
   @Override
+  public @Nullable BsonTimestamp now() {
+    BsonDocument time = servers.clock().clusterTime();
+    return time == null ? null : ClusterClock.time(time);
+  }
+
+  @Override
   public ShardStream stream(String shard) {
     boolean alone = shard.equals(ALONE);
     ReplicaSet replicaSet = alone ? servers.seeds() : servers.directory().known(shard);

@@ -9,6 +9,7 @@ import dev.onehop.streams.internal.token.Tokens;
 import java.time.Duration;
 import java.util.Set;
 import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -61,6 +62,11 @@ public final class ShardOfCluster implements Cluster {
   @Override
   public Mono<Placement> placement(boolean awaited) {
     return Mono.error(new IllegalStateException("a shard alone has no placement"));
+  }
+
+  @Override
+  public @Nullable BsonTimestamp now() {
+    return whole.now();
   }
 
   @Override

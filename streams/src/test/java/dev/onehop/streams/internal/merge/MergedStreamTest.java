@@ -9,6 +9,7 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.streams.observation.StreamListener;
 import dev.onehop.streams.observation.StreamMeters;
 import dev.onehop.wire.CapturedLog;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -48,7 +49,9 @@ class MergedStreamTest {
           "can't be read, retrying: scripted",
           "has lost its events from Timestamp",
           "events wait for the config servers, which don't answer: down",
-          ERROR);
+          ERROR,
+          "the change stream of it.c",
+          "the position of it.c");
 
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
   private Duration heartbeatInterval = Duration.ofMillis(5);
@@ -57,7 +60,9 @@ class MergedStreamTest {
   private volatile boolean completed;
   private long buffer = 2_000;
   private boolean groupTransactions;
-  private MergedStream.@Nullable Metering metering;
+  private @Nullable MeterRegistry metering;
+  private StreamListener listener = StreamListener.NONE;
+  private Duration stallAfter = Duration.ofMinutes(1);
 
   @ParameterizedTest
   @EnumSource(Order.class)
@@ -132,7 +137,7 @@ class MergedStreamTest {
     cluster.shard("a").insert(10, 1);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
     cluster.shard("a").setSilent(true);
-    awaitSettled(cluster.shard("a"));
+    await().atMost(TIMEOUT).until(cluster.shard("a")::isHeld);
     cluster.shard("a").insert(20, 1);
     cluster.move();
     cluster.shard("b").insert(30, 1);
@@ -544,7 +549,7 @@ class MergedStreamTest {
     cluster.shard("a").tooLarge(cluster.shard("a").add("insert", 11, 1));
     cluster.shard("a").insert(12, 2);
     cluster.shard("a").setSplits(true);
-    metering = new MergedStream.Metering(registry, "it.c");
+    metering = registry;
     subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1, 2));
     assertThat(tokens()).hasSize(3);
@@ -553,7 +558,7 @@ class MergedStreamTest {
 
   @Test
   void measuresWhatIsReadOfEachShard() {
-    metering = new MergedStream.Metering(registry, "it.c");
+    metering = registry;
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.startAt(Checkpoint.before(Events.seconds(100)));
     cluster.shard("a").setOplogBegin(Events.seconds(40));
@@ -614,7 +619,7 @@ class MergedStreamTest {
   void theLagIsTakenFromTheWallClockWhereTheServerSendsThat() {
     MockClock clock = new MockClock();
     MeterRegistry measured = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
-    metering = new MergedStream.Metering(measured, "it.c");
+    metering = measured;
     ScriptedCluster cluster = new ScriptedCluster(true, "a");
     cluster.startAt(Checkpoint.before(Events.seconds(0)));
     long now = clock.wallTime();
@@ -651,16 +656,61 @@ class MergedStreamTest {
     return registry.get(meter.meterName()).tags("stream", "it.c", "shard", shard).counter().count();
   }
 
+  @Test
+  void aPositionThatStandsStillIsReportedWithWhatItWaitsFor() {
+    metering = registry;
+    List<StreamListener.Stall> stalls = Collections.synchronizedList(new ArrayList<>());
+    List<StreamListener.Stall> ended = Collections.synchronizedList(new ArrayList<>());
+    listener =
+        new StreamListener() {
+          @Override
+          public void stalled(Stall stall) {
+            stalls.add(stall);
+          }
+
+          @Override
+          public void resumed(Stall stall) {
+            ended.add(stall);
+          }
+        };
+    stallAfter = Duration.ofMillis(200);
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").reads() > 0);
+    cluster.shard("b").setSilent(true);
+    await().atMost(TIMEOUT).until(cluster.shard("b")::isHeld);
+    cluster.shard("a").insert(1_000, 1);
+    await().atMost(TIMEOUT).until(() -> !stalls.isEmpty());
+    assertThat(stalls.get(0).cause()).isEqualTo(StreamListener.Cause.SHARDS);
+    assertThat(stalls.get(0).shards()).containsExactly("b");
+    assertThat(stalls.get(0).clusterTime()).isGreaterThanOrEqualTo(Events.at(1_000));
+    assertThat(stalls.get(0).duration()).isGreaterThanOrEqualTo(stallAfter);
+    assertThat(
+            registry
+                .get(StreamMeters.STALLED.meterName())
+                .tags("stream", "it.c")
+                .timeGauge()
+                .value(TimeUnit.SECONDS))
+        .isGreaterThan(0.2);
+    assertThat(ended).isEmpty();
+    cluster.shard("b").setSilent(false);
+    await().atMost(TIMEOUT).until(() -> !ended.isEmpty());
+    assertThat(keys()).containsExactly(1);
+    assertThat(stalls).hasSize(1);
+    assertThat(ended).isEqualTo(stalls);
+  }
+
   /** Errors of each kind that Reactor distinguishes. */
   static List<Error> errors() {
-    return List.of(new Error("any"), new StackOverflowError("any"), new NoClassDefFoundError("any"));
+    return List.of(
+        new Error("any"), new StackOverflowError("any"), new NoClassDefFoundError("any"));
   }
 
   @ParameterizedTest
   @MethodSource("errors")
   void anErrorOfTheSubscriberEndsTheStream(Error thrown) {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
-    new MergedStream(() -> cluster, settings(Order.PER_KEY, HistoryLostPolicy.FAIL), null)
+    new MergedStream(() -> cluster, settings(Order.PER_KEY, HistoryLostPolicy.FAIL), observation())
         .subscribe(
             new CoreSubscriber<>() {
               @Override
@@ -686,7 +736,7 @@ class MergedStreamTest {
     cluster.shard("a").insert(10, 1);
     await().atMost(TIMEOUT).until(cluster::isClosed);
     assertThat(failure).isSameAs(thrown);
-    assertThat(stream.messages()).containsExactly(ERROR + ": any");
+    assertThat(stream.messages()).contains(ERROR + ": any");
   }
 
   private BaseSubscriber<StreamEvent> subscribe(ScriptedCluster cluster, Order order, long demand) {
@@ -719,8 +769,12 @@ class MergedStreamTest {
             completed = true;
           }
         };
-    new MergedStream(() -> cluster, settings(order, policy), metering).subscribe(subscriber);
+    new MergedStream(() -> cluster, settings(order, policy), observation()).subscribe(subscriber);
     return subscriber;
+  }
+
+  private MergedStream.Observation observation() {
+    return new MergedStream.Observation("it.c", metering, listener, stallAfter);
   }
 
   private MergeSettings settings(Order order, HistoryLostPolicy policy) {

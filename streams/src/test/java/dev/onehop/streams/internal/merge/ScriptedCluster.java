@@ -107,6 +107,11 @@ final class ScriptedCluster implements Cluster {
   }
 
   @Override
+  public BsonTimestamp now() {
+    return Events.at(clock());
+  }
+
+  @Override
   public ShardStream stream(String shard) {
     return shard(shard);
   }
@@ -131,6 +136,7 @@ final class ScriptedCluster implements Cluster {
     private int most;
     private long told;
     private boolean silent;
+    private boolean held;
     private boolean idleAdvances = true;
     private boolean splits;
     private boolean hidesInvalidate;
@@ -228,6 +234,14 @@ final class ScriptedCluster implements Cluster {
     void setSilent(boolean value) {
       synchronized (ScriptedCluster.this) {
         silent = value;
+        held = false;
+      }
+    }
+
+    /** Whether a request waits that came since it is silent. */
+    boolean isHeld() {
+      synchronized (ScriptedCluster.this) {
+        return held;
       }
     }
 
@@ -338,6 +352,7 @@ final class ScriptedCluster implements Cluster {
               reads++;
               throwNext();
               if (silent) {
+                held = true;
                 return Flux.interval(Duration.ofMillis(5))
                     .filter(tick -> !isSilent())
                     .next()
