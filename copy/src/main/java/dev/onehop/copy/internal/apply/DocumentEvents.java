@@ -187,8 +187,8 @@ final class DocumentEvents {
         deletes.add(target.delete(changes.key));
       }
       if (!changes.updates.isEmpty()) {
-        others.addAll(
-            UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
+        UpdateStatements.of(Target.filter(changes.key), changes.updates)
+            .forEach(update -> others.add(Statement.update(id, target.isSimple(), update)));
       }
     }
     deletes.addAll(others);

@@ -52,6 +52,16 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
     return new Statement(id, raw(body, simple), kind);
   }
 
+  /** An update by what events say of a document's fields. */
+  static Statement update(BsonValue id, boolean simple, UpdateStatements.Update update) {
+    return update(
+        id,
+        update.filter(),
+        simple,
+        update.update(),
+        update.guarded() ? Kind.GUARDED_UPDATE : Kind.UPDATE);
+  }
+
   /**
    * Removes documents.
    *

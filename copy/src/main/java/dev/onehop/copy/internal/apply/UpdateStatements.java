@@ -26,29 +26,33 @@ final class UpdateStatements {
   private static final BsonArray NESTING =
       new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
 
-  private final Target target;
-  private final BsonValue id;
   private final BsonDocument filter;
-  private final List<Statement> statements = new ArrayList<>();
+  private final List<Update> updates = new ArrayList<>();
   private final Set<String> removed = new HashSet<>();
   private List<BsonDocument> stages = new ArrayList<>();
 
-  private UpdateStatements(Target target, BsonValue id, BsonDocument filter) {
-    this.target = target;
-    this.id = id;
+  /**
+   * An update of a document.
+   *
+   * @param filter matches the document
+   * @param update operators, or the stages of a pipeline
+   * @param guarded whether the filter matches only if the event's paths mean nested fields in the
+   *     document
+   */
+  record Update(BsonDocument filter, BsonValue update, boolean guarded) {}
+
+  private UpdateStatements(BsonDocument filter) {
     this.filter = filter;
   }
 
   /**
-   * The statements for a document.
+   * The updates of a document, to be run in this order.
    *
-   * @param target its collection
    * @param filter that matches the document only
    * @param events what they change, in their order
    */
-  static List<Statement> of(
-      Target target, BsonValue id, BsonDocument filter, List<FieldChanges> events) {
-    UpdateStatements all = new UpdateStatements(target, id, filter);
+  static List<Update> of(BsonDocument filter, List<FieldChanges> events) {
+    UpdateStatements all = new UpdateStatements(filter);
     List<FieldChanges> changes = joined(events);
     for (int i = 0; i < changes.size(); i++) {
       FieldChanges each = changes.get(i);
@@ -63,7 +67,7 @@ final class UpdateStatements {
       }
     }
     all.flush();
-    return all.statements;
+    return all.updates;
   }
 
   /** One operator costs a server less than a pipeline. */
@@ -125,9 +129,7 @@ final class UpdateStatements {
 
   private void flush() {
     if (!stages.isEmpty()) {
-      statements.add(
-          Statement.update(
-              id, filter, target.isSimple(), new BsonArray(stages), Statement.Kind.UPDATE));
+      updates.add(new Update(filter, new BsonArray(stages), false));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -184,14 +186,9 @@ final class UpdateStatements {
         changes.told() || changes.isFlat()
             ? List.of()
             : paths.stream().filter(path -> path.contains(".")).toList();
-    BsonDocument guarded = nested.isEmpty() ? filter : guarded(nested);
-    statements.add(
-        Statement.update(
-            id,
-            guarded,
-            target.isSimple(),
-            update,
-            nested.isEmpty() ? Statement.Kind.UPDATE : Statement.Kind.GUARDED_UPDATE));
+    updates.add(
+        new Update(
+            nested.isEmpty() ? filter : guarded(nested), update, !nested.isEmpty()));
   }
 
   /**

@@ -59,12 +59,12 @@ class BatchWriterTest {
   }
 
   private static Statement update(int id, String update) {
-    return UpdateStatements.of(
-            PLAIN,
-            new BsonInt32(id),
-            json("{_id: %d}".formatted(id)),
-            List.of(FieldChanges.of(json(update))))
-        .get(0);
+    return Statement.update(
+        new BsonInt32(id),
+        PLAIN.isSimple(),
+        UpdateStatements.of(
+                json("{_id: %d}".formatted(id)), List.of(FieldChanges.of(json(update))))
+            .get(0));
   }
 
   private void write(Target target, Statement... statements) {

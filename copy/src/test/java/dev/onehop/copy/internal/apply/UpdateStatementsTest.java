@@ -2,11 +2,10 @@ package dev.onehop.copy.internal.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.mongodb.MongoNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
+import org.bson.BsonValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,8 +13,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What real servers make of the statements is tested on real servers. */
 class UpdateStatementsTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
-  private static final Target TARGET =
-      new Target(new MongoNamespace("d.c"), List.of(), false, false);
 
   /**
    * @param descriptions without what is empty
@@ -25,7 +22,13 @@ class UpdateStatementsTest {
     for (String description : descriptions) {
       changes.add(FieldChanges.of(BsonDocument.parse(description)));
     }
-    return StatementText.of(UpdateStatements.of(TARGET, new BsonInt32(1), FILTER, changes));
+    return UpdateStatements.of(FILTER, changes).stream().map(UpdateStatementsTest::text).toList();
+  }
+
+  private static String text(UpdateStatements.Update update) {
+    String kind = update.guarded() ? "guarded_update" : "update";
+    BsonValue what = update.update();
+    return kind + " " + update.filter() + " " + (what.isArray() ? what.asArray().getValues() : what);
   }
 
   @Test
