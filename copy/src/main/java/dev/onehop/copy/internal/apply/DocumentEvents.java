@@ -1,6 +1,8 @@
 package dev.onehop.copy.internal.apply;
 
 import dev.onehop.copy.internal.KeyFields;
+import dev.onehop.streams.mirror.FieldChanges;
+import dev.onehop.streams.mirror.FieldUpdates;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -187,7 +189,7 @@ final class DocumentEvents {
         deletes.add(target.delete(changes.key));
       }
       if (!changes.updates.isEmpty()) {
-        UpdateStatements.of(Target.filter(changes.key), changes.updates)
+        FieldUpdates.of(Target.filter(changes.key), changes.updates)
             .forEach(update -> others.add(Statement.update(id, target.isSimple(), update)));
       }
     }

@@ -4,6 +4,7 @@ import com.mongodb.MongoNamespace;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.mirror.FieldChanges;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

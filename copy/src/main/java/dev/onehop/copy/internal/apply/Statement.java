@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
+import dev.onehop.streams.mirror.FieldUpdates;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -53,7 +54,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   }
 
   /** An update by what events say of a document's fields. */
-  static Statement update(BsonValue id, boolean simple, UpdateStatements.Update update) {
+  static Statement update(BsonValue id, boolean simple, FieldUpdates.Update update) {
     return update(
         id,
         update.filter(),

@@ -11,6 +11,8 @@ import dev.onehop.copy.internal.apply.BatchWriter.OccupiedException;
 import dev.onehop.copy.internal.apply.BatchWriter.UnmatchedException;
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.streams.mirror.FieldChanges;
+import dev.onehop.streams.mirror.FieldUpdates;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,8 +64,7 @@ class BatchWriterTest {
     return Statement.update(
         new BsonInt32(id),
         PLAIN.isSimple(),
-        UpdateStatements.of(
-                json("{_id: %d}".formatted(id)), List.of(FieldChanges.of(json(update))))
+        FieldUpdates.of(json("{_id: %d}".formatted(id)), List.of(FieldChanges.of(json(update))))
             .get(0));
   }
 

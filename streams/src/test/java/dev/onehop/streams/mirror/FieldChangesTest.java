@@ -1,4 +1,4 @@
-package dev.onehop.copy.internal.apply;
+package dev.onehop.streams.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.onehop.copy.internal.apply;
+package dev.onehop.streams.mirror;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param told whether the server has told which dots belong to names of fields, so that the dots of
  *     these paths are none of them
  */
-record FieldChanges(
+public record FieldChanges(
     Map<String, Integer> truncated,
     Map<String, BsonValue> set,
     List<String> removed,
@@ -34,7 +34,7 @@ record FieldChanges(
    * @return null if update operators can't express it, for a name of a field has a dot, begins with
    *     a dollar sign or is empty
    */
-  static @Nullable FieldChanges of(BsonDocument description) {
+  public static @Nullable FieldChanges of(BsonDocument description) {
     Map<String, Integer> truncated = new LinkedHashMap<>();
     for (BsonValue each : description.getArray("truncatedArrays", new BsonArray())) {
       BsonDocument array = each.asDocument();
@@ -63,7 +63,7 @@ record FieldChanges(
    * array has lost comes again, and fields stay in their places. A field that is removed would come
    * back behind others.
    */
-  static boolean canBeRepeated(BsonDocument description) {
+  public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
   }
 
@@ -124,7 +124,7 @@ record FieldChanges(
   }
 
   /** Whether a field, something in it, or what it is in changes. */
-  boolean concerns(String field) {
+  public boolean concerns(String field) {
     for (String path : paths()) {
       if (path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + ".")) {
         return true;

@@ -1,4 +1,4 @@
-package dev.onehop.copy.internal.apply;
+package dev.onehop.streams.mirror;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ import org.bson.BsonValue;
  * pipeline, unless a field is removed and comes back. Paths into nested fields need update
  * operators, for a pipeline would go into each element of an array.
  */
-final class UpdateStatements {
+public final class FieldUpdates {
   private static final BsonArray NESTING =
       new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
 
@@ -39,9 +39,9 @@ final class UpdateStatements {
    * @param guarded whether the filter matches only if the event's paths mean nested fields in the
    *     document
    */
-  record Update(BsonDocument filter, BsonValue update, boolean guarded) {}
+  public record Update(BsonDocument filter, BsonValue update, boolean guarded) {}
 
-  private UpdateStatements(BsonDocument filter) {
+  private FieldUpdates(BsonDocument filter) {
     this.filter = filter;
   }
 
@@ -51,8 +51,8 @@ final class UpdateStatements {
    * @param filter that matches the document only
    * @param events what they change, in their order
    */
-  static List<Update> of(BsonDocument filter, List<FieldChanges> events) {
-    UpdateStatements all = new UpdateStatements(filter);
+  public static List<Update> of(BsonDocument filter, List<FieldChanges> events) {
+    FieldUpdates all = new FieldUpdates(filter);
     List<FieldChanges> changes = joined(events);
     for (int i = 0; i < changes.size(); i++) {
       FieldChanges each = changes.get(i);

@@ -1,4 +1,4 @@
-package dev.onehop.copy.internal.apply;
+package dev.onehop.streams.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What real servers make of the statements is tested on real servers. */
-class UpdateStatementsTest {
+class FieldUpdatesTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
 
   /**
@@ -22,10 +22,10 @@ class UpdateStatementsTest {
     for (String description : descriptions) {
       changes.add(FieldChanges.of(BsonDocument.parse(description)));
     }
-    return UpdateStatements.of(FILTER, changes).stream().map(UpdateStatementsTest::text).toList();
+    return FieldUpdates.of(FILTER, changes).stream().map(FieldUpdatesTest::text).toList();
   }
 
-  private static String text(UpdateStatements.Update update) {
+  private static String text(FieldUpdates.Update update) {
     String kind = update.guarded() ? "guarded_update" : "update";
     BsonValue what = update.update();
     return kind + " " + update.filter() + " " + (what.isArray() ? what.asArray().getValues() : what);
