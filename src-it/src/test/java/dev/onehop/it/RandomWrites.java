@@ -31,7 +31,7 @@ final class RandomWrites implements AutoCloseable {
   private static final String LONG = "x".repeat(40);
 
   /** Each with a number that differs. Some fail on some documents, and then change nothing. */
-  private static final List<String> UPDATES =
+  static final List<String> UPDATES =
       List.of(
           "{$set: {a: %1$d}}",
           "{$inc: {n: 1}, $set: {z: %1$d, b: %1$d}}",

@@ -13,26 +13,26 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an update event says of a document's fields: first arrays are truncated, then fields are
- * set, in this order, and removed. Immutable.
+ * The changes of a document's fields in an update event: first arrays are truncated, then fields
+ * are set, in this order, and removed. Immutable.
  *
  * @param truncated new lengths of arrays, by path
  * @param set new values, by path
  * @param removed paths
- * @param told whether the server has told which dots belong to names of fields, so that the dots of
- *     these paths are none of them
+ * @param clear whether the event has {@code disambiguatedPaths}, so that the dots of these paths do
+ *     not belong to names of fields
  */
 public record FieldChanges(
     Map<String, Integer> truncated,
     Map<String, BsonValue> set,
     List<String> removed,
-    boolean told) {
+    boolean clear) {
 
   /**
    * Reads {@code updateDescription}.
    *
-   * @return null if update operators can't express it, for a name of a field has a dot, begins with
-   *     a dollar sign or is empty
+   * @return null if update operators can't express it, because a name of a field has a dot, begins
+   *     with a dollar sign or is empty
    */
   public static @Nullable FieldChanges of(BsonDocument description) {
     Map<String, Integer> truncated = new LinkedHashMap<>();
@@ -45,12 +45,12 @@ public record FieldChanges(
     description
         .getArray("removedFields", new BsonArray())
         .forEach(path -> removed.add(path.asString().getValue()));
-    BsonDocument told =
+    BsonDocument clear =
         description.get("disambiguatedPaths") instanceof BsonDocument paths ? paths : null;
-    FieldChanges changes = new FieldChanges(truncated, set, removed, told != null);
+    FieldChanges changes = new FieldChanges(truncated, set, removed, clear != null);
     for (String path : changes.paths()) {
       if (!isExpressible(path)
-          || (told != null && told.containsKey(path) && hasDottedName(told.getArray(path)))) {
+          || (clear != null && clear.containsKey(path) && hasDottedName(clear.getArray(path)))) {
         return null;
       }
     }
@@ -58,10 +58,9 @@ public record FieldChanges(
   }
 
   /**
-   * Whether an update may be applied to a document that has met it, and events after it. When those
-   * were applied again, too, the document is as it was: what is set is set again, what a truncated
-   * array has lost comes again, and fields stay in their places. A field that is removed would come
-   * back behind others.
+   * Whether an update may be applied to a document that has met it, and events after it. After
+   * those were applied again, too, the document is as before, with its fields in the same places. A
+   * field that is removed would come back behind others.
    */
   public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
@@ -115,7 +114,7 @@ public record FieldChanges(
     }
     Map<String, BsonValue> both = new LinkedHashMap<>(set);
     both.putAll(next.set);
-    FieldChanges joined = new FieldChanges(Map.of(), both, List.of(), told && next.told);
+    FieldChanges joined = new FieldChanges(Map.of(), both, List.of(), clear && next.clear);
     return joined.ascendingSets().size() == 1 ? joined : null;
   }
 

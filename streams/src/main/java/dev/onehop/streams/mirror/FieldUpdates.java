@@ -13,20 +13,22 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the statements that change the fields of a document as update events say, to the same
- * bytes: also new fields are in the same order.
+ * Makes the updates that change the fields of a document as update events do, to the same bytes:
+ * also new fields are in the same order.
  *
  * <p>Events that name the document's own fields only become one update with an aggregation
  * pipeline, unless a field is removed and comes back. Paths into nested fields need update
- * operators, for a pipeline would go into each element of an array.
+ * operators, because a pipeline would go into each element of an array.
  */
 public final class FieldUpdates {
   private static final BsonArray NESTING =
       new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
 
   private final BsonDocument filter;
+  private final boolean repeatable;
   private final List<Update> updates = new ArrayList<>();
   private final Set<String> removed = new HashSet<>();
   private List<BsonDocument> stages = new ArrayList<>();
@@ -36,38 +38,54 @@ public final class FieldUpdates {
    *
    * @param filter matches the document
    * @param update operators, or the stages of a pipeline
-   * @param guarded whether the filter matches only if the event's paths mean nested fields in the
-   *     document
+   * @param names the part of the filter that matches a document without fields that have dots in
+   *     their names and that the event's paths could mean; null if the event is clear
    */
-  public record Update(BsonDocument filter, BsonValue update, boolean guarded) {}
+  public record Update(BsonDocument filter, BsonValue update, @Nullable BsonDocument names) {
+    /** Whether the filter matches only if the event's paths mean nested fields in the document. */
+    public boolean guarded() {
+      return names != null;
+    }
+  }
 
-  private FieldUpdates(BsonDocument filter) {
+  private FieldUpdates(BsonDocument filter, boolean repeatable) {
     this.filter = filter;
+    this.repeatable = repeatable;
   }
 
   /**
    * The updates of a document, to be run in this order.
    *
-   * @param filter that matches the document only
-   * @param events what they change, in their order
+   * @param filter matches the document only
+   * @param events the changes, in their order
    */
   public static List<Update> of(BsonDocument filter, List<FieldChanges> events) {
-    FieldUpdates all = new FieldUpdates(filter);
-    List<FieldChanges> changes = joined(events);
+    return new FieldUpdates(filter, false).updates(joined(events));
+  }
+
+  /**
+   * The updates of one event, which may run again on a document that has met later events: they do
+   * not fail where a value has another type by now. Once the later events have run again, too, the
+   * document is as before, except that a field may have another place in it.
+   */
+  public static List<Update> repeatable(BsonDocument filter, FieldChanges event) {
+    return new FieldUpdates(filter, true).updates(List.of(event));
+  }
+
+  private List<Update> updates(List<FieldChanges> changes) {
     for (int i = 0; i < changes.size(); i++) {
       FieldChanges each = changes.get(i);
-      boolean alone =
-          all.stages.isEmpty() && (i + 1 == changes.size() || !changes.get(i + 1).isFlat());
+      boolean alone = stages.isEmpty() && (i + 1 == changes.size() || !changes.get(i + 1).isFlat());
       if (!each.isFlat()
           || (alone && each.truncated().isEmpty() && each.ascendingSets().size() < 2)) {
-        all.flush();
-        all.addOperators(each);
+        flush();
+        addOperators(each);
       } else {
-        all.addStages(each);
+        addStages(each);
       }
     }
-    all.flush();
-    return all.updates;
+    flush();
+    return updates;
   }
 
   /** One operator costs a server less than a pipeline. */
@@ -100,11 +118,16 @@ public final class FieldUpdates {
     }
   }
 
-  private static BsonValue sliced(String name, int length) {
-    return length == 0
-        ? literal(new BsonArray())
-        : new BsonDocument(
-            "$slice", new BsonArray(List.of(new BsonString("$" + name), new BsonInt32(length))));
+  private BsonValue sliced(String name, int length) {
+    BsonString array = new BsonString("$" + name);
+    BsonValue sliced =
+        length == 0
+            ? literal(new BsonArray())
+            : new BsonDocument("$slice", new BsonArray(List.of(array, new BsonInt32(length))));
+    return repeatable
+        ? new BsonDocument(
+            "$cond", new BsonArray(List.of(new BsonDocument("$isArray", array), sliced, array)))
+        : sliced;
   }
 
   /** A stage that only sets values takes more of them: a field keeps its place in it. */
@@ -129,7 +152,7 @@ public final class FieldUpdates {
 
   private void flush() {
     if (!stages.isEmpty()) {
-      updates.add(new Update(filter, new BsonArray(stages), false));
+      updates.add(new Update(filter, new BsonArray(stages), null));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -183,28 +206,39 @@ public final class FieldUpdates {
     BsonDocument update = new BsonDocument();
     operator.accept(update);
     List<String> nested =
-        changes.told() || changes.isFlat()
+        changes.isFlat()
             ? List.of()
             : paths.stream().filter(path -> path.contains(".")).toList();
+    BsonDocument names = changes.clear() || nested.isEmpty() ? null : names(nested);
+    BsonArray conditions = new BsonArray(List.of(filter));
+    if (names != null || repeatable) {
+      nested.forEach(
+          path -> conditions.add(type(path.substring(0, path.lastIndexOf('.')), NESTING)));
+    }
+    if (repeatable && update.containsKey("$push")) {
+      paths.forEach(path -> conditions.add(type(path, new BsonString("array"))));
+    }
+    if (names != null) {
+      conditions.add(names);
+    }
     updates.add(
         new Update(
-            nested.isEmpty() ? filter : guarded(nested), update, !nested.isEmpty()));
+            conditions.size() == 1 ? filter : new BsonDocument("$and", conditions), update, names));
+  }
+
+  private static BsonDocument type(String path, BsonValue types) {
+    return new BsonDocument(path, new BsonDocument("$type", types));
   }
 
   /**
-   * Matches if the document has what these paths go through, and none of the fields with dots in
-   * their names that they could mean.
+   * Matches if the document has none of the fields with dots in their names that these paths could
+   * mean.
    */
-  private BsonDocument guarded(List<String> paths) {
-    BsonArray conditions = new BsonArray(List.of(filter));
+  private static BsonDocument names(List<String> paths) {
     BsonArray missing = new BsonArray();
     for (String path : paths) {
       List<String> parts = Arrays.asList(FieldChanges.parts(path));
-      int last = parts.size() - 1;
-      conditions.add(
-          new BsonDocument(
-              String.join(".", parts.subList(0, last)), new BsonDocument("$type", NESTING)));
-      for (int from = 0; from < last; from++) {
+      for (int from = 0; from < parts.size() - 1; from++) {
         BsonString in =
             new BsonString(from == 0 ? "$$ROOT" : "$" + String.join(".", parts.subList(0, from)));
         for (int to = from + 2; to <= parts.size(); to++) {
@@ -212,8 +246,7 @@ public final class FieldUpdates {
         }
       }
     }
-    conditions.add(new BsonDocument("$expr", new BsonDocument("$and", missing)));
-    return new BsonDocument("$and", conditions);
+    return new BsonDocument("$expr", new BsonDocument("$and", missing));
   }
 
   private static BsonDocument isMissing(BsonString in, String name) {

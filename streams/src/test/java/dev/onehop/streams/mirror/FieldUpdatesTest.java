@@ -28,7 +28,11 @@ class FieldUpdatesTest {
   private static String text(FieldUpdates.Update update) {
     String kind = update.guarded() ? "guarded_update" : "update";
     BsonValue what = update.update();
-    return kind + " " + update.filter() + " " + (what.isArray() ? what.asArray().getValues() : what);
+    return kind
+        + " "
+        + update.filter()
+        + " "
+        + (what.isArray() ? what.asArray().getValues() : what);
   }
 
   @Test
@@ -167,6 +171,35 @@ class FieldUpdatesTest {
     return ("{\"$eq\": [{\"$type\": {\"$getField\": {\"field\": {\"$literal\": \"%s\"}, "
             + "\"input\": \"%s\"}}}, \"missing\"]}")
         .formatted(name, in);
+  }
+
+  /** A document that has met later events may have a value of another type at a path. */
+  @Test
+  void whatRunsAgainDoesNotFailForOtherTypes() {
+    assertThat(repeatable("{updatedFields: {a: 1}, removedFields: ['b']}"))
+        .containsExactly("update {\"_id\": 1} {\"$unset\": {\"b\": \"\"}, \"$set\": {\"a\": 1}}");
+    assertThat(
+            repeatable(
+                "{updatedFields: {'l.0': 1}, truncatedArrays: [{field: 's.l', newSize: 3}],"
+                    + " disambiguatedPaths: {}}"))
+        .containsExactly(
+            "update {\"$and\": [{\"_id\": 1}, "
+                + "{\"s\": {\"$type\": [\"object\", \"array\"]}}, "
+                + "{\"s.l\": {\"$type\": \"array\"}}]} "
+                + "{\"$push\": {\"s.l\": {\"$each\": [], \"$slice\": 3}}}",
+            "update {\"$and\": [{\"_id\": 1}, {\"l\": {\"$type\": [\"object\", \"array\"]}}]} "
+                + "{\"$set\": {\"l.0\": 1}}");
+    assertThat(repeatable("{truncatedArrays: [{field: 'l', newSize: 2}]}"))
+        .containsExactly(
+            "update {\"_id\": 1} [{\"$set\": {\"l\": {\"$cond\": [{\"$isArray\": \"$l\"}, "
+                + "{\"$slice\": [\"$l\", 2]}, \"$l\"]}}}]");
+  }
+
+  private static List<String> repeatable(String description) {
+    return FieldUpdates.repeatable(FILTER, FieldChanges.of(BsonDocument.parse(description)))
+        .stream()
+        .map(FieldUpdatesTest::text)
+        .toList();
   }
 
   @ParameterizedTest

@@ -1,0 +1,220 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.model.changestream.FullDocument;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChangeChannels;
+import dev.onehop.streams.channel.ChannelGroup;
+import dev.onehop.streams.channel.FencedSink;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.mirror.MirrorWrites;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What a real server makes of the writes of mirrors, also when they run again. */
+@Tag("full")
+@SharedReplicaSet
+class MirrorIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int WRITES = 3_000;
+  private static final String LAST = "last";
+
+  private static String url;
+  private static com.mongodb.client.MongoClient writes;
+  private static MongoClient client;
+
+  @BeforeAll
+  static void start(RealMongod shared) {
+    url = shared.url();
+    writes = MongoClients.create(url);
+    client = com.mongodb.reactivestreams.client.MongoClients.create(url);
+  }
+
+  @AfterAll
+  static void stop() {
+    writes.close();
+    client.close();
+  }
+
+  @BeforeEach
+  void drop() {
+    writes.getDatabase("mirror").drop();
+    for (String each : List.of("source", "copy")) {
+      writes.getDatabase("mirror").createCollection(each);
+    }
+  }
+
+  private static ShardedChangeStream.Builder stream() {
+    return ShardedChangeStream.builder(url).collection("mirror", "source");
+  }
+
+  private static MongoCollection<Document> copy() {
+    return client.getDatabase("mirror").getCollection("copy");
+  }
+
+  /** All kinds of names of fields: some updates are the whole document only. */
+  @Test
+  void aFencedMirrorOfAllKindsOfChangesIsEqual() throws InterruptedException {
+    MongoDatabase database = client.getDatabase("mirror");
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    Disposable running =
+        Mono.from(
+                ChannelGroup.builder(
+                        stream().fullDocument(FullDocument.UPDATE_LOOKUP).build(),
+                        8,
+                        "mirror",
+                        database.getCollection("leases"))
+                    .build()
+                    .process(
+                        new FencedSink(
+                            client, copy(), database.getCollection("states"), MirrorWrites.byId())))
+            .subscribe(nothing -> {}, failure::set);
+    await().atMost(TIMEOUT).until(() -> database("leases").countDocuments() > 8);
+    try (RandomWrites random = new RandomWrites(writes, "mirror", List.of("source"), 60, 2)) {
+      await().atMost(TIMEOUT).until(() -> random.done() >= WRITES);
+    }
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failure.get()).isNull();
+              assertThat(content("copy")).isEqualTo(content("source"));
+            });
+    running.dispose();
+  }
+
+  private static com.mongodb.client.MongoCollection<BsonDocument> database(String collection) {
+    return writes.getDatabase("mirror").getCollection(collection, BsonDocument.class);
+  }
+
+  /** Names without dots, so that updates are what their events say. */
+  @Test
+  void eventsThatRunAgainAreTheSame() throws InterruptedException {
+    ShardedChangeStream stream = stream().build();
+    Checkpoint start = Mono.from(stream.start()).block(TIMEOUT);
+    List<String> updates =
+        RandomWrites.UPDATES.stream()
+            .filter(update -> !update.contains("Field") && !update.contains("x.y"))
+            .toList();
+    assertThat(updates).hasSizeGreaterThan(20);
+    Random random = new Random(7);
+    for (int i = 0; i < WRITES; i++) {
+      write(random, updates);
+    }
+    database("source").insertOne(new BsonDocument("_id", new BsonString(LAST)));
+    List<StreamEvent> events =
+        Flux.from(stream.events(start))
+            .filter(event -> event instanceof StreamEvent.Change)
+            .takeUntil(event -> id((StreamEvent.Change) event).equals(new BsonString(LAST)))
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(events).hasSizeGreaterThan(WRITES / 2);
+    List<Integer> ends = new ArrayList<>();
+    for (int from = 0; from < events.size(); ) {
+      int to = Math.min(events.size(), from + 1 + random.nextInt(400));
+      Mono.from(
+              ChangeChannels.builder(Flux.fromIterable(events.subList(from, to)), 4)
+                  .maxBatch(50)
+                  .build()
+                  .process(MirrorWrites.byId().into(copy())))
+          .block(TIMEOUT);
+      ends.add(to);
+      // As after a restart from an earlier position.
+      from = to == events.size() ? to : Math.max(0, to - random.nextInt(200));
+    }
+    assertThat(ends).hasSizeGreaterThan(10);
+    assertThat(content("copy")).isEqualTo(content("source"));
+  }
+
+  private static BsonValue id(StreamEvent.Change change) {
+    return change.document().getDocument("documentKey").get("_id");
+  }
+
+  private static void write(Random random, List<String> updates) {
+    BsonDocument key = new BsonDocument("_id", RandomWrites.id(random.nextInt(40)));
+    BsonValue update =
+        BsonDocument.parse(
+                "{u: %s}"
+                    .formatted(
+                        updates
+                            .get(random.nextInt(updates.size()))
+                            .formatted(random.nextInt(1_000), random.nextInt(4))))
+            .get("u");
+    int kind = random.nextInt(12);
+    if (kind == 0) {
+      update =
+          key.clone()
+              .append(
+                  "list",
+                  BsonDocument.parse("{l: ['%s', 2, 3, 4]}".formatted("y".repeat(50))).get("l"))
+              .append("s", BsonDocument.parse("{p: 1, o: {l: [1, {m: 1}], q: 2}}"));
+    }
+    BsonDocument command =
+        kind == 1
+            ? new BsonDocument("delete", new BsonString("source"))
+                .append(
+                    "deletes",
+                    new BsonArray(
+                        List.of(new BsonDocument("q", key).append("limit", new BsonInt32(1)))))
+            : new BsonDocument("update", new BsonString("source"))
+                .append(
+                    "updates",
+                    new BsonArray(
+                        List.of(
+                            new BsonDocument("q", key)
+                                .append("u", update)
+                                .append("upsert", BsonBoolean.valueOf(kind == 0)))));
+    // What a server refuses has changed nothing.
+    var unused = writes.getDatabase("mirror").runCommand(command);
+  }
+
+  /**
+   * By {@code _id}; fields in the order of their names, because one that comes back is the last.
+   */
+  private static Map<String, BsonValue> content(String collection) {
+    Map<String, BsonValue> content = new TreeMap<>();
+    for (BsonDocument each : database(collection).find()) {
+      content.put(each.get("_id").toString(), sorted(each));
+    }
+    return content;
+  }
+
+  private static BsonValue sorted(BsonValue value) {
+    if (value.isArray()) {
+      return new BsonArray(value.asArray().stream().map(MirrorIT::sorted).toList());
+    }
+    if (!value.isDocument()) {
+      return value;
+    }
+    BsonDocument sorted = new BsonDocument();
+    new TreeMap<>(value.asDocument()).forEach((name, each) -> sorted.append(name, sorted(each)));
+    return sorted;
+  }
+}
