@@ -182,7 +182,8 @@ class ChannelGroupIT {
 
   private Process join(boolean fenced) throws IOException {
     Path log = Files.createTempFile(logs, "member", ".log");
-    Process member = new GroupMember.Task(testbed.url(), sink, LEASE, RENEWAL, fenced).start(log);
+    Process member =
+        new GroupMember.Task(testbed.url(), sink, LEASE, RENEWAL, fenced, false).start(log);
     Files.move(log, log(member));
     members.add(member);
     return member;

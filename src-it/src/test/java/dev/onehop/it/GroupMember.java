@@ -15,6 +15,7 @@ import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.channel.ChannelSink;
 import dev.onehop.streams.channel.FencedException;
 import dev.onehop.streams.channel.FencedSink;
+import dev.onehop.streams.channel.SnapshotThenStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.wire.RealTime;
@@ -46,8 +47,15 @@ public final class GroupMember {
    *
    * @param source URL of the cluster that the events come from
    * @param sink URL of where the leases are and is written
+   * @param snapshot whether the documents that are there are written first; only with a fence
    */
-  record Task(String source, String sink, Duration lease, Duration renewal, boolean fenced) {
+  record Task(
+      String source,
+      String sink,
+      Duration lease,
+      Duration renewal,
+      boolean fenced,
+      boolean snapshot) {
     Process start(Path log) throws IOException {
       return new ProcessBuilder(
               Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -59,7 +67,8 @@ public final class GroupMember {
               sink,
               lease.toString(),
               renewal.toString(),
-              Boolean.toString(fenced))
+              Boolean.toString(fenced),
+              Boolean.toString(snapshot))
           .redirectErrorStream(true)
           .redirectOutput(log.toFile())
           .start();
@@ -71,22 +80,28 @@ public final class GroupMember {
     MongoClient client = MongoClients.create(args[1]);
     MongoDatabase database = client.getDatabase("group");
     MongoCollection<Document> applied = database.getCollection("applied");
-    ChannelSink sink =
-        Boolean.parseBoolean(args[4])
-            ? new FencedSink(client, applied, database.getCollection("states"), GroupMember::writes)
-            : new Unfenced(applied);
-    Disposable running =
-        Mono.from(
-                ChannelGroup.builder(
-                        ShardedChangeStream.builder(args[0]).collection("streams", "group").build(),
-                        ChannelGroupIT.CHANNELS,
-                        "it",
-                        database.getCollection("leases"))
-                    .maxBatch(50)
-                    .lease(Duration.parse(args[2]), Duration.parse(args[3]))
-                    .build()
-                    .process(new Slow(sink)))
-            .subscribe(nothing -> {}, GroupMember::failed);
+    ChannelGroup group =
+        ChannelGroup.builder(
+                ShardedChangeStream.builder(args[0]).collection("streams", "group").build(),
+                ChannelGroupIT.CHANNELS,
+                "it",
+                database.getCollection("leases"))
+            .maxBatch(50)
+            .lease(Duration.parse(args[2]), Duration.parse(args[3]))
+            .build();
+    FencedSink fenced =
+        new FencedSink(client, applied, database.getCollection("states"), GroupMember::writes);
+    Publisher<Void> process;
+    if (Boolean.parseBoolean(args[5])) {
+      MongoClient source = MongoClients.create(args[0]);
+      process =
+          SnapshotThenStream.of(group, source, source.getDatabase("streams").getCollection("group"))
+              .process(fenced);
+    } else {
+      process =
+          group.process(new Slow(Boolean.parseBoolean(args[4]) ? fenced : new Unfenced(applied)));
+    }
+    Disposable running = Mono.from(process).subscribe(nothing -> {}, GroupMember::failed);
     while (System.in.read() >= 0) {
       // Nothing is said.
     }

@@ -12,6 +12,7 @@ import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChangeChannels;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.channel.FencedSink;
+import dev.onehop.streams.channel.SnapshotThenStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.mirror.MirrorWrites;
@@ -44,6 +45,7 @@ import reactor.core.publisher.Mono;
 class MirrorIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int WRITES = 3_000;
+  private static final int CHANNELS = 8;
   private static final String LAST = "last";
 
   private static String url;
@@ -79,27 +81,69 @@ class MirrorIT {
     return client.getDatabase("mirror").getCollection("copy");
   }
 
-  /** All kinds of names of fields: some updates are the whole document only. */
+  /**
+   * All kinds of {@code _id}s, and of names of fields: some updates are the whole document only.
+   * The mirror starts while documents are written.
+   */
   @Test
   void aFencedMirrorOfAllKindsOfChangesIsEqual() throws InterruptedException {
-    MongoDatabase database = client.getDatabase("mirror");
     AtomicReference<Throwable> failure = new AtomicReference<>();
-    Disposable running =
-        Mono.from(
-                ChannelGroup.builder(
-                        stream().fullDocument(FullDocument.UPDATE_LOOKUP).build(),
-                        8,
-                        "mirror",
-                        database.getCollection("leases"))
-                    .build()
-                    .process(
-                        new FencedSink(
-                            client, copy(), database.getCollection("states"), MirrorWrites.byId())))
-            .subscribe(nothing -> {}, failure::set);
-    await().atMost(TIMEOUT).until(() -> database("leases").countDocuments() > 8);
+    Disposable running;
     try (RandomWrites random = new RandomWrites(writes, "mirror", List.of("source"), 60, 2)) {
-      await().atMost(TIMEOUT).until(() -> random.done() >= WRITES);
+      await().atMost(TIMEOUT).until(() -> random.done() >= WRITES / 3);
+      running = mirror(failure);
+      await().atMost(TIMEOUT).until(() -> random.done() >= WRITES && isFilled());
+      long before = random.done();
+      await().atMost(TIMEOUT).until(() -> random.done() >= before + WRITES / 3);
     }
+    awaitEqual(failure);
+    leave(running);
+  }
+
+  @Test
+  void anEmptyCollectionIsFollowedAtOnce() {
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    Disposable running = mirror(failure);
+    await().atMost(TIMEOUT).until(MirrorIT::isFilled);
+    assertThat(database("copy").countDocuments()).isZero();
+    database("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
+    awaitEqual(failure);
+    leave(running);
+  }
+
+  private static Disposable mirror(AtomicReference<Throwable> failure) {
+    MongoDatabase database = client.getDatabase("mirror");
+    ChannelGroup group =
+        ChannelGroup.builder(
+                stream().fullDocument(FullDocument.UPDATE_LOOKUP).build(),
+                CHANNELS,
+                "mirror",
+                database.getCollection("leases"))
+            .build();
+    FencedSink sink =
+        new FencedSink(client, copy(), database.getCollection("states"), MirrorWrites.byId());
+    return Mono.from(
+            SnapshotThenStream.of(group, client, database.getCollection("source")).process(sink))
+        .subscribe(nothing -> {}, failure::set);
+  }
+
+  /** Ends a member, before the client of its leases closes. */
+  private static void leave(Disposable running) {
+    running.dispose();
+    await()
+        .atMost(TIMEOUT)
+        .until(
+            () ->
+                database("leases").countDocuments(BsonDocument.parse("{member: {$exists: true}}"))
+                    == 0);
+  }
+
+  private static boolean isFilled() {
+    return database("states").countDocuments(BsonDocument.parse("{place: {$exists: true}}"))
+        == CHANNELS;
+  }
+
+  private static void awaitEqual(AtomicReference<Throwable> failure) {
     await()
         .atMost(TIMEOUT)
         .untilAsserted(
@@ -107,7 +151,6 @@ class MirrorIT {
               assertThat(failure.get()).isNull();
               assertThat(content("copy")).isEqualTo(content("source"));
             });
-    running.dispose();
   }
 
   private static com.mongodb.client.MongoCollection<BsonDocument> database(String collection) {
@@ -135,7 +178,7 @@ class MirrorIT {
             .takeUntil(event -> id((StreamEvent.Change) event).equals(new BsonString(LAST)))
             .collectList()
             .block(TIMEOUT);
-    assertThat(events).hasSizeGreaterThan(WRITES / 2);
+    assertThat(events.size()).isGreaterThan(WRITES / 4);
     List<Integer> ends = new ArrayList<>();
     for (int from = 0; from < events.size(); ) {
       int to = Math.min(events.size(), from + 1 + random.nextInt(400));

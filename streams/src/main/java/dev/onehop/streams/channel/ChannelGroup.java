@@ -181,6 +181,20 @@ public final class ChannelGroup {
         .then();
   }
 
+  /** The channel of an event in the server's format. */
+  int channelOf(RawBsonDocument event) {
+    return settings.channelOf.applyAsInt(event);
+  }
+
+  /**
+   * The same group with another start.
+   *
+   * @param start subscribed to only if the group has to be created
+   */
+  ChannelGroup startingAt(Mono<Checkpoint> start) {
+    return new ChannelGroup(new Builder(settings, start));
+  }
+
   /** Builds a group. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);
@@ -208,8 +222,8 @@ public final class ChannelGroup {
       this.channelOf = event -> Channels.of(event, channels);
     }
 
-    private Builder(Builder other) {
-      this(other.events, other.start, other.channels, other.leases);
+    private Builder(Builder other, Mono<Checkpoint> start) {
+      this(other.events, start, other.channels, other.leases);
       this.channelOf = other.channelOf;
       this.batch = other.batch;
       this.unacknowledged = other.unacknowledged;
@@ -260,7 +274,7 @@ public final class ChannelGroup {
 
     /** Creates the group. Nothing starts before {@link ChannelGroup#process} is subscribed to. */
     public ChannelGroup build() {
-      return new ChannelGroup(new Builder(this));
+      return new ChannelGroup(new Builder(this, start));
     }
   }
 }

@@ -30,6 +30,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -48,6 +49,8 @@ import reactor.util.retry.Retry;
  * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */
 public final class FencedSink implements ChannelSink {
+  static final String PLACE = "place";
+
   private static final long RAISING_SECONDS = 2;
   private static final int MAX_TIME_EXPIRED = 50;
 
@@ -110,6 +113,13 @@ public final class FencedSink implements ChannelSink {
 
   @Override
   public Publisher<Checkpoint> begin(int channel, long term) {
+    return raised(channel, term)
+        .flatMap(state -> Mono.justOrEmpty(state.get(PLACE)))
+        .map(place -> Checkpoint.parse(place.asDocument()));
+  }
+
+  /** Starts a term, as {@link #begin}; returns the whole state of the channel. */
+  Mono<BsonDocument> raised(int channel, long term) {
     return Mono.from(client.startSession())
         .flatMap(
             session ->
@@ -118,9 +128,7 @@ public final class FencedSink implements ChannelSink {
                     .then(Mono.defer(() -> raise(channel, term, session)))
                     .retryWhen(
                         retry(failure -> Passing.is(failure) || isOf(failure, MAX_TIME_EXPIRED)))
-                    .doOnError(failure -> session.close()))
-        .flatMap(state -> Mono.justOrEmpty(state.get("place")))
-        .map(place -> Checkpoint.parse(place.asDocument()));
+                    .doOnError(failure -> session.close()));
   }
 
   private Mono<BsonDocument> state(int channel) {
@@ -180,13 +188,28 @@ public final class FencedSink implements ChannelSink {
 
   @Override
   public Publisher<Void> write(ChannelBatch batch) {
-    Tenure tenure = tenures.get(batch.channel());
-    if (tenure == null || tenure.term != batch.term()) {
-      return Mono.error(new FencedException(batch.channel(), batch.term()));
+    return write(batch.channel(), batch.term(), batch.events(), place(batch.place()));
+  }
+
+  /** An update that stores a position in the state of a channel. */
+  static Bson place(Checkpoint place) {
+    return Updates.set(PLACE, place.toDocument());
+  }
+
+  /**
+   * Writes events of a channel, and its state with them.
+   *
+   * @param events in order; may be empty
+   * @param state updates the state of the channel
+   */
+  Mono<Void> write(int channel, long term, List<StreamEvent.Change> events, Bson state) {
+    Tenure tenure = tenures.get(channel);
+    if (tenure == null || tenure.term != term) {
+      return Mono.error(new FencedException(channel, term));
     }
     List<WriteModel<BsonDocument>> models = new ArrayList<>();
-    batch.events().forEach(event -> models.addAll(writes.apply(event)));
-    return Mono.defer(() -> attempt(tenure, models, batch.place()))
+    events.forEach(event -> models.addAll(writes.apply(event)));
+    return Mono.defer(() -> attempt(tenure, models, state))
         .retryWhen(
             retry(
                 failure ->
@@ -195,12 +218,11 @@ public final class FencedSink implements ChannelSink {
         .doOnSuccess(done -> tenure.batch++);
   }
 
-  private Mono<Void> attempt(
-      Tenure tenure, List<WriteModel<BsonDocument>> models, Checkpoint place) {
+  private Mono<Void> attempt(Tenure tenure, List<WriteModel<BsonDocument>> models, Bson state) {
     ClientSession session = tenure.session;
     session.startTransaction(OPTIONS);
     Mono<Boolean> written =
-        claim(tenure, place)
+        claim(tenure, state)
             .flatMap(
                 mine ->
                     mine && !models.isEmpty()
@@ -216,13 +238,12 @@ public final class FencedSink implements ChannelSink {
    * The first statement of every transaction. It conflicts with a raised term and with other
    * claims.
    */
-  private Mono<Boolean> claim(Tenure tenure, Checkpoint place) {
+  private Mono<Boolean> claim(Tenure tenure, Bson state) {
     return Mono.from(
             states.updateOne(
                 tenure.session,
                 and(eq(tenure.channel), eq("term", tenure.term), eq("batch", tenure.batch)),
-                Updates.combine(
-                    Updates.inc("batch", 1L), Updates.set("place", place.toDocument()))))
+                Updates.combine(Updates.inc("batch", 1L), state)))
         .map(result -> result.getMatchedCount() == 1);
   }
 

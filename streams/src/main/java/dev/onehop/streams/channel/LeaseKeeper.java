@@ -114,7 +114,8 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   @Override
   public synchronized void failed(Throwable cause) {
-    if (failure == null) {
+    // After the end nothing is reported: calls that were cancelled may still fail.
+    if (failure == null && !leaving) {
       Calls.logError(cause);
       failure = cause;
     }

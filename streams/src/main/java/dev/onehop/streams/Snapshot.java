@@ -1,0 +1,74 @@
+package dev.onehop.streams;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.FindPublisher;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.internal.token.Tokens;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A query as of one cluster time: read concern {@code snapshot}. A stream that starts at {@link
+ * #next} has exactly the changes that the documents do not contain.
+ *
+ * <p>Servers keep such a past for {@code minSnapshotHistoryWindowInSeconds}, 5 minutes by default:
+ * a query that takes longer fails. {@code SnapshotThenStream} reads a collection of any size.
+ */
+public final class Snapshot {
+  private static final int BATCH = 1_000;
+
+  private Snapshot() {}
+
+  /**
+   * Runs a query.
+   *
+   * @param client the client of the collection
+   * @param query completes the query, for example with a filter
+   * @param then receives the cluster time, when the server has chosen it, and the documents
+   * @return a cold publisher of what the last argument returns
+   */
+  public static <R> Publisher<R> read(
+      MongoClient client,
+      MongoCollection<?> collection,
+      UnaryOperator<FindPublisher<RawBsonDocument>> query,
+      BiFunction<BsonTimestamp, Flux<RawBsonDocument>, Publisher<R>> then) {
+    return Flux.usingWhen(
+        client.startSession(ClientSessionOptions.builder().snapshot(true).build()),
+        session ->
+            Flux.from(
+                    query.apply(
+                        collection
+                            .withDocumentClass(RawBsonDocument.class)
+                            .find(session)
+                            .batchSize(BATCH)))
+                .switchOnFirst(
+                    (first, documents) ->
+                        first.isOnError()
+                            ? failed(documents)
+                            : then.apply(time(session), documents)),
+        session -> Mono.fromRunnable(session::close));
+  }
+
+  private static <R> Flux<R> failed(Flux<RawBsonDocument> documents) {
+    return documents.thenMany(Flux.empty());
+  }
+
+  private static BsonTimestamp time(ClientSession session) {
+    return Objects.requireNonNull(
+        session.getSnapshotTimestamp(), "the server has returned no atClusterTime");
+  }
+
+  /** The position from which a stream has all changes after a snapshot. */
+  public static Checkpoint next(BsonTimestamp time) {
+    return Checkpoint.before(Tokens.next(time));
+  }
+}

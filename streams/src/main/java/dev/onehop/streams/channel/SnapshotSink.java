@@ -1,0 +1,244 @@
+package dev.onehop.streams.channel;
+
+import com.mongodb.client.model.Updates;
+import dev.onehop.streams.channel.SnapshotReader.Read;
+import dev.onehop.streams.channel.SnapshotReader.Scan;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A sink that fills a channel with a snapshot when its first owner begins. Channels that begin
+ * together are filled by one scan. Thread-safe.
+ */
+final class SnapshotSink implements ChannelSink {
+  private static final Logger log = LoggerFactory.getLogger(SnapshotSink.class);
+  private static final String PROGRESS = "snapshot";
+
+  /** A member takes its channels one after another. */
+  private static final Duration GATHER = Duration.ofMillis(200);
+
+  /** Documents in memory: a chunk that is written, and one that is read meanwhile. */
+  private static final long CHUNK_BYTES = 16L << 20;
+
+  private static final int CHUNK_PER_CHANNEL = 500;
+
+  private final SnapshotReader reader;
+  private final FencedSink sink;
+  private final Map<Integer, SnapshotProgress> progress = new ConcurrentHashMap<>();
+  private final Sinks.Empty<Void> closed = Sinks.empty();
+  private List<Lane> gathered = new ArrayList<>(); // guarded by this
+
+  /** A channel that is being filled. */
+  private static final class Lane {
+    private final int channel;
+    private final long term;
+    private final Sinks.One<Checkpoint> filled = Sinks.one();
+    // The last document that an earlier owner has written.
+    private final @Nullable SortedId before;
+    private volatile SnapshotProgress progress;
+    private volatile boolean fenced;
+
+    Lane(int channel, long term, SnapshotProgress progress) {
+      this.channel = channel;
+      this.term = term;
+      this.progress = progress;
+      this.before = progress.upTo();
+    }
+
+    boolean needs(Read read) {
+      return !fenced && (before == null || read.id().compareTo(before) > 0);
+    }
+  }
+
+  SnapshotSink(SnapshotReader reader, FencedSink sink) {
+    this.reader = reader;
+    this.sink = sink;
+  }
+
+  @Override
+  public Publisher<Checkpoint> begin(int channel, long term) {
+    return sink.raised(channel, term).flatMap(state -> begun(channel, term, state));
+  }
+
+  private Mono<Checkpoint> begun(int channel, long term, BsonDocument state) {
+    SnapshotProgress stored = SnapshotProgress.parse(state.get(PROGRESS));
+    BsonValue place = state.get(FencedSink.PLACE);
+    if (place != null) {
+      progress.put(channel, stored);
+      return Mono.just(Checkpoint.parse(place.asDocument()));
+    }
+    Lane lane = new Lane(channel, term, stored);
+    synchronized (this) {
+      gathered.add(lane);
+      if (gathered.size() == 1) {
+        var unused =
+            Mono.delay(GATHER, Schedulers.boundedElastic()).subscribe(now -> fillGathered());
+      }
+    }
+    return lane.filled.asMono();
+  }
+
+  private void fillGathered() {
+    Map<Integer, Lane> lanes = new LinkedHashMap<>();
+    synchronized (this) {
+      gathered.forEach(lane -> lanes.put(lane.channel, lane));
+      gathered = new ArrayList<>();
+    }
+    fill(lanes)
+        .takeUntilOther(closed.asMono())
+        .doOnError(failure -> lanes.values().forEach(lane -> lane.filled.tryEmitError(failure)))
+        .doFinally(
+            end ->
+                lanes
+                    .values()
+                    .forEach(lane -> lane.filled.tryEmitError(new CancellationException("closed"))))
+        .subscribe(nothing -> {}, failure -> {});
+  }
+
+  private Mono<Void> fill(Map<Integer, Lane> lanes) {
+    List<Integer> channels = lanes.keySet().stream().sorted().toList();
+    log.info(
+        "channels {} are filled with a snapshot of {}", Channels.ranges(channels), reader.name());
+    Scan scan = new Scan(start(lanes));
+    AtomicLong documents = new AtomicLong();
+    return reader
+        .read(scan)
+        .filter(
+            read -> lanes.containsKey(read.channel()) && lane(lanes, read.channel()).needs(read))
+        .bufferUntil(new Chunk(lanes.size() * CHUNK_PER_CHANNEL)::isFull)
+        .publishOn(Schedulers.boundedElastic(), 1)
+        .concatMap(
+            chunk ->
+                Flux.fromIterable(byChannel(chunk).entrySet())
+                    .flatMap(
+                        each -> write(lane(lanes, each.getKey()), each.getValue()), lanes.size())
+                    .doOnComplete(() -> documents.addAndGet(chunk.size())),
+            0)
+        .thenMany(
+            Flux.defer(() -> Flux.fromIterable(lanes.values()))
+                .flatMap(lane -> end(lane, Objects.requireNonNull(scan.first())), lanes.size()))
+        .then()
+        .doOnSuccess(
+            done ->
+                log.info(
+                    "channels {} are filled: {} documents",
+                    Channels.ranges(channels),
+                    documents.get()));
+  }
+
+  /** The least position of all channels; null for the beginning. */
+  private static @Nullable SortedId start(Map<Integer, Lane> lanes) {
+    return lanes.values().stream()
+        .map(lane -> lane.progress)
+        .min(SnapshotProgress::compareUpTo)
+        .map(SnapshotProgress::upTo)
+        .orElse(null);
+  }
+
+  private static Lane lane(Map<Integer, Lane> lanes, int channel) {
+    return Objects.requireNonNull(lanes.get(channel));
+  }
+
+  private static Map<Integer, List<Read>> byChannel(List<Read> chunk) {
+    Map<Integer, List<Read>> each = new LinkedHashMap<>();
+    chunk.forEach(
+        read -> each.computeIfAbsent(read.channel(), channel -> new ArrayList<>()).add(read));
+    return each;
+  }
+
+  private Mono<Void> write(Lane lane, List<Read> reads) {
+    SnapshotProgress after = lane.progress.after(reads);
+    return write(
+            lane,
+            reads.stream().map(Read::event).toList(),
+            Updates.set(PROGRESS, after.toDocument()))
+        .doOnSuccess(written -> lane.progress = after);
+  }
+
+  private Mono<Void> end(Lane lane, BsonTimestamp first) {
+    Checkpoint place = lane.progress.place(first);
+    return write(lane, List.of(), FencedSink.place(place))
+        .doOnSuccess(
+            written -> {
+              progress.put(lane.channel, lane.progress);
+              lane.filled.tryEmitValue(place);
+            });
+  }
+
+  /** Writes events, unless the channel has another owner by now. The other channels go on. */
+  private Mono<Void> write(Lane lane, List<StreamEvent.Change> events, Bson state) {
+    return lane.fenced
+        ? Mono.empty()
+        : Mono.defer(() -> sink.write(lane.channel, lane.term, events, state))
+            .onErrorResume(
+                FencedException.class,
+                fenced -> {
+                  lane.fenced = true;
+                  lane.filled.tryEmitError(fenced);
+                  return Mono.empty();
+                });
+  }
+
+  @Override
+  public Publisher<Void> write(ChannelBatch batch) {
+    SnapshotProgress read = progress.getOrDefault(batch.channel(), SnapshotProgress.NONE);
+    return sink.write(
+        batch.channel(),
+        batch.term(),
+        batch.events().stream().filter(event -> !read.includes(event)).toList(),
+        FencedSink.place(batch.place()));
+  }
+
+  @Override
+  public Publisher<Void> notice(StreamEvent notice) {
+    return sink.notice(notice);
+  }
+
+  /** Ends all scans. */
+  void close() {
+    closed.tryEmitEmpty();
+  }
+
+  /** The size of a growing chunk. Used by one thread at a time. */
+  private static final class Chunk {
+    private final int most;
+    private int documents;
+    private long bytes;
+
+    Chunk(int most) {
+      this.most = most;
+    }
+
+    boolean isFull(Read next) {
+      documents++;
+      bytes += next.bytes();
+      boolean full = documents >= most || bytes >= CHUNK_BYTES;
+      if (full) {
+        documents = 0;
+        bytes = 0;
+      }
+      return full;
+    }
+  }
+}
