@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
+import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.core.table.ShardId;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.ClusterUrl;
@@ -26,6 +27,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
 import org.bson.BsonType;
 import org.bson.BsonValue;
+import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,7 @@ public final class RowCollection implements AutoCloseable {
   private final ClusterUrl url;
   private final String name;
   private final MongoClient client;
+  private com.mongodb.reactivestreams.client.@Nullable MongoClient reactive; // guarded by this
 
   /**
    * The distribution of a collection's rows over the shards. Immutable.
@@ -107,9 +110,17 @@ public final class RowCollection implements AutoCloseable {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** The client of {@link #rows()}, which closes with this object. */
-  MongoClient client() {
-    return client;
+  /** A client for snapshots, which closes with this object. */
+  synchronized com.mongodb.reactivestreams.client.MongoClient reactiveClient() {
+    if (reactive == null) {
+      reactive = MongoClients.create(Clients.settings(url));
+    }
+    return reactive;
+  }
+
+  /** The rows by the client for snapshots. */
+  com.mongodb.reactivestreams.client.MongoCollection<Document> reactiveRows() {
+    return reactiveClient().getDatabase(url.database()).getCollection(name);
   }
 
   /** Deletes all rows. */
@@ -208,7 +219,10 @@ public final class RowCollection implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     client.close();
+    if (reactive != null) {
+      reactive.close();
+    }
   }
 }

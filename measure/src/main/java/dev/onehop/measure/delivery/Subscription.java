@@ -1,12 +1,11 @@
 package dev.onehop.measure.delivery;
 
-import com.mongodb.ClientSessionOptions;
-import com.mongodb.client.ClientSession;
-import com.mongodb.client.MongoCursor;
 import dev.onehop.resync.Failure;
+import dev.onehop.streams.Snapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.bson.BsonDocument;
@@ -14,6 +13,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 
 /**
  * A subscription to a query: reads the query as of one cluster time, and opens a stream at the next
@@ -32,7 +32,7 @@ final class Subscription implements AutoCloseable {
   private final Samples sinceBegan = new Samples();
   private final ArrivalLog log;
   private @Nullable List<RawBsonDocument> waiting = new ArrayList<>(); // guarded by this
-  private @Nullable CompletableFuture<EventStream> opening;
+  private volatile @Nullable CompletableFuture<EventStream> opening;
   private @Nullable EventStream stream;
   private long readMicros;
   private long liveMicros;
@@ -102,40 +102,37 @@ final class Subscription implements AutoCloseable {
   }
 
   private CompletableFuture<EventStream> readDocuments() {
-    ClientSessionOptions snapshot = ClientSessionOptions.builder().snapshot(true).build();
-    try (ClientSession session = query.collection().client().startSession(snapshot);
-        MongoCursor<RawBsonDocument> documents =
-            query
-                .collection()
-                .rows()
-                .find(session, query.filter("_id"))
-                .batchSize(BATCH)
-                .cursor()) {
-      BsonTimestamp time = session.getSnapshotTimestamp();
-      if (time == null) {
-        throw Failure.run("the snapshot read returned no atClusterTime", null);
+    RowCollection rows = query.collection();
+    Iterable<RawBsonDocument> documents =
+        Flux.from(
+                Snapshot.read(
+                    rows.reactiveClient(),
+                    rows.reactiveRows(),
+                    find -> find.filter(query.filter("_id")),
+                    (time, read) -> {
+                      opening = open(time);
+                      return read;
+                    }))
+            .toIterable(BATCH);
+    for (RawBsonDocument document : documents) {
+      Row row = Row.of(document);
+      if (row != null && !row.isSignal()) {
+        log.checker().snapshot(row.number(), row.version());
       }
-      // Each path opens its stream in its own way while documents are read.
-      StreamRequest after =
-          query
-              .events()
-              .matching(
-                  query.filter("documentKey._id"),
-                  new BsonTimestamp(time.getTime(), time.getInc() + 1));
-      // On a separate thread: the common ones are few, and opening waits for servers.
-      CompletableFuture<EventStream> opened =
-          CompletableFuture.supplyAsync(
-              () -> EventStream.open(path, after, (channel, event) -> take(event)),
-              open -> new Thread(open, "stream-opener").start());
-      opening = opened;
-      while (documents.hasNext()) {
-        Row row = Row.of(documents.next());
-        if (row != null && !row.isSignal()) {
-          log.checker().snapshot(row.number(), row.version());
-        }
-      }
-      return opened;
     }
+    return Objects.requireNonNull(opening);
+  }
+
+  /** Each path opens its stream in its own way while documents are read. */
+  private CompletableFuture<EventStream> open(BsonTimestamp snapshot) {
+    StreamRequest after =
+        query
+            .events()
+            .matching(query.filter("documentKey._id"), Snapshot.next(snapshot).clusterTime());
+    // On a separate thread: the common ones are few, and opening waits for servers.
+    return CompletableFuture.supplyAsync(
+        () -> EventStream.open(path, after, (channel, event) -> take(event)),
+        open -> new Thread(open, "stream-opener").start());
   }
 
   private static EventStream opened(CompletableFuture<EventStream> opening) {
@@ -207,10 +204,10 @@ final class Subscription implements AutoCloseable {
 
   @Override
   public void close() {
-    if (opening != null) {
-      var unused =
-          opening.thenAccept(
-              EventStream::close); // the read may have failed before the stream was open
+    CompletableFuture<EventStream> begun = opening;
+    if (begun != null) {
+      // The read may have failed before the stream was open.
+      var unused = begun.thenAccept(EventStream::close);
     }
   }
 }
