@@ -1,4 +1,3 @@
-import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.streams.ShardedChangeStream;
@@ -6,7 +5,9 @@ import dev.onehop.streams.channel.ChangeChannels;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.channel.ChannelSink;
 import dev.onehop.streams.channel.FencedSink;
+import dev.onehop.streams.channel.SnapshotThenStream;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.mirror.MirrorWrites;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -22,8 +23,6 @@ abstract class Streams {
 
   abstract Publisher<Void> write(List<StreamEvent.Change> changes);
 
-  abstract WriteModel<BsonDocument> writeOf(StreamEvent.Change change);
-
   void events() {
     /* 1 */
   }
@@ -35,5 +34,10 @@ abstract class Streams {
   void fencedSink(ShardedChangeStream stream, MongoClient client) {
     /* 3 */
   }
+
+  Publisher<Void> snapshotThenStream(
+      ChannelGroup group, MongoClient source, FencedSink fencedSink) {
+    return /* 4 */;
+  }
 }
-// 4 in integrations/flink/src/test/java/dev/onehop/flink/ChangeStreamSourceIT.java
+// 5 in integrations/flink/src/test/java/dev/onehop/flink/ChangeStreamSourceIT.java

@@ -1,25 +1,24 @@
 package com.example;
 
-import com.mongodb.client.model.DeleteOneModel;
-import com.mongodb.client.model.ReplaceOneModel;
-import com.mongodb.client.model.ReplaceOptions;
-import com.mongodb.client.model.WriteModel;
-import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChangeChannels;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.channel.FencedSink;
-import dev.onehop.streams.event.StreamEvent;
-import java.util.List;
-import org.bson.BsonDocument;
-import org.bson.BsonValue;
+import dev.onehop.streams.channel.SnapshotThenStream;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.mirror.MirrorWrites;
+import java.time.Duration;
+import java.util.function.Consumer;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Keeps a copy of a sharded collection up to date, by its change stream. Several processes may run
- * it: they share the channels, and each event is written exactly once.
+ * Makes a copy of a sharded collection and keeps it up to date. Several processes may run it: they
+ * share the channels, and each document and event is written exactly once.
  */
 public final class Mirror {
   private static final int CHANNELS = 8;
@@ -35,35 +34,51 @@ public final class Mirror {
   public static Mono<Void> run(
       String sourceUrl, String namespace, MongoClient client, String database) {
     String[] names = namespace.split("\\.", 2);
-    MongoDatabase copy = client.getDatabase(database);
-    ShardedChangeStream stream =
-        ShardedChangeStream.builder(sourceUrl)
-            .collection(names[0], names[1])
-            .fullDocument(FullDocument.UPDATE_LOOKUP)
-            .build();
-    FencedSink sink =
-        new FencedSink(
-            client, copy.getCollection(names[1]), copy.getCollection("states"), Mirror::writes);
-    return Mono.from(
-        ChannelGroup.builder(stream, CHANNELS, "mirror", copy.getCollection("leases"))
-            .build()
-            .process(sink));
+    return Flux.using(
+            () -> MongoClients.create(sourceUrl),
+            source ->
+                mirror(
+                    sourceUrl,
+                    source,
+                    source.getDatabase(names[0]).getCollection(names[1]),
+                    client,
+                    client.getDatabase(database)),
+            MongoClient::close)
+        .then();
   }
 
-  /** What an event changes in the copy. Each event has the whole document, or it is gone. */
-  static List<WriteModel<BsonDocument>> writes(StreamEvent.Change change) {
-    BsonDocument event = change.document();
-    BsonDocument id = new BsonDocument("_id", event.getDocument("documentKey").get("_id"));
-    BsonValue document = event.get("fullDocument");
-    return switch (event.getString("operationType").getValue()) {
-      case "insert", "replace", "update" ->
-          document != null && document.isDocument()
-              ? List.of(
-                  new ReplaceOneModel<>(id, document.asDocument(), new ReplaceOptions().upsert(true)))
-              : List.of();
-      case "delete" -> List.of(new DeleteOneModel<>(id));
-      default -> List.of();
-    };
+  private static Mono<Void> mirror(
+      String sourceUrl,
+      MongoClient source,
+      MongoCollection<?> collection,
+      MongoClient client,
+      MongoDatabase copy) {
+    String name = collection.getNamespace().getCollectionName();
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(sourceUrl)
+            .collection(collection.getNamespace().getDatabaseName(), name)
+            .showExpandedEvents(true)
+            .build();
+    ChannelGroup group =
+        ChannelGroup.builder(stream, CHANNELS, "mirror", copy.getCollection("leases")).build();
+    FencedSink sink =
+        new FencedSink(
+            client, copy.getCollection(name), copy.getCollection("states"), MirrorWrites.byId());
+    return Mono.from(SnapshotThenStream.of(group, source, collection).process(sink));
+  }
+
+  /**
+   * Follows a stream in one process, each event at least once.
+   *
+   * @param stored stores the position from which the stream continues after a restart
+   */
+  public static Mono<Void> follow(
+      ShardedChangeStream stream, MongoCollection<?> copy, Consumer<Checkpoint> stored) {
+    return Mono.from(
+        ChangeChannels.builder(stream, CHANNELS)
+            .acknowledged(stored, Duration.ofSeconds(1))
+            .build()
+            .process(MirrorWrites.byId().into(copy)));
   }
 
   /** The arguments: connection string, {@code database.collection}, database of the copy. */
