@@ -46,7 +46,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private boolean ended;
 
   /** An event that is not acknowledged, or has unacknowledged events before it. */
-  private static final class Entry {
+  private static final class Entry implements ChannelQueue.Entry {
     private final StreamEvent event;
     private final int channel;
     private final long bytes;
@@ -59,17 +59,19 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       this.bytes = Channels.bytes(event);
       this.arrivedNanos = arrivedNanos;
     }
-  }
 
-  private static final class Channel {
-    private final int number;
-    private final Deque<Entry> entries = new ArrayDeque<>();
-    private boolean busy;
+    @Override
+    public StreamEvent event() {
+      return event;
+    }
 
-    Channel(int number) {
-      this.number = number;
+    @Override
+    public long bytes() {
+      return bytes;
     }
   }
+
+  private record Channel(int number, ChannelQueue<Entry> queue) {}
 
   ChannelWork(
       int count,
@@ -93,7 +95,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     this.threads = new ChannelThreads(scheduler, this::fail);
     this.channels = new Channel[count];
     for (int i = 0; i < count; i++) {
-      channels[i] = new Channel(i);
+      channels[i] = new Channel(i, new ChannelQueue<>());
     }
   }
 
@@ -149,38 +151,25 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       held.remove();
       waiting++;
       Channel channel = channels[Math.max(0, next.channel)];
-      channel.entries.add(next);
+      channel.queue().add(next);
       start(channel);
       barrier = all ? next : null;
     }
   }
 
   private void start(Channel channel) {
-    if (!channel.busy && !ended) {
-      channel.busy = true;
-      threads.run(() -> run(channel));
-    }
+    channel
+        .queue()
+        .start(this, threads, batch, () -> !ended, entries -> process(channel, entries), () -> {});
   }
 
-  private void run(Channel channel) {
-    List<Entry> entries = new ArrayList<>();
-    List<StreamEvent> events = new ArrayList<>();
-    synchronized (this) {
-      BatchSize size = new BatchSize(batch);
-      while (!channel.entries.isEmpty() && size.takes(channel.entries.element().bytes)) {
-        Entry entry = channel.entries.remove();
-        entries.add(entry);
-        events.add(entry.event);
-      }
-      if (ended || entries.isEmpty()) {
-        channel.busy = false;
-        return;
-      }
-    }
-    Mono<Void> processing = Mono.defer(() -> Mono.from(work(channel.number, events)));
+  private void process(Channel channel, List<Entry> entries) {
+    List<StreamEvent> events = entries.stream().map(Entry::event).toList();
+    Mono<Void> processing = Mono.defer(() -> Mono.from(work(channel.number(), events)));
     Calls.run(
         () ->
-            meter.measured(processing, channel.number, events.size(), entries.get(0).arrivedNanos),
+            meter.measured(
+                processing, channel.number(), events.size(), entries.get(0).arrivedNanos),
         this::fail,
         () -> processed(channel, entries));
   }
@@ -210,10 +199,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
           barrier = null;
         }
       }
-      channel.busy = false;
-      if (!channel.entries.isEmpty()) {
-        start(channel);
-      }
+      channel.queue().setBusy(false);
+      start(channel);
       release();
       more = acknowledge();
     }

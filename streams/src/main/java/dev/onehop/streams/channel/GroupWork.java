@@ -1,29 +1,26 @@
 package dev.onehop.streams.channel;
 
+import dev.onehop.streams.channel.GroupFeed.Pull;
 import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
+import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.WideEvents;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -32,15 +29,13 @@ import reactor.core.scheduler.Schedulers;
  * The channels of a member, and the one stream that feeds them.
  *
  * <p>The stream starts at the earliest start of these channels. When a channel with another start
- * is added, another stream replaces it. Each channel has a <em>floor</em>: the channel received
- * everything up to its floor before the current stream started, so it only accepts events after it.
- * This keeps the order within a key: a stream emits the events of a key in order, so a floor that
- * includes one of them includes all earlier ones.
+ * is added, another stream replaces it. A channel leaves out the events up to its {@linkplain
+ * OwnedChannel floor}. This keeps the order within a key: a stream emits the events of a key in
+ * order, so a floor that includes one of them includes all earlier ones.
  *
- * <p>An event that concerns more than one document is processed by the owner of channel 0, after
- * the owners of all other channels have stored that they have finished everything before it. All
- * streams emit such events in the order of their tokens, so that no two owners wait for each other
- * at different events.
+ * <p>An event that concerns more than one document is processed at a {@link Barrier}. All streams
+ * emit such events in the order of their tokens, so that no two owners wait for each other at
+ * different events.
  *
  * <p>Thread-safe.
  */
@@ -53,25 +48,20 @@ final class GroupWork {
 
   private final int batch;
   private final ToIntFunction<RawBsonDocument> channelOf;
-  private final Demand demand;
-  private final Function<Checkpoint, Publisher<StreamEvent>> stream;
   private final ChannelSink sink;
   private final Owner owner;
   private final Scheduler scheduler;
   private final ChannelThreads threads;
 
+  // These fields, what they refer to and the channels are guarded by the lock of this object.
+  private final @Nullable OwnedChannel[] owned;
+  private final GroupFeed feed;
   // The start of the group.
   private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
-  private final @Nullable Slot[] slots;
-  // The events behind a wide event; they wait for it.
-  private final Deque<StreamEvent> held = new ArrayDeque<>();
-  private @Nullable Feed feed;
-  // The position up to which the feed's events were passed to the channels.
-  private Checkpoint position = Checkpoint.before(new BsonTimestamp(0));
+  // The event before which everything is done before the channels continue.
   private @Nullable StreamEvent barrier;
   private boolean passing;
   private boolean feeding;
-  private boolean completed;
   private boolean stopped;
 
   /** The owner of this object. Called without a lock. */
@@ -80,68 +70,6 @@ final class GroupWork {
     void changed();
 
     void failed(Throwable cause);
-  }
-
-  private record Entry(StreamEvent event, long bytes, Checkpoint floor) {
-    Entry(StreamEvent event, Checkpoint floor) {
-      this(event, Channels.bytes(event), floor);
-    }
-
-    Done done() {
-      return new Done(floor, event.checkpoint());
-    }
-  }
-
-  /** The progress of a channel: everything within one of these two positions is done. */
-  private record Done(Checkpoint floor, Checkpoint at) {
-    Checkpoint place() {
-      return floor.union(at);
-    }
-  }
-
-  /** A channel during one term. */
-  private static final class Slot {
-    private final int channel;
-    private final long term;
-    private final Deque<Entry> entries = new ArrayDeque<>();
-    private Checkpoint floor;
-    private Done done;
-    private boolean opened;
-    // Whether the channel receives the feed's events.
-    private boolean fed;
-    private boolean leaving;
-    // Whether the channel has finished everything until the end of the stream.
-    private boolean ended;
-    private boolean lost;
-    private boolean busy;
-    private long untilNanos;
-
-    Slot(Lease lease, long untilNanos) {
-      this.channel = lease.channel();
-      this.term = lease.term();
-      this.floor = lease.place();
-      this.done = new Done(floor, floor);
-      this.ended = lease.isAtEnd();
-      this.untilNanos = untilNanos;
-    }
-
-    boolean isIdle() {
-      return !busy && entries.isEmpty();
-    }
-
-    /** The stored state of the channel in addition to its position; null for none. */
-    @Nullable String reached() {
-      return ended ? LeaseStore.END : null;
-    }
-
-    boolean isToBeFed() {
-      return opened && !leaving && !lost && !ended;
-    }
-
-    /** Whether the lease is still valid, by the clock of this process. */
-    boolean isHeld() {
-      return untilNanos - System.nanoTime() > 0;
-    }
   }
 
   GroupWork(
@@ -154,11 +82,30 @@ final class GroupWork {
       Owner owner) {
     this.channelOf = channelOf;
     this.batch = batch;
-    this.demand = new Demand(limit);
-    this.stream = stream;
     this.sink = sink;
     this.owner = owner;
-    this.slots = new Slot[channels];
+    this.owned = new OwnedChannel[channels];
+    this.feed =
+        new GroupFeed(
+            this,
+            limit,
+            stream,
+            new GroupFeed.Receiver() {
+              @Override
+              public void arrived() {
+                give();
+              }
+
+              @Override
+              public void completed() {
+                owner.changed();
+              }
+
+              @Override
+              public void failed(Throwable cause) {
+                owner.failed(cause);
+              }
+            });
     this.scheduler =
         Schedulers.newBoundedElastic(
             channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
@@ -174,33 +121,36 @@ final class GroupWork {
 
   /** Whether this member has a channel, or the last batch of a channel that it has lost. */
   synchronized boolean has(int channel) {
-    return slots[channel] != null;
+    return owned[channel] != null;
+  }
+
+  private List<OwnedChannel> channels(Predicate<OwnedChannel> wanted) {
+    List<OwnedChannel> found = new ArrayList<>();
+    for (OwnedChannel channel : owned) {
+      if (channel != null && wanted.test(channel)) {
+        found.add(channel);
+      }
+    }
+    return found;
+  }
+
+  private @Nullable OwnedChannel channel(int number, long term) {
+    OwnedChannel channel = owned[number];
+    return channel != null && channel.term() == term ? channel : null;
   }
 
   /** The channels of this member, without those that it will release. */
   synchronized List<Integer> staying() {
-    List<Integer> numbers = new ArrayList<>();
-    for (Slot slot : slots) {
-      if (slot != null && !slot.lost && !slot.leaving) {
-        numbers.add(slot.channel);
-      }
-    }
-    return numbers;
+    return channels(OwnedChannel::isStaying).stream().map(OwnedChannel::number).toList();
   }
 
   /** The state to store for each channel. */
   synchronized List<Hold> holds() {
+    String token = barrier instanceof StreamEvent.Change wide && isIdle() ? wide.token() : null;
     List<Hold> holds = new ArrayList<>();
-    boolean waiting = isIdle();
-    for (Slot slot : slots) {
-      if (slot != null && !slot.lost) {
-        end(slot);
-        String reached = slot.reached();
-        if (waiting && slot.fed && barrier instanceof StreamEvent.Change wide) {
-          reached = wide.token();
-        }
-        holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
-      }
+    for (OwnedChannel channel : channels(each -> !each.isLost())) {
+      end(channel);
+      holds.add(channel.hold(feed.position(), channel.isFed() ? token : null));
     }
     return holds;
   }
@@ -209,46 +159,35 @@ final class GroupWork {
    * Marks a channel as ended. A channel at the end of the stream stays ended when the stream is
    * read again.
    */
-  private void end(Slot slot) {
-    if (completed && barrier == null && held.isEmpty() && slot.fed && slot.isIdle()) {
-      slot.done = new Done(slot.floor, position);
-      slot.fed = false;
-      slot.ended = true;
+  private void end(OwnedChannel channel) {
+    if (barrier == null && feed.isAtEnd() && channel.isFed() && channel.isIdle()) {
+      channel.end(feed.position());
     }
   }
 
   /** The channels to release that have no work in progress. */
   synchronized List<Hold> left() {
-    List<Hold> holds = new ArrayList<>();
-    for (Slot slot : slots) {
-      if (slot != null && slot.leaving && !slot.lost && !slot.busy) {
-        holds.add(new Hold(slot.channel, slot.term, place(slot), slot.reached()));
-      }
-    }
-    return holds;
-  }
-
-  private Checkpoint place(Slot slot) {
-    return slot.fed && slot.isIdle() ? slot.floor.union(position) : slot.done.place();
+    return channels(each -> each.isLeaving() && !each.queue().isBusy()).stream()
+        .map(each -> each.hold(feed.position(), null))
+        .toList();
   }
 
   /** Called when a channel was taken. */
   void take(Lease lease, long untilNanos) {
-    Slot slot = new Slot(lease, untilNanos);
-    slot.busy = true;
+    OwnedChannel channel = new OwnedChannel(lease, untilNanos);
     synchronized (this) {
-      slots[slot.channel] = slot;
+      owned[channel.number()] = channel;
     }
     scheduler.schedule(
         () ->
             Calls.run(
                 () ->
-                    Mono.from(sink.begin(slot.channel, slot.term))
-                        .map(place -> continued(slot.channel, place))
+                    Mono.from(sink.begin(channel.number(), channel.term()))
+                        .map(place -> continued(channel.number(), place))
                         .map(lease.place()::union)
                         .defaultIfEmpty(lease.place()),
-                place -> begun(slot, place),
-                failure -> failed(slot, List.of(), failure),
+                place -> begun(channel, place),
+                failure -> failed(channel, List.of(), failure),
                 () -> {}));
   }
 
@@ -262,94 +201,86 @@ final class GroupWork {
     return place;
   }
 
-  private synchronized void begun(Slot slot, Checkpoint place) {
-    slot.busy = false;
-    slot.opened = true;
-    slot.floor = place;
-    slot.done = new Done(place, place);
-    forgetLost(slot);
+  private synchronized void begun(OwnedChannel channel, Checkpoint place) {
+    channel.opened(place);
+    forgetLost(channel);
     feedSoon();
   }
 
   /** Called when a channel's lease was renewed. */
-  synchronized void renewed(int channel, long term, long untilNanos) {
-    Slot slot = slots[channel];
-    if (slot != null && slot.term == term) {
-      slot.untilNanos = untilNanos;
-      start(slot);
+  synchronized void renewed(int number, long term, long untilNanos) {
+    OwnedChannel channel = channel(number, term);
+    if (channel != null) {
+      channel.renewed(untilNanos);
+      start(channel);
     }
   }
 
   /** Releases a channel after its current batch. */
-  void leave(int channel) {
+  void leave(int number) {
     Pull pull;
     synchronized (this) {
-      Slot slot = slots[channel];
-      if (slot != null && !slot.leaving) {
-        stop(slot);
-        slot.leaving = true;
+      OwnedChannel channel = owned[number];
+      if (channel != null && !channel.isLeaving()) {
+        stop(channel);
+        channel.leave();
       }
-      pull = pull();
+      pull = feed.pull();
     }
     pull.send();
   }
 
   /** Called when a channel belongs to another member. Its current batch no longer counts. */
-  void lost(int channel, long term) {
+  void lost(int number, long term) {
     Pull pull;
     synchronized (this) {
-      Slot slot = slots[channel];
-      if (slot != null && slot.term == term && !slot.lost) {
-        stop(slot);
-        slot.lost = true;
-        forgetLost(slot);
+      OwnedChannel channel = channel(number, term);
+      if (channel != null && !channel.isLost()) {
+        stop(channel);
+        channel.lose();
+        forgetLost(channel);
       }
-      pull = pull();
+      pull = feed.pull();
     }
     pull.send();
   }
 
   /** Called when a channel was released. */
-  synchronized void released(int channel, long term) {
-    Slot slot = slots[channel];
-    if (slot != null && slot.term == term) {
-      slots[channel] = null;
+  synchronized void released(int number, long term) {
+    if (channel(number, term) != null) {
+      owned[number] = null;
     }
   }
 
   /** Passes no more events to a channel. */
-  private void stop(Slot slot) {
-    end(slot);
-    slot.done = slot.isIdle() && slot.fed ? new Done(slot.floor, position) : slot.done;
-    slot.fed = false;
-    freed(slot.entries);
-    slot.entries.clear();
+  private void stop(OwnedChannel channel) {
+    end(channel);
+    freed(channel.stop(feed.position()));
     meet();
   }
 
-  private void forgetLost(Slot slot) {
-    if (slot.lost && !slot.busy) {
-      slots[slot.channel] = null;
+  private void freed(List<Entry> entries) {
+    entries.forEach(entry -> feed.freed(entry.bytes()));
+  }
+
+  private void forgetLost(OwnedChannel channel) {
+    if (channel.isLost() && !channel.queue().isBusy()) {
+      owned[channel.number()] = null;
     }
   }
 
   /** Stops the stream and all calls of the sink. */
   void stop() {
-    Feed open;
+    Runnable end;
     synchronized (this) {
       stopped = true;
-      open = feed;
-      feed = null;
-      for (Slot slot : slots) {
-        if (slot != null) {
-          stop(slot);
-          slot.leaving = true;
-        }
+      end = feed.stop();
+      for (OwnedChannel channel : channels(each -> true)) {
+        stop(channel);
+        channel.leave();
       }
     }
-    if (open != null) {
-      open.cancel();
-    }
+    end.run();
   }
 
   /** Called after all channels are released. */
@@ -369,165 +300,60 @@ final class GroupWork {
 
   /** Starts a stream for all channels of this member. */
   private void feed() {
-    Feed old;
-    Feed next = null;
-    Checkpoint from = null;
-    List<Integer> fed = new ArrayList<>();
+    Runnable next;
     synchronized (this) {
       feeding = false;
       if (stopped || passing) {
         // The current notice or wide event calls this method again at its end.
         return;
       }
-      old = feed;
-      for (Slot slot : slots) {
-        if (slot != null) {
-          end(slot);
-        }
-        if (slot != null && slot.isToBeFed()) {
-          slot.floor = slot.fed ? slot.floor.union(position) : slot.floor;
-          slot.fed = true;
-          fed.add(slot.channel);
-          from = from == null ? slot.floor : from.intersection(slot.floor);
-        }
-      }
-      held.forEach(this::freed);
+      channels(each -> true).forEach(this::end);
+      List<OwnedChannel> fed = channels(OwnedChannel::isToBeFed);
+      Checkpoint from =
+          fed.stream()
+              .map(channel -> channel.feed(feed.position()))
+              .reduce(Checkpoint::intersection)
+              .orElse(null);
       if (barrier != null) {
-        freed(barrier);
+        feed.freed(Channels.bytes(barrier));
+        barrier = null;
       }
-      held.clear();
-      barrier = null;
-      completed = false;
+      next = feed.restart(from);
       if (from != null) {
-        position = from;
-        next = new Feed();
+        log.info(
+            "channels {} are read from {}",
+            Channels.ranges(fed.stream().map(OwnedChannel::number).toList()),
+            Instant.ofEpochSecond(from.clusterTime().getTime()));
       }
-      feed = next;
     }
-    if (old != null) {
-      old.cancel();
-    }
-    if (next != null) {
-      log.info(
-          "channels {} are read from {}",
-          Channels.ranges(fed),
-          Instant.ofEpochSecond(Objects.requireNonNull(from).clusterTime().getTime()));
-      stream.apply(Objects.requireNonNull(from)).subscribe(next);
-    }
+    next.run();
   }
 
-  /** One stream. Once another stream has replaced it, its events are ignored. */
-  private final class Feed implements CoreSubscriber<StreamEvent> {
-    private volatile @Nullable Subscription subscription;
-
-    @Override
-    public void onSubscribe(Subscription given) {
-      int first;
-      synchronized (GroupWork.this) {
-        subscription = given;
-        first = 0;
-        if (feed == this) {
-          demand.restart();
-          first = demand.more();
-        }
-      }
-      if (current() != this) {
-        given.cancel();
-      } else if (first > 0) {
-        given.request(first);
-      }
+  /** Starts another stream if channels were added while an event was processed. */
+  private synchronized void refeed() {
+    if (!channels(each -> each.isToBeFed() && !each.isFed()).isEmpty()) {
+      feedSoon();
     }
-
-    void cancel() {
-      Subscription open = subscription;
-      if (open != null) {
-        open.cancel();
-      }
-    }
-
-    @Override
-    public void onNext(StreamEvent event) {
-      Pull pull;
-      synchronized (GroupWork.this) {
-        if (feed != this) {
-          return;
-        }
-        demand.arrived(Channels.bytes(event));
-        held.add(event);
-        give();
-        pull = pull();
-      }
-      pull.send();
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      if (current() == this) {
-        owner.failed(cause);
-      }
-    }
-
-    @Override
-    public void onComplete() {
-      synchronized (GroupWork.this) {
-        if (feed != this) {
-          return;
-        }
-        completed = true;
-      }
-      owner.changed();
-    }
-  }
-
-  private synchronized @Nullable Feed current() {
-    return feed;
-  }
-
-  /**
-   * A request for events, which is sent outside the lock because events may arrive during the call.
-   */
-  private record Pull(@Nullable Subscription from, int events) {
-    void send() {
-      if (from != null && events > 0) {
-        from.request(events);
-      }
-    }
-  }
-
-  private Pull pull() {
-    Subscription from = feed == null ? null : feed.subscription;
-    return new Pull(from, from == null ? 0 : demand.more());
-  }
-
-  private void freed(StreamEvent event) {
-    demand.freed(Channels.bytes(event));
-  }
-
-  private void freed(Collection<Entry> entries) {
-    entries.forEach(entry -> demand.freed(entry.bytes()));
   }
 
   /** Passes events to the channels, as far as they need not wait. */
   private void give() {
-    while (barrier == null && !held.isEmpty()) {
-      StreamEvent next = held.remove();
-      int channel = channel(next);
-      if (channel == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
+    StreamEvent next;
+    while (barrier == null && (next = feed.poll()) != null) {
+      int number = channel(next);
+      if (number == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
         barrier = next;
         meet();
-        break;
+        return;
       }
-      Slot slot = channel == Channels.ALL ? null : slots[channel];
-      if (slot != null && slot.fed && !isGiven(slot.floor, next)) {
-        if (slot.isIdle()) {
-          slot.done = new Done(slot.floor, position);
-        }
-        slot.entries.add(new Entry(next, slot.floor));
-        start(slot);
+      OwnedChannel channel = number == Channels.ALL ? null : owned[number];
+      if (channel != null && channel.isFed() && !channel.had(next)) {
+        channel.add(next, feed.position());
+        start(channel);
       } else {
-        freed(next);
+        feed.freed(Channels.bytes(next));
       }
-      position = next.checkpoint();
+      feed.passed(next);
     }
   }
 
@@ -545,83 +371,51 @@ final class GroupWork {
     return channel;
   }
 
-  private static boolean isGiven(Checkpoint floor, StreamEvent event) {
-    if (event instanceof StreamEvent.Change change) {
-      return floor.includes(change.shard(), change.token());
-    }
-    StreamEvent.TooLarge large = (StreamEvent.TooLarge) event;
-    return floor.includes(
-        large.shard(), large.event().getDocument("_id").getString("_data").getValue());
-  }
-
   // --- The channels.
 
-  private void start(Slot slot) {
-    if (!slot.busy && slot.fed && !slot.entries.isEmpty() && slot.isHeld() && !stopped) {
-      slot.busy = true;
-      threads.run(() -> run(slot));
-    }
+  private void start(OwnedChannel channel) {
+    channel
+        .queue()
+        .start(
+            this,
+            threads,
+            batch,
+            () -> channel.isHeld() && channel.isFed() && !stopped,
+            entries -> write(channel, entries),
+            () -> forgetLost(channel));
   }
 
-  private void run(Slot slot) {
-    List<Entry> entries = new ArrayList<>();
-    synchronized (this) {
-      // Checked again, because much time may have passed since the start if the process was paused.
-      if (slot.isHeld() && slot.fed && !stopped) {
-        move(slot.entries, entries);
-      }
-      if (entries.isEmpty()) {
-        slot.busy = false;
-        forgetLost(slot);
-        return;
-      }
-    }
-    Entry end = entries.get(entries.size() - 1);
+  private void write(OwnedChannel channel, List<Entry> entries) {
     Calls.run(
-        () -> write(slot, entries, end),
-        failure -> failed(slot, entries, failure),
-        () -> written(slot, entries, end));
+        () -> written(channel, entries),
+        failure -> failed(channel, entries, failure),
+        () -> wrote(channel, entries));
   }
 
-  /** Moves a batch of entries. An event that is too large is alone in its batch. */
-  private void move(Deque<Entry> from, List<Entry> into) {
-    BatchSize size = new BatchSize(batch);
-    while (!from.isEmpty() && size.takes(from.element().bytes())) {
-      boolean alone = from.element().event() instanceof StreamEvent.TooLarge;
-      if (alone && !into.isEmpty()) {
-        return;
-      }
-      into.add(from.remove());
-      if (alone) {
-        return;
-      }
-    }
-  }
-
-  private Publisher<Void> write(Slot slot, List<Entry> entries, Entry end) {
-    if (end.event() instanceof StreamEvent.TooLarge) {
-      return sink.notice(end.event());
+  private Publisher<Void> written(OwnedChannel channel, List<Entry> entries) {
+    Entry last = entries.get(entries.size() - 1);
+    if (last.event() instanceof StreamEvent.TooLarge) {
+      return sink.notice(last.event());
     }
     return sink.write(
         new ChannelBatch(
-            slot.channel,
-            slot.term,
+            channel.number(),
+            channel.term(),
             entries.stream().map(entry -> (StreamEvent.Change) entry.event()).toList(),
-            end.done().place()));
+            last.place()));
   }
 
-  private void written(Slot slot, List<Entry> entries, Entry end) {
+  private void wrote(OwnedChannel channel, List<Entry> entries) {
     Pull pull;
     boolean due;
     synchronized (this) {
-      slot.busy = false;
-      slot.done = end.done();
+      channel.written(entries.get(entries.size() - 1));
       freed(entries);
-      forgetLost(slot);
-      start(slot);
-      due = slot.leaving || completed;
+      forgetLost(channel);
+      start(channel);
+      due = channel.isLeaving() || feed.isCompleted();
       meet();
-      pull = pull();
+      pull = feed.pull();
     }
     pull.send();
     if (due) {
@@ -629,21 +423,21 @@ final class GroupWork {
     }
   }
 
-  private void failed(Slot slot, List<Entry> entries, Throwable failure) {
+  private void failed(OwnedChannel channel, List<Entry> entries, Throwable failure) {
     boolean fenced = failure instanceof FencedException;
     boolean fatal;
     synchronized (this) {
-      fatal = !fenced && !slot.lost;
+      fatal = !fenced && !channel.isLost();
       // While the channel is busy, its last batch does not count as done.
-      stop(slot);
-      slot.busy = false;
-      slot.leaving = true;
+      stop(channel);
+      channel.queue().setBusy(false);
+      channel.leave();
       freed(entries);
-      forgetLost(slot);
+      forgetLost(channel);
     }
     if (fenced) {
-      log.info("channel {} has another owner: {}", slot.channel, failure.getMessage());
-      lost(slot.channel, slot.term);
+      log.info("channel {} has another owner: {}", channel.number(), failure.getMessage());
+      lost(channel.number(), channel.term());
     } else if (fatal) {
       owner.failed(failure);
     }
@@ -653,12 +447,7 @@ final class GroupWork {
 
   /** Whether all events of the stream so far are written. */
   private boolean isIdle() {
-    for (Slot slot : slots) {
-      if (slot != null && slot.fed && !slot.isIdle()) {
-        return false;
-      }
-    }
-    return true;
+    return channels(each -> each.isFed() && !each.isIdle()).isEmpty();
   }
 
   private void meet() {
@@ -679,68 +468,57 @@ final class GroupWork {
   /** Checks the progress of all channels. */
   void met(List<Lease> leases) {
     StreamEvent.Change wide;
-    Slot first = null;
+    OwnedChannel first;
+    Barrier.Step step;
     synchronized (this) {
       if (!(barrier instanceof StreamEvent.Change waits) || passing || !isIdle() || stopped) {
         return;
       }
       wide = waits;
-      Slot zero = slots[0];
-      boolean ours = zero != null && zero.fed;
-      boolean done =
-          leases.get(0).place().includes(wide.shard(), wide.token())
-              || (ours && isGiven(zero.floor, wide));
-      if (!done) {
-        first = zero;
-        boolean ready =
-            ours
-                && first.isHeld()
-                && leases.stream()
-                    .allMatch(lease -> lease.channel() == 0 || hasReached(lease, waits));
-        if (!ready) {
-          return;
-        }
-        first.busy = true;
+      OwnedChannel zero = owned[0];
+      first = zero != null && zero.isFed() ? zero : null;
+      step =
+          new Barrier(wide)
+              .next(leases, first == null ? null : first.floor(), first != null && first.isHeld());
+      if (step == Barrier.Step.WAIT) {
+        return;
+      }
+      if (first != null && step == Barrier.Step.WRITE) {
+        first.queue().setBusy(true);
       }
       passing = true;
     }
-    if (first == null) {
+    if (first == null || step == Barrier.Step.PASS) {
       passed(wide);
-      return;
+    } else {
+      OwnedChannel zero = first;
+      scheduler.schedule(() -> writeWide(zero, wide));
     }
-    Slot slot = first;
-    scheduler.schedule(
-        () -> {
-          Entry entry = new Entry(wide, slot.floor);
-          Calls.run(
-              () -> write(slot, List.of(entry), entry),
-              failure -> notPassed(slot, failure),
-              () -> passed(slot, entry));
-        });
   }
 
-  private static boolean hasReached(Lease lease, StreamEvent.Change wide) {
-    String reached = lease.barrier();
-    return lease.place().includes(wide.shard(), wide.token())
-        || (reached != null && reached.compareTo(wide.token()) >= 0);
+  private void writeWide(OwnedChannel first, StreamEvent.Change wide) {
+    Entry entry = first.entry(wide);
+    Calls.run(
+        () -> written(first, List.of(entry)),
+        failure -> notPassed(first, failure),
+        () -> passed(first, entry));
   }
 
-  private void notPassed(Slot slot, Throwable failure) {
+  private void notPassed(OwnedChannel first, Throwable failure) {
     synchronized (this) {
       passing = false;
     }
-    failed(slot, List.of(), failure);
+    failed(first, List.of(), failure);
     refeed();
   }
 
-  private void passed(Slot slot, Entry entry) {
+  private void passed(OwnedChannel first, Entry entry) {
     boolean lost;
     synchronized (this) {
-      slot.busy = false;
-      slot.done = entry.done();
-      lost = !slot.fed;
+      first.written(entry);
+      lost = !first.isFed();
       passing = !lost;
-      forgetLost(slot);
+      forgetLost(first);
     }
     if (lost) {
       refeed();
@@ -755,23 +533,13 @@ final class GroupWork {
     synchronized (this) {
       passing = false;
       barrier = null;
-      position = waited.checkpoint();
-      freed(waited);
+      feed.passed(waited);
+      feed.freed(Channels.bytes(waited));
       give();
-      pull = pull();
+      pull = feed.pull();
     }
     pull.send();
     refeed();
-  }
-
-  /** Starts another stream if channels were added while an event was processed. */
-  private synchronized void refeed() {
-    for (Slot slot : slots) {
-      if (slot != null && slot.isToBeFed() && !slot.fed) {
-        feedSoon();
-        return;
-      }
-    }
   }
 
   /** Whether this member waits for others. */

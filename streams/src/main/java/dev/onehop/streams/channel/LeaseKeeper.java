@@ -253,27 +253,18 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   /** Takes or releases channels until this member has its share. */
   private boolean balance(View view) {
-    int order = view.members().indexOf(member);
-    if (order < 0) {
-      return true;
-    }
-    int members = view.members().size();
-    int share = channels / members + (order < channels % members ? 1 : 0);
-    List<Integer> staying = work.staying();
-    for (int i = share; i < staying.size(); i++) {
-      work.leave(staying.get(i));
-    }
-    int missing = share - staying.size();
-    for (Lease lease : view.leases()) {
-      String owner = lease.owner();
-      boolean free = owner == null || lease.expired() || owner.equals(member);
-      if (missing > 0 && free && !work.has(lease.channel())) {
-        long sent = System.nanoTime();
-        Lease taken = call(store.take(lease.channel(), member));
-        if (taken != null) {
-          work.take(taken, sent + times.usableNanos());
-          missing--;
-        }
+    Assignment mine = Assignment.of(view, member, work.staying(), work::has);
+    mine.leave().forEach(work::leave);
+    int missing = mine.missing();
+    for (int channel : mine.free()) {
+      if (missing <= 0) {
+        break;
+      }
+      long sent = System.nanoTime();
+      Lease taken = call(store.take(channel, member));
+      if (taken != null) {
+        work.take(taken, sent + times.usableNanos());
+        missing--;
       }
     }
     return missing != 0 || work.isWaiting();

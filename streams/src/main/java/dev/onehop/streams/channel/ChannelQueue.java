@@ -1,0 +1,104 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.event.StreamEvent;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * The waiting events of a channel, of which one batch at a time is processed. Used under the lock
+ * of its owner, which is also the argument of {@link #start}.
+ *
+ * @param <E> an event with what its owner knows of it
+ */
+final class ChannelQueue<E extends ChannelQueue.Entry> {
+  private final Deque<E> entries = new ArrayDeque<>();
+  private boolean busy;
+
+  /** An event that waits. */
+  interface Entry {
+    StreamEvent event();
+
+    long bytes();
+  }
+
+  void add(E entry) {
+    entries.add(entry);
+  }
+
+  /** Whether nothing waits and nothing is being processed. */
+  boolean isIdle() {
+    return !busy && entries.isEmpty();
+  }
+
+  boolean isBusy() {
+    return busy;
+  }
+
+  /** Occupies the channel with something else than a batch, or ends what occupies it. */
+  void setBusy(boolean value) {
+    busy = value;
+  }
+
+  /** Removes what waits. */
+  List<E> clear() {
+    List<E> removed = List.copyOf(entries);
+    entries.clear();
+    return removed;
+  }
+
+  /**
+   * Starts the processing of the next batch on another thread, if there is one and nothing is being
+   * processed.
+   *
+   * @param most the most events of a batch
+   * @param allowed whether a batch may be processed; checked again on the other thread, because
+   *     much time may have passed if the process was paused
+   * @param process processes a batch without the lock, and calls {@link #setBusy} at its end
+   * @param nothing called with the lock if there is nothing to process any more
+   */
+  void start(
+      Object lock,
+      ChannelThreads threads,
+      int most,
+      BooleanSupplier allowed,
+      Consumer<List<E>> process,
+      Runnable nothing) {
+    if (busy || entries.isEmpty() || !allowed.getAsBoolean()) {
+      return;
+    }
+    busy = true;
+    threads.run(
+        () -> {
+          List<E> batch;
+          synchronized (lock) {
+            batch = allowed.getAsBoolean() ? next(most) : List.of();
+            if (batch.isEmpty()) {
+              busy = false;
+              nothing.run();
+              return;
+            }
+          }
+          process.accept(batch);
+        });
+  }
+
+  /** The next batch. Another event than a change is alone in it. */
+  private List<E> next(int most) {
+    List<E> batch = new ArrayList<>();
+    BatchSize size = new BatchSize(most);
+    boolean more = true;
+    while (more && !entries.isEmpty()) {
+      boolean change = entries.element().event() instanceof StreamEvent.Change;
+      more = (change || batch.isEmpty()) && size.takes(entries.element().bytes());
+      if (more) {
+        batch.add(entries.remove());
+        more = change;
+      }
+    }
+    return batch;
+  }
+}

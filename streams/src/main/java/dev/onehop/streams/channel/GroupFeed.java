@@ -1,0 +1,205 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Function;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+
+/**
+ * The one stream that feeds the channels of a member. Another stream replaces it when channels are
+ * added. Its methods are called with the lock of its owner, except {@link Pull#send} and what
+ * {@link #restart} and {@link #stop} return. Those are called without it because events may arrive
+ * during the call.
+ */
+final class GroupFeed {
+  private final Object lock;
+  private final Function<Checkpoint, Publisher<StreamEvent>> stream;
+  private final Receiver receiver;
+  private final Demand demand;
+
+  // The events behind a wide event; they wait for it.
+  private final Deque<StreamEvent> held = new ArrayDeque<>();
+  private @Nullable Feed feed;
+  // The position up to which the stream's events were passed to the channels.
+  private Checkpoint position = Checkpoint.before(new BsonTimestamp(0));
+  private boolean completed;
+
+  /** Receives the events. */
+  interface Receiver {
+    /** Called with the lock when events are {@linkplain #poll there}. */
+    void arrived();
+
+    /** Called without the lock at the end of the stream. */
+    void completed();
+
+    /** Called without the lock when the stream fails. */
+    void failed(Throwable cause);
+  }
+
+  /** A request for events. */
+  record Pull(@Nullable Subscription from, int events) {
+    void send() {
+      if (from != null && events > 0) {
+        from.request(events);
+      }
+    }
+  }
+
+  /**
+   * @param lock the lock of the owner
+   * @param limit the most events to keep
+   */
+  GroupFeed(
+      Object lock,
+      int limit,
+      Function<Checkpoint, Publisher<StreamEvent>> stream,
+      Receiver receiver) {
+    this.lock = lock;
+    this.stream = stream;
+    this.receiver = receiver;
+    this.demand = new Demand(limit);
+  }
+
+  Checkpoint position() {
+    return position;
+  }
+
+  /** Whether the stream is at its end and all events were taken. */
+  boolean isAtEnd() {
+    return completed && held.isEmpty();
+  }
+
+  boolean isCompleted() {
+    return completed;
+  }
+
+  /** The next event; null if none has arrived. */
+  @Nullable StreamEvent poll() {
+    return held.poll();
+  }
+
+  /** Called when an event was passed to its channel or left out. */
+  void passed(StreamEvent event) {
+    position = event.checkpoint();
+  }
+
+  /** Called when an event of this size is no longer kept. */
+  void freed(long bytes) {
+    demand.freed(bytes);
+  }
+
+  /** The events to request now. */
+  Pull pull() {
+    Subscription from = feed == null ? null : feed.subscription;
+    return new Pull(from, from == null ? 0 : demand.more());
+  }
+
+  /**
+   * Replaces the stream. Events that wait are dropped.
+   *
+   * @param from the position after which the next one starts; null for no stream
+   * @return cancels the stream and starts the next one
+   */
+  Runnable restart(@Nullable Checkpoint from) {
+    Feed old = feed;
+    Feed next = from == null ? null : new Feed();
+    held.forEach(event -> freed(Channels.bytes(event)));
+    held.clear();
+    completed = false;
+    feed = next;
+    position = from == null ? position : from;
+    return () -> {
+      if (old != null) {
+        old.cancel();
+      }
+      if (next != null && from != null) {
+        stream.apply(from).subscribe(next);
+      }
+    };
+  }
+
+  /** Ends the stream for good; the result cancels it. */
+  Runnable stop() {
+    Feed old = feed;
+    feed = null;
+    return () -> {
+      if (old != null) {
+        old.cancel();
+      }
+    };
+  }
+
+  /** One stream. Once another stream has replaced it, its events are ignored. */
+  private final class Feed implements CoreSubscriber<StreamEvent> {
+    private volatile @Nullable Subscription subscription;
+
+    @Override
+    public void onSubscribe(Subscription given) {
+      Pull first = null;
+      synchronized (lock) {
+        subscription = given;
+        if (feed == this) {
+          demand.restart();
+          first = pull();
+        }
+      }
+      if (first == null) {
+        given.cancel();
+      } else {
+        first.send();
+      }
+    }
+
+    void cancel() {
+      Subscription open = subscription;
+      if (open != null) {
+        open.cancel();
+      }
+    }
+
+    @Override
+    public void onNext(StreamEvent event) {
+      Pull pull;
+      synchronized (lock) {
+        if (feed != this) {
+          return;
+        }
+        demand.arrived(Channels.bytes(event));
+        held.add(event);
+        receiver.arrived();
+        pull = pull();
+      }
+      pull.send();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      if (isCurrent()) {
+        receiver.failed(cause);
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      synchronized (lock) {
+        if (feed != this) {
+          return;
+        }
+        completed = true;
+      }
+      receiver.completed();
+    }
+
+    private boolean isCurrent() {
+      synchronized (lock) {
+        return feed == this;
+      }
+    }
+  }
+}
