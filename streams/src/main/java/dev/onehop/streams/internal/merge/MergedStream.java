@@ -49,10 +49,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
         .retryWhen(
             Retry.backoff(Long.MAX_VALUE, Pauses.after(1))
                 .maxBackoff(Pauses.after(Integer.MAX_VALUE))
-                .filter(
-                    failure ->
-                        failure instanceof ReadFailure known
-                            && known.kind() == ReadFailure.Kind.PASSING))
+                .filter(ReadFailure::isPassing))
         .onErrorMap(ReadFailure.class, ReadFailure::getCause)
         .doFinally(end -> cluster.close());
   }

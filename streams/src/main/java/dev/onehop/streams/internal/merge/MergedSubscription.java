@@ -3,7 +3,6 @@ package dev.onehop.streams.internal.merge;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.HistoryLostPolicy;
-import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.streams.observation.StreamListener.Cause;
@@ -11,9 +10,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -34,24 +31,12 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The merged stream of one subscriber: reads the shards and the placement as the {@link Merge}
- * needs them, and emits the released events. Replies are queued and handled by one thread at a
- * time, a thread on which a reply arrived.
+ * The merged stream of one subscriber: emits the released events of the {@link MergedShards}, and
+ * lets them read. Replies are queued and handled by one thread at a time, a thread on which a reply
+ * arrived.
  */
 final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
-
-  // Short times, because a getMore without events returns only at the end of its time, and only
-  // then has a newer token.
-  private static final Duration AWAIT_HELD = Duration.ofMillis(3);
-  private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
-  private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
-
-  /**
-   * How long to read a removed shard that cannot be reached; its remaining events then count as
-   * lost.
-   */
-  private static final Duration LEAVING = Duration.ofMinutes(1);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
 
@@ -70,22 +55,14 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   // The following fields are used only while work is not zero, by the thread that has incremented
   // it from zero.
-  private final Map<String, ShardReader> readers = new HashMap<>();
-  private final Map<String, Leaving> leaving = new HashMap<>();
   private final Queue<StreamEvent> notices = new ArrayDeque<>();
-  private @Nullable Merge merge;
-  private Cluster.@Nullable Placement placement;
-  private boolean placing;
-  private long placedNanos;
-  private int placingFailures;
+  private @Nullable MergedShards shards;
   private int openingFailures;
   private long givenNanos = System.nanoTime();
   private @Nullable Checkpoint lastPlace;
   private long wakeNanos;
   private @Nullable Disposable wake;
   private boolean done;
-
-  private record Leaving(String bound, long untilNanos) {}
 
   MergedSubscription(
       Subscriber<? super StreamEvent> subscriber,
@@ -112,21 +89,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void opened(Cluster.Opening opening) {
     Checkpoint start = opening.start();
-    Merge begun =
-        new Merge(
-            settings.order(),
-            opening.placement() != null,
-            start.low(),
-            settings.groupTransactions());
-    opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
-    Cluster.Placement first = opening.placement();
-    if (first != null) {
-      // After a resume, changes of the placement before its first read are unknown.
-      begun.placed(first.through(), opening.resumed() ? first.latest() : null);
-      placement = first;
-      placedNanos = System.nanoTime();
-    }
-    merge = begun;
+    shards = new MergedShards(cluster, opening, settings, meters, this);
     lastPlace = start;
     watch.opened(start, opening.shards(), cluster.now(), System.nanoTime());
     if (meters != null) {
@@ -139,8 +102,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   }
 
   private void notOpened(Throwable cause) {
-    if (!isPassing(cause)) {
-      failed(cause instanceof ReadFailure known ? known.getCause() : cause);
+    if (!ReadFailure.isPassing(cause)) {
+      failed(ReadFailure.cause(cause));
       return;
     }
     openingFailures++;
@@ -154,17 +117,6 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (!cancelled) {
       start();
     }
-  }
-
-  private static boolean isPassing(Throwable cause) {
-    return cause instanceof ReadFailure known && known.kind() == ReadFailure.Kind.PASSING;
-  }
-
-  private void add(Merge into, String shard, String after) {
-    into.add(shard, after);
-    ShardStream stream = cluster.stream(shard);
-    ShardMeter meter = meters == null ? null : meters.shard(shard, stream);
-    readers.put(shard, new ShardReader(shard, stream, after, settings, meter, this));
   }
 
   @Override
@@ -191,15 +143,15 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   @Override
   public void received(String shard, List<Item> items, @Nullable String token) {
-    if (merge != null && readers.containsKey(shard)) {
-      merge.received(shard, items, token);
+    if (shards != null && shards.has(shard)) {
+      shards.merge().received(shard, items, token);
     }
   }
 
   @Override
   public void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
-    if (settings.historyLost() == HistoryLostPolicy.CONTINUE && merge != null) {
-      merge.skip(shard, to);
+    if (settings.historyLost() == HistoryLostPolicy.CONTINUE && shards != null) {
+      shards.merge().skip(shard, to);
     }
     noticeLost(shard, from, to);
   }
@@ -207,8 +159,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private void noticeLost(String shard, BsonTimestamp from, BsonTimestamp to) {
     if (settings.historyLost() == HistoryLostPolicy.FAIL) {
       failed(new HistoryLostException(shard, from, to));
-    } else if (merge != null) {
-      notices.add(new StreamEvent.HistoryLost(shard, from, to, merge.checkpoint()));
+    } else if (shards != null) {
+      notices.add(new StreamEvent.HistoryLost(shard, from, to, shards.merge().checkpoint()));
     }
   }
 
@@ -258,16 +210,16 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         end();
         return;
       }
-      Merge ready = merge;
+      MergedShards ready = shards;
       if (ready != null && failure == null) {
-        give(ready);
+        give(ready.merge());
       }
       Throwable cause = failure;
       if (cause != null && !done) {
         fail(cause);
       } else if (ready != null && !done) {
-        read(ready);
-        watch(ready);
+        ready.read();
+        watch(ready.merge());
       }
     } catch (RuntimeException | Error unexpected) {
       // Errors of the virtual machine, too: a subscriber without an end would wait forever.
@@ -338,27 +290,6 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     return Objects.equals(place, lastPlace) ? null : new StreamEvent.Progress(place);
   }
 
-  private void read(Merge of) {
-    if (placement != null) {
-      place(of);
-    }
-    List<String> holders = of.holders();
-    if (meters != null) {
-      meters.awaited(holders);
-    }
-    for (ShardReader reader : List.copyOf(readers.values())) {
-      String shard = reader.shard();
-      boolean held = holders.contains(shard) || leaving.containsKey(shard);
-      if (held) {
-        reader.advance();
-      }
-      leave(of, shard);
-      if (readers.containsKey(shard) && of.bytes(shard) < settings.bufferPerShard()) {
-        reader.read(await(held));
-      }
-    }
-  }
-
   private void watch(Merge of) {
     wakeIn(
         watch.look(
@@ -377,115 +308,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (requested.get() == 0) {
       return new PositionWatch.Wait(Cause.SUBSCRIBER, List.of());
     }
-    List<String> shards = of.waitsForPlacement() ? List.of() : of.laggards();
-    return new PositionWatch.Wait(shards.isEmpty() ? Cause.CONFIG_SERVERS : Cause.SHARDS, shards);
-  }
-
-  private Duration await(boolean held) {
-    if (readers.size() == 1) {
-      return settings.maxAwaitTime();
-    }
-    Duration most = AWAIT_PER_KEY;
-    if (held) {
-      most = AWAIT_HELD;
-    } else if (settings.order() == Order.TOTAL) {
-      most = AWAIT_TOTAL;
-    }
-    return most.compareTo(settings.maxAwaitTime()) < 0 ? most : settings.maxAwaitTime();
-  }
-
-  private void place(Merge of) {
-    if (placing) {
-      return;
-    }
-    boolean wanted = of.waitsForPlacement();
-    Duration interval = wanted ? settings.heartbeatInterval() : settings.progressInterval();
-    if (placingFailures > 0) {
-      interval = Pauses.after(placingFailures);
-    }
-    long left = placedNanos + interval.toNanos() - System.nanoTime();
-    if (left > 0) {
-      wakeIn(Duration.ofNanos(left));
-      return;
-    }
-    placing = true;
-    placedNanos = System.nanoTime();
-    cluster
-        .placement(wanted)
-        .subscribe(found -> post(() -> placed(of, found)), cause -> post(() -> notPlaced(cause)));
-  }
-
-  private void measurePlacing(boolean ok) {
-    if (meters != null) {
-      meters.placed(System.nanoTime() - placedNanos, ok);
-    }
-  }
-
-  private void placed(Merge of, Cluster.Placement found) {
-    measurePlacing(true);
-    placing = false;
-    placingFailures = 0;
-    Cluster.Placement before = placement;
-    if (before == null) {
-      return;
-    }
-    boolean changed = !found.state().equals(before.state());
-    placement = found;
-    String since = Tokens.highWater(Tokens.next(before.through()));
-    for (String shard : found.shards()) {
-      if (!readers.containsKey(shard)) {
-        // The shard's events are later than the last time at which it was not in the placement.
-        log.info("shard {} was added, its stream is merged", shard);
-        add(of, shard, since);
-      }
-      leaving.remove(shard);
-    }
-    for (String shard : readers.keySet()) {
-      if (!found.shards().contains(shard) && !leaving.containsKey(shard)) {
-        log.info("shard {} was removed, its stream is read to the end", shard);
-        leaving.put(
-            shard,
-            new Leaving(
-                Tokens.highWater(Tokens.next(found.through())),
-                System.nanoTime() + LEAVING.toNanos()));
-      }
-    }
-    of.placed(found.through(), changed ? found.latest() : null);
-  }
-
-  private void notPlaced(Throwable cause) {
-    measurePlacing(false);
-    placing = false;
-    if (!isPassing(cause)) {
-      failed(cause instanceof ReadFailure known ? known.getCause() : cause);
-      return;
-    }
-    placingFailures++;
-    if (placingFailures == 3) {
-      log.warn("events wait for the config servers, which don't answer: {}", cause.getMessage());
-    }
-  }
-
-  /** Stops reading a removed shard once all its events before the removal are emitted. */
-  private void leave(Merge of, String shard) {
-    Leaving going = leaving.get(shard);
-    if (going == null || !of.isEmpty(shard)) {
-      return;
-    }
-    boolean late = going.untilNanos() - System.nanoTime() <= 0;
-    if (of.mark(shard).compareTo(going.bound()) < 0 && !late) {
-      wakeIn(Duration.ofMillis(100));
-      return;
-    }
-    if (late) {
-      lost(shard, Tokens.clusterTime(of.mark(shard)), Tokens.clusterTime(going.bound()));
-    }
-    leaving.remove(shard);
-    of.remove(shard);
-    ShardReader reader = readers.remove(shard);
-    if (reader != null) {
-      reader.close().subscribe();
-    }
+    List<String> waited = of.waitsForPlacement() ? List.of() : of.laggards();
+    return new PositionWatch.Wait(waited.isEmpty() ? Cause.CONFIG_SERVERS : Cause.SHARDS, waited);
   }
 
   private void end() {
@@ -499,7 +323,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     // The opening may still get a cursor that has to be closed.
     List<Mono<Void>> closing = new ArrayList<>(List.of(opening));
-    readers.values().forEach(reader -> closing.add(reader.close()));
+    if (shards != null) {
+      closing.addAll(shards.close());
+    }
     Flux.merge(closing)
         .timeout(CLOSING)
         .onErrorComplete()

@@ -26,6 +26,16 @@ public final class ReadFailure extends RuntimeException {
     this.kind = kind;
   }
 
+  /** Whether a failure is transient. */
+  static boolean isPassing(Throwable failure) {
+    return failure instanceof ReadFailure known && known.kind() == Kind.PASSING;
+  }
+
+  /** The error for the subscriber. */
+  static Throwable cause(Throwable failure) {
+    return failure instanceof ReadFailure known ? known.getCause() : failure;
+  }
+
   public Kind kind() {
     return kind;
   }

@@ -255,7 +255,7 @@ final class ShardReader {
         }
       }
       case HISTORY_LOST -> send(stream.oldest(), this::lost);
-      case FINAL -> owner.failed(failure instanceof ReadFailure known ? known.getCause() : failure);
+      case FINAL -> owner.failed(ReadFailure.cause(failure));
     }
   }
 
