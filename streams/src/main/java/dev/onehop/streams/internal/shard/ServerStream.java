@@ -4,7 +4,6 @@ import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.shards.cursor.CursorReplies;
-import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.wire.NoAnswer;
 import dev.onehop.wire.ServerAddressName;
@@ -13,7 +12,6 @@ import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -32,9 +30,6 @@ import reactor.core.publisher.Sinks;
  * driver's publisher hides the tokens of empty batches, which are the progress of an idle shard.
  */
 final class ServerStream implements ShardStream {
-  /** How long to wait for an event or a fragment that must exist. */
-  private static final Duration NARROW = Duration.ofSeconds(1);
-
   private static final BsonDocument NOTHING = new BsonDocument("$alwaysFalse", new BsonInt32(1));
   private static final Duration ADVANCING = Duration.ofSeconds(2);
 
@@ -71,7 +66,7 @@ final class ServerStream implements ShardStream {
   }
 
   /** The complete token of a position, if it comes from this server. */
-  private @Nullable BsonDocument token(Place place) {
+  @Nullable BsonDocument token(Place place) {
     BsonDocument known = reached;
     if (!place.own()) {
       return null;
@@ -85,7 +80,8 @@ final class ServerStream implements ShardStream {
     return token.getString("_data").getValue();
   }
 
-  private Batch noted(BsonDocument reply) {
+  /** The batch of a reply, whose tokens are noted. */
+  Batch noted(BsonDocument reply) {
     Batch batch = batch(reply);
     note(reply.getDocument("cursor").get("postBatchResumeToken"));
     if (!batch.events().isEmpty()) {
@@ -126,7 +122,8 @@ final class ServerStream implements ShardStream {
         : opened(() -> after.check(place.after())).doOnNext(answer -> checked = true).then();
   }
 
-  private Mono<Batch> completed(Mono<Batch> batch) {
+  /** The batch with looked-up documents. */
+  Mono<Batch> completed(Mono<Batch> batch) {
     Lookups after = lookups;
     return after == null ? batch : batch.flatMap(given -> after.complete(servers, given));
   }
@@ -135,7 +132,7 @@ final class ServerStream implements ShardStream {
    * Opens a cursor, and then closes the previous one. This order does not wait for the previous
    * cursor's server, which may be unreachable or frozen.
    */
-  private Mono<Answer> opened(Supplier<BsonDocument> command) {
+  Mono<Answer> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
         () -> {
           Sinks.Empty<Void> end = Sinks.empty();
@@ -182,7 +179,8 @@ final class ServerStream implements ShardStream {
     return open;
   }
 
-  private static Batch batch(BsonDocument reply) {
+  /** The batch of a reply, whose tokens are not positions. */
+  static Batch batch(BsonDocument reply) {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
     List<RawBsonDocument> events = CursorReplies.documents(reply);
     return new Batch(
@@ -194,7 +192,8 @@ final class ServerStream implements ShardStream {
     return completed(more(wait).map(this::noted)).onErrorMap(Failures::of);
   }
 
-  private Mono<BsonDocument> more(Duration wait) {
+  /** The next reply of the cursor. */
+  Mono<BsonDocument> more(Duration wait) {
     return Mono.defer(
             () -> {
               Cursor open = cursor;
@@ -232,71 +231,7 @@ final class ServerStream implements ShardStream {
 
   @Override
   public Mono<Large> large(Place place) {
-    return narrow(place)
-        .flatMap(
-            event ->
-                whole(place, event)
-                    .map(found -> new Large(found, true))
-                    .defaultIfEmpty(new Large(event, false)))
-        .onErrorMap(Failures::of);
-  }
-
-  private Mono<RawBsonDocument> narrow(Place place) {
-    return opened(() -> command.narrow(place.after(), token(place)))
-        .flatMap(
-            answer -> {
-              Batch first = noted(answer.document());
-              return first.events().isEmpty() ? more(NARROW).map(this::noted) : Mono.just(first);
-            })
-        .flatMap(
-            batch ->
-                batch.events().isEmpty()
-                    // The event was not found there: start again.
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
-                    : Mono.just(batch.events().get(0)));
-  }
-
-  /**
-   * The event in fragments, which servers of 6.0.9, 7.0 and later can send; empty if this server
-   * cannot, or cannot split the event.
-   */
-  private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
-    Fragments fragments = new Fragments();
-    return opened(() -> command.split(place.after(), token(place)))
-        .flatMap(answer -> collect(batch(answer.document()), fragments))
-        .map(taken -> taken.event(narrow.getDocument("_id")))
-        .filter(
-            event ->
-                Objects.equals(event.get("clusterTime"), narrow.get("clusterTime"))
-                    && Objects.equals(event.get("documentKey"), narrow.get("documentKey")))
-        .flatMap(event -> completed(Mono.just(new Batch(List.of(event), null, false))))
-        .flatMap(batch -> Mono.justOrEmpty(batch.events().stream().findFirst()))
-        .onErrorResume(ServerStream::isRefused, refused -> Mono.empty());
-  }
-
-  private Mono<Fragments> collect(Batch batch, Fragments into) {
-    for (RawBsonDocument fragment : batch.events()) {
-      if (into.add(fragment)) {
-        return Mono.just(into);
-      }
-    }
-    // A stream cannot start after a fragment.
-    return more(NARROW)
-        .map(ServerStream::batch)
-        .flatMap(
-            more ->
-                more.events().isEmpty()
-                    ? Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no fragment was found"))
-                    : collect(more, into));
-  }
-
-  private static boolean isRefused(Throwable failure) {
-    ReadFailure.Kind kind = Failures.of(failure).kind();
-    return kind == ReadFailure.Kind.FINAL || kind == ReadFailure.Kind.TOO_LARGE;
+    return new LargeEvent(this, command).read(place).onErrorMap(Failures::of);
   }
 
   /** The oplog's first entry; the current time if the user may not read it. */

@@ -1,0 +1,100 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.streams.internal.merge.ReadFailure;
+import dev.onehop.streams.internal.merge.ShardStream.Batch;
+import dev.onehop.streams.internal.merge.ShardStream.Large;
+import dev.onehop.streams.internal.merge.ShardStream.Place;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.bson.RawBsonDocument;
+import reactor.core.publisher.Mono;
+
+/** Reads an event that is too large to be sent like others. */
+final class LargeEvent {
+  /** How long to wait for an event or a fragment that must exist. */
+  private static final Duration NARROW = Duration.ofSeconds(1);
+
+  private final ServerStream stream;
+  private final StreamCommand command;
+
+  LargeEvent(ServerStream stream, StreamCommand command) {
+    this.stream = stream;
+    this.command = command;
+  }
+
+  /** The first event after a position, complete or reduced. */
+  Mono<Large> read(Place place) {
+    return narrow(place)
+        .flatMap(
+            event ->
+                whole(place, event)
+                    .map(found -> new Large(found, true))
+                    .defaultIfEmpty(new Large(event, false)));
+  }
+
+  private Mono<RawBsonDocument> narrow(Place place) {
+    return stream
+        .opened(() -> command.narrow(place.after(), stream.token(place)))
+        .flatMap(
+            answer -> {
+              Batch first = stream.noted(answer.document());
+              return first.events().isEmpty()
+                  ? stream.more(NARROW).map(stream::noted)
+                  : Mono.just(first);
+            })
+        .flatMap(
+            batch ->
+                batch.events().isEmpty()
+                    // The event was not found there: start again.
+                    ? Mono.error(
+                        new CommandFailure(
+                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
+                    : Mono.just(batch.events().get(0)));
+  }
+
+  /**
+   * The event in fragments, which servers of 6.0.9, 7.0 and later can send; empty if this server
+   * cannot, or cannot split the event.
+   */
+  private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
+    Fragments fragments = new Fragments();
+    return stream
+        .opened(() -> command.split(place.after(), stream.token(place)))
+        .flatMap(answer -> collect(ServerStream.batch(answer.document()), fragments))
+        .map(taken -> taken.event(narrow.getDocument("_id")))
+        .filter(
+            event ->
+                Objects.equals(event.get("clusterTime"), narrow.get("clusterTime"))
+                    && Objects.equals(event.get("documentKey"), narrow.get("documentKey")))
+        .flatMap(event -> stream.completed(Mono.just(new Batch(List.of(event), null, false))))
+        .flatMap(batch -> Mono.justOrEmpty(batch.events().stream().findFirst()))
+        .onErrorResume(LargeEvent::isRefused, refused -> Mono.empty());
+  }
+
+  private Mono<Fragments> collect(Batch batch, Fragments into) {
+    for (RawBsonDocument fragment : batch.events()) {
+      if (into.add(fragment)) {
+        return Mono.just(into);
+      }
+    }
+    // A stream cannot start after a fragment.
+    return stream
+        .more(NARROW)
+        .map(ServerStream::batch)
+        .flatMap(
+            more ->
+                more.events().isEmpty()
+                    ? Mono.error(
+                        new CommandFailure(
+                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no fragment was found"))
+                    : collect(more, into));
+  }
+
+  private static boolean isRefused(Throwable failure) {
+    ReadFailure.Kind kind = Failures.of(failure).kind();
+    return kind == ReadFailure.Kind.FINAL || kind == ReadFailure.Kind.TOO_LARGE;
+  }
+}
