@@ -85,7 +85,7 @@ final class BenchCommand extends MeasuringCommand {
 
   @Override
   Workload workload() {
-    return Workload.load(Home.path("workloads/workloada"), Map.of())
+    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
         .withRecords(extent.seedExperiment ? PointsPlan.SEED_RECORDS : DEFAULT_RECORDS);
   }
 

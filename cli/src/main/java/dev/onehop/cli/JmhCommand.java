@@ -51,7 +51,7 @@ final class JmhCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Path jar = Home.path(JAR);
+    Path jar = InstallationFolder.path(JAR);
     if (!Files.isRegularFile(jar)) {
       throw Failure.usage(
           "no "

@@ -112,7 +112,7 @@ final class LoadOptions {
    * @throws Failure if it can't be read or its properties are invalid
    */
   Workload workload(long usualRecords) {
-    Path file = workload == null ? Home.path("workloads/workloada") : workload;
+    Path file = workload == null ? InstallationFolder.path("workloads/workloada") : workload;
     Workload read = Workload.load(file, properties);
     if (records != null) {
       if (properties.containsKey("recordcount")) {

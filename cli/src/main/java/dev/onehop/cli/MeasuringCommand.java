@@ -42,7 +42,8 @@ abstract class MeasuringCommand extends Subcommand {
 
   /** The workload with the number of records to load. */
   Workload workload() {
-    return Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(DEFAULT_RECORDS);
+    return Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
+        .withRecords(DEFAULT_RECORDS);
   }
 
   /** The clients of each point. */

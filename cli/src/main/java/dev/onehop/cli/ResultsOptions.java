@@ -84,7 +84,7 @@ final class ResultsOptions {
   private <C extends Bench.Cell, P, R extends RunResults> R run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.of(Thread.currentThread())) {
-      RunContext context = RunContext.of(folder, Home.folder(), commandLine);
+      RunContext context = RunContext.of(folder, InstallationFolder.folder(), commandLine);
       Session.Outcome<R> ended = Session.run(bench, source, context, Terminal.detect());
       return end(folder, ended.results(), ended.failure(), bench);
     } finally {

@@ -3,8 +3,8 @@ package dev.onehop.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.onehop.resync.Access;
 import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Credentials;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Outcome;
@@ -241,7 +241,7 @@ final class ResyncRunCommand extends Subcommand {
     }
     return new ResyncPlan(
         // The default authentication database is {@code admin}.
-        Access.of(
+        Credentials.of(
             ClusterUrl.parse(
                 HOSTS_ONLY.matcher(url).replaceFirst("$1/admin$2"),
                 System.getenv("ONEHOP_PASSWORD"),

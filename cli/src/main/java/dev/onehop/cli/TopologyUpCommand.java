@@ -115,7 +115,8 @@ final class TopologyUpCommand extends Subcommand {
   /** The path of a program from the current folder. */
   private static String program(String name) {
     Path current = Path.of("").toAbsolutePath();
-    Path program = Home.folder().toAbsolutePath().normalize().resolve("bin").resolve(name);
+    Path program =
+        InstallationFolder.folder().toAbsolutePath().normalize().resolve("bin").resolve(name);
     return (program.startsWith(current) ? current.relativize(program) : program).toString();
   }
 
@@ -175,7 +176,7 @@ final class TopologyUpCommand extends Subcommand {
     List<String> command = new ArrayList<>();
     command.add("setsid");
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Donehop.home=" + Home.folder());
+    command.add("-Donehop.home=" + InstallationFolder.folder());
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(OneHopCommand.class.getName());
     spec.commandLine().getParseResult().originalArgs().stream()

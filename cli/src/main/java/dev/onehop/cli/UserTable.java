@@ -28,7 +28,8 @@ final class UserTable {
    */
   static int shard(Testbed testbed, long records) {
     Workload workload =
-        Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(records);
+        Workload.load(InstallationFolder.path("workloads/workloada"), Map.of())
+            .withRecords(records);
     List<BsonDocument> splitPoints =
         workload.splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD).stream()
             .map(id -> new BsonDocument("_id", new BsonString(id)))

@@ -44,7 +44,7 @@ final class LockHolder implements AutoCloseable {
    *
    * @throws Failure if the process can't start or can't connect
    */
-  static LockHolder start(Access access, Member member, Duration deadline)
+  static LockHolder start(Credentials access, Member member, Duration deadline)
       throws InterruptedException {
     List<String> command =
         List.of(

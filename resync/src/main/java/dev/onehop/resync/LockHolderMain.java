@@ -71,7 +71,7 @@ public final class LockHolderMain {
     try {
       Task task = new ObjectMapper().readValue(in.readLine(), Task.class);
       Path authority = task.authority() == null ? null : Path.of(task.authority());
-      Member member = new Access(task.url(), authority).member(task.host());
+      Member member = new Credentials(task.url(), authority).member(task.host());
       new LockHolderMain(member, task.deadlineMillis(), out).run(in);
     } catch (IOException | RuntimeException e) {
       out.println(FAILED + Failure.firstLine(e));

@@ -47,7 +47,7 @@ public final class NewMember {
   private static final Pattern STATISTICS =
       Pattern.compile("\"method\":\"(\\w+)\".*\"approxTotalBytesCopied\":(\\d+)");
 
-  private final SetView set;
+  private final ReplicaSetStatus set;
   private final ResyncPlan plan;
   private final Target target;
   private final Progress progress;
@@ -60,7 +60,7 @@ public final class NewMember {
   private String proof = "";
   private long copiedLogically;
 
-  NewMember(SetView set, ResyncPlan plan, Target target, Progress progress) {
+  NewMember(ReplicaSetStatus set, ResyncPlan plan, Target target, Progress progress) {
     this.set = set;
     this.plan = plan;
     this.target = target;

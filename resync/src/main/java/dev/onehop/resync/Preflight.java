@@ -63,11 +63,11 @@ final class Preflight {
    */
   record Checked(Member source, @Nullable DataFolder folder, String version, String byHand) {}
 
-  private final SetView set;
+  private final ReplicaSetStatus set;
   private final ResyncPlan plan;
   private final Progress progress;
 
-  Preflight(SetView set, ResyncPlan plan, Progress progress) {
+  Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     this.set = set;
     this.plan = plan;
     this.progress = progress;
@@ -116,7 +116,7 @@ final class Preflight {
   }
 
   private void requireNoMember(Document config, List<Document> states, Target target) {
-    boolean known = SetView.entry(config, target.host()) != null;
+    boolean known = ReplicaSetStatus.entry(config, target.host()) != null;
     if (known != plan.rebuild()) {
       throw Failure.usage(
           target.host()
@@ -195,7 +195,7 @@ final class Preflight {
           .orElseThrow(
               () -> Failure.usage("the set has no hidden secondary; name a --source to lock"));
     }
-    if (SetView.entry(config, named) == null) {
+    if (ReplicaSetStatus.entry(config, named) == null) {
       throw Failure.usage("--source " + named + " is not a member of the set");
     }
     int state = state(states, named);

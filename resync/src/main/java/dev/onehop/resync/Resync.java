@@ -55,7 +55,7 @@ public final class Resync {
    * @throws Failure if a condition does not hold, before anything was changed; or if a step failed
    */
   public List<Outcome> run() throws InterruptedException {
-    try (SetView set = new SetView(plan.access())) {
+    try (ReplicaSetStatus set = new ReplicaSetStatus(plan.access())) {
       progress.phase("checking");
       Checked checked = new Preflight(set, plan, progress).check();
       long begun = System.nanoTime();
@@ -98,7 +98,7 @@ public final class Resync {
    * Waits until the source has all writes that the primary has now. A member to be rebuilt may have
    * acknowledged any of them.
    */
-  private void awaitSource(SetView set, Member source) throws InterruptedException {
+  private void awaitSource(ReplicaSetStatus set, Member source) throws InterruptedException {
     progress.phase("waiting until " + source.host() + " has the primary's writes");
     BsonTimestamp goal = set.primary().lastWrite();
     long end = System.nanoTime() + plan.patience().toNanos();

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate the expected rate in mebibytes per second; null to measure it
  */
 public record ResyncPlan(
-    Access access,
+    Credentials access,
     ResyncMethod method,
     @Nullable String source,
     @Nullable Path sourceFolder,

@@ -49,7 +49,8 @@ class BenchUrlIT {
           .contains("which router an operation came from", "each shard's share");
       assertThat(results.path("topology").path("rttMillis").path("measured").has("here-127.30.0.1"))
           .isTrue();
-      assertThat(first.out()).contains("Unknown: each shard's share of operations, and the limit: ");
+      assertThat(first.out())
+          .contains("Unknown: each shard's share of operations, and the limit: ");
 
       Ended second = bench(testbed.url(), "second", "--modes", "legacy");
       assertThat(second.exitCode()).isEqualTo(2);

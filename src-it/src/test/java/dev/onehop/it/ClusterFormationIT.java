@@ -329,7 +329,9 @@ class ClusterFormationIT {
     }
     assertThat(linesOfAStart(cache))
         .contains("forming the cluster")
-        .anyMatch(line -> line.startsWith("cannot start with the data of an earlier start: cannot start"));
+        .anyMatch(
+            line ->
+                line.startsWith("cannot start with the data of an earlier start: cannot start"));
     assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
   }
 

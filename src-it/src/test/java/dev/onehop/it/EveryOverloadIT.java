@@ -14,7 +14,7 @@ import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.LocalHits;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.junit.ShardedCluster;
 import dev.onehop.testbed.junit.SharedCluster;
@@ -112,7 +112,7 @@ class EveryOverloadIT {
           Flux.from(call(collection, session, method)).collectList().block(TIMEOUT);
         }
 
-        BesideOwner served = sampling.besideOwner();
+        LocalHits served = sampling.besideOwner();
         assertThat(served.fraction()).hasValue(1.0);
         assertThat(served.sampled()).isGreaterThanOrEqualTo(methods.size());
       }

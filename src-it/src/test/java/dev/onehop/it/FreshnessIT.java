@@ -14,7 +14,7 @@ import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.observation.RoutingObservationContext;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.LocalHits;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.RealTime;
@@ -231,14 +231,14 @@ class FreshnessIT {
       try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
         Instant begin = Instant.now();
         RealTime.pass(Duration.ofSeconds(1));
-        BesideOwner steady = sampling.besideOwner(begin, Instant.now());
+        LocalHits steady = sampling.besideOwner(begin, Instant.now());
         assertThat(steady.fraction()).as("steady state: %s", steady).hasValue(1.0);
 
         testbed.moveRange("it." + name, new BsonDocument("_id", new BsonMinKey()), "shard-ca");
         Instant moved = Instant.now();
         RealTime.pass(within.plusSeconds(3));
 
-        BesideOwner after = sampling.besideOwner(moved.plus(within), Instant.now());
+        LocalHits after = sampling.besideOwner(moved.plus(within), Instant.now());
         assertThat(after.sampled()).isGreaterThan(300);
         assertThat(after.fraction().orElse(0))
             .as("beside the owner from %s after the move on: %s", within, after)

@@ -9,7 +9,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoCredential;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Users;
@@ -62,7 +62,7 @@ class LeastPrivilegeIT {
             mongod.port(),
             address);
     try (ReplicaSet set =
-        new ReplicaSet("it", List.of(server), new Access(RealMongod.administrator(), null))) {
+        new ReplicaSet("it", List.of(server), new Credentials(RealMongod.administrator(), null))) {
       new Users(set).application(USER, password, "ycsb");
     }
   }

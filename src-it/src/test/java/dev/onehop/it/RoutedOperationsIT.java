@@ -20,7 +20,7 @@ import dev.onehop.it.clients.Mode;
 import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.LocalHits;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.evidence.ServerEvidence;
@@ -109,7 +109,7 @@ class RoutedOperationsIT {
       try (RouterSampling sampling = sampling("routed")) {
         everyPointOperation(collection);
 
-        BesideOwner served = seen(sampling);
+        LocalHits served = seen(sampling);
         assertThat(served.fraction()).hasValue(1.0);
         assertThat(served.sampled()).isGreaterThanOrEqualTo(4L * DOCUMENTS);
       }
@@ -366,7 +366,7 @@ class RoutedOperationsIT {
   }
 
   /** Where they were served; for the end of a test, which ends here where nothing shows it. */
-  private static BesideOwner seen(@Nullable RouterSampling sampling) {
+  private static LocalHits seen(@Nullable RouterSampling sampling) {
     Assumptions.assumeTrue(
         sampling != null,
         "all answers were right; where operations were served, a cluster from outside does not show");

@@ -5,8 +5,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
@@ -66,7 +66,7 @@ final class SecuredCluster implements AutoCloseable {
     return new ReplicaSet(
         name,
         List.of(server),
-        new Access(
+        new Credentials(
             RealMongod.administrator(), certificates == null ? null : certificates.trusting()));
   }
 

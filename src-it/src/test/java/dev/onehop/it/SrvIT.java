@@ -9,7 +9,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.routing.OneHop;
-import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.LocalHits;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.junit.ShardedCluster;
 import dev.onehop.testbed.junit.SharedCluster;
@@ -176,14 +176,14 @@ class SrvIT {
     return collection;
   }
 
-  private BesideOwner pointOperations(MongoCollection<Document> collection) {
+  private LocalHits pointOperations(MongoCollection<Document> collection) {
     try (RouterSampling sampling = cluster.evidence(NAME).sampleRouters(1)) {
       for (int i = 0; i < DOCUMENTS; i += 5) {
         assertThat(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)).getMatchedCount())
             .isEqualTo(1);
         assertThat(collection.find(Filters.eq(i)).first()).containsEntry("_id", i);
       }
-      BesideOwner served = sampling.besideOwner();
+      LocalHits served = sampling.besideOwner();
       assertThat(served.sampled()).isGreaterThanOrEqualTo(2 * DOCUMENTS / 5);
       return served;
     }

@@ -11,7 +11,7 @@ import dev.onehop.testbed.internal.docker.Image;
 import dev.onehop.testbed.internal.docker.ServerContainer;
 import dev.onehop.testbed.internal.docker.Subnets;
 import dev.onehop.testbed.internal.link.Callers;
-import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.RunningServer;
 import dev.onehop.testbed.topology.Host;
@@ -141,8 +141,8 @@ final class ContainerPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, Peer> peers() {
-    Map<InetAddress, Peer> peers = new HashMap<>();
+  public Map<InetAddress, ConnectionEnd> peers() {
+    Map<InetAddress, ConnectionEnd> peers = new HashMap<>();
     plan.all().forEach(server -> peers.put(server.listenAddress().getAddress(), server.peer()));
     return peers;
   }
@@ -164,9 +164,9 @@ final class ContainerPlatform implements Platform {
 
   private List<String> command(Server server, boolean standIn) {
     if (standIn) {
-      return Programs.standInRouter(
+      return ServerCommandLines.standInRouter(
           server,
-          Programs.QUICK_COMPILER,
+          ServerCommandLines.QUICK_COMPILER,
           "java",
           System.getProperty("java.class.path"),
           topology.name(),
@@ -179,7 +179,7 @@ final class ContainerPlatform implements Platform {
       command.addAll(List.of("mongos", "--configdb", plan.configDb()));
     } else {
       command.add("mongod");
-      command.addAll(Programs.mongodOptions(server));
+      command.addAll(ServerCommandLines.mongodOptions(server));
       command.addAll(List.of("--dbpath", "/data/db"));
     }
     command.addAll(List.of("--bind_ip_all", "--port", String.valueOf(server.port())));

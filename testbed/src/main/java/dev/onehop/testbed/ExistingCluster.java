@@ -7,9 +7,9 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.evidence.OperationCounts;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,11 +35,11 @@ public final class ExistingCluster implements AutoCloseable {
   private static final int PINGS = 25;
 
   private final ConnectionString url;
-  private final Access access;
+  private final Credentials access;
   private final Cluster cluster;
   private final Admin mongos;
 
-  private ExistingCluster(ConnectionString url, Access access, Cluster cluster, Admin mongos) {
+  private ExistingCluster(ConnectionString url, Credentials access, Cluster cluster, Admin mongos) {
     this.url = url;
     this.access = access;
     this.cluster = cluster;
@@ -57,7 +57,7 @@ public final class ExistingCluster implements AutoCloseable {
    *     {@code config.shards}
    */
   public static ExistingCluster at(ConnectionString url, @Nullable TrustedAuthority authority) {
-    Access access = new Access(null, authority == null ? null : authority.context());
+    Credentials access = new Credentials(null, authority == null ? null : authority.context());
     Cluster cluster = Cluster.through(url, access);
     return new ExistingCluster(url, access, cluster, Admin.of(url, access));
   }

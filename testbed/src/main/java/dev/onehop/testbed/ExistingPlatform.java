@@ -2,13 +2,13 @@ package dev.onehop.testbed;
 
 import dev.onehop.testbed.ExistingServers.Login;
 import dev.onehop.testbed.ServerInfo.RouterKind;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Users;
 import dev.onehop.testbed.internal.link.Callers;
-import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.process.RunningServer;
 import dev.onehop.testbed.topology.Host;
 import dev.onehop.testbed.topology.Topology;
@@ -60,8 +60,8 @@ final class ExistingPlatform implements Platform {
     }
     Server first = plan.routers().get(0);
     // A router listens only after it has found the config servers.
-    Start.awaitListening(first, launch(first));
-    try (Admin router = Admin.of(first, new Access(null, servers.toMongods().tls()))) {
+    TestbedStarter.awaitListening(first, launch(first));
+    try (Admin router = Admin.of(first, new Credentials(null, servers.toMongods().tls()))) {
       BsonDocument hello = router.run("admin", new BsonDocument("hello", new BsonInt32(1)));
       return hello.containsKey("onehopStandIn") ? RouterKind.STAND_IN : RouterKind.MONGOS;
     }
@@ -86,17 +86,17 @@ final class ExistingPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, Peer> peers() {
+  public Map<InetAddress, ConnectionEnd> peers() {
     return Map.of();
   }
 
   @Override
-  public Access access() {
+  public Credentials access() {
     return servers.toMongods();
   }
 
   @Override
-  public Access routerAccess() {
+  public Credentials routerAccess() {
     return servers.toMongoses();
   }
 

@@ -1,7 +1,7 @@
 package dev.onehop.testbed;
 
 import com.mongodb.MongoCredential;
-import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,8 +85,8 @@ public final class ExistingServers {
   }
 
   /** Credentials for config servers and shards. */
-  Access toMongods() {
-    return new Access(
+  Credentials toMongods() {
+    return new Credentials(
         login == null
             ? null
             : MongoCredential.createScramSha256Credential(
@@ -95,8 +95,8 @@ public final class ExistingServers {
   }
 
   /** Credentials for mongoses. */
-  Access toMongoses() {
-    return new Access(
+  Credentials toMongoses() {
+    return new Credentials(
         login == null
             ? null
             : MongoCredential.createCredential(

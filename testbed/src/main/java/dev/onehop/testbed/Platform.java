@@ -1,10 +1,10 @@
 package dev.onehop.testbed;
 
-import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
-import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.process.RunningServer;
 import dev.onehop.testbed.topology.Topology;
 import java.net.InetAddress;
@@ -33,15 +33,15 @@ interface Platform extends AutoCloseable {
    * The addresses from which the servers open connections, as links see them; {@link #launch} adds
    * more. Connections from all other addresses count as the client's.
    */
-  Map<InetAddress, Peer> peers();
+  Map<InetAddress, ConnectionEnd> peers();
 
   /** The testbed's credentials for config servers and shards; none by default. */
-  default Access access() {
-    return Access.OPEN;
+  default Credentials access() {
+    return Credentials.OPEN;
   }
 
   /** The testbed's credentials for routers. */
-  default Access routerAccess() {
+  default Credentials routerAccess() {
     return access();
   }
 

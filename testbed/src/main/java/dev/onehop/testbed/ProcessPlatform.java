@@ -5,7 +5,7 @@ import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.binaries.ServerBinaries;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
-import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.process.HostName;
 import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.ProcFs;
@@ -32,7 +32,7 @@ final class ProcessPlatform implements Platform {
   private final ServerBinaries binaries;
   private final ClusterPlan plan;
   private final RunDirectory directory;
-  private final Programs programs;
+  private final ServerCommandLines programs;
   private final @Nullable FormedData formedData;
   private final boolean formed;
   private final Versions versions;
@@ -48,7 +48,7 @@ final class ProcessPlatform implements Platform {
     this.plan = plan;
     this.directory = directory;
     this.programs =
-        new Programs(
+        new ServerCommandLines(
             binaries,
             directory,
             plan,
@@ -183,11 +183,11 @@ final class ProcessPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, Peer> peers() {
-    Map<InetAddress, Peer> hosts = new HashMap<>();
+  public Map<InetAddress, ConnectionEnd> peers() {
+    Map<InetAddress, ConnectionEnd> hosts = new HashMap<>();
     for (Host host : topology.hosts()) {
       try {
-        hosts.put(InetAddress.getByName(host.address()), Peer.client(host.name()));
+        hosts.put(InetAddress.getByName(host.address()), ConnectionEnd.client(host.name()));
       } catch (UnknownHostException e) {
         throw new IllegalStateException(e); // cannot happen with a literal address
       }

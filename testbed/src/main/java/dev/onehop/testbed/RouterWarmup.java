@@ -9,9 +9,9 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Projections;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import java.net.InetSocketAddress;
@@ -54,10 +54,10 @@ final class RouterWarmup {
 
   private final Cluster cluster;
   private final List<Server> routers;
-  private final Access access;
+  private final Credentials access;
   private final int operations;
 
-  RouterWarmup(Cluster cluster, List<Server> routers, Access access, boolean longRun) {
+  RouterWarmup(Cluster cluster, List<Server> routers, Credentials access, boolean longRun) {
     this.operations = longRun ? OPERATIONS_BEFORE_A_LONG_RUN : OPERATIONS_PER_ROUTER;
     this.cluster = cluster;
     this.access = access;

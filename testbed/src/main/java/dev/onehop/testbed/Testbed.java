@@ -9,8 +9,8 @@ import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.link.Link;
-import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.topology.Host;
 import dev.onehop.testbed.topology.RoundTrips;
 import dev.onehop.testbed.topology.Topology;
@@ -36,7 +36,7 @@ public final class Testbed implements AutoCloseable {
   private static final int LATENCY_WINDOW_MILLIS = 15;
 
   private final Topology topology;
-  private final Run run;
+  private final RunResources run;
   private final Cluster cluster;
   private final ServerInfo server;
   private final Map<String, Duration> startPhases;
@@ -44,7 +44,7 @@ public final class Testbed implements AutoCloseable {
 
   Testbed(
       Topology topology,
-      Run run,
+      RunResources run,
       Cluster cluster,
       ServerInfo server,
       Map<String, Duration> startPhases,
@@ -271,7 +271,7 @@ public final class Testbed implements AutoCloseable {
    * @throws IllegalArgumentException if there is no such host
    */
   public void place(long pid, String host) {
-    run.links().callers().register(pid, Peer.client(topology.host(host).name()));
+    run.links().callers().register(pid, ConnectionEnd.client(topology.host(host).name()));
   }
 
   /**
@@ -510,7 +510,7 @@ public final class Testbed implements AutoCloseable {
      * @throws TestbedException if the start fails; started servers have been stopped again
      */
     public Testbed start() {
-      return new Start(this).start();
+      return new TestbedStarter(this).start();
     }
   }
 }

@@ -57,7 +57,7 @@ final class Check {
    * @throws BarsException if a bar does not have exactly one value for each parameter
    * @throws RunnerException if a benchmark fails
    */
-  List<Verdict> run() throws RunnerException {
+  List<BarResult> run() throws RunnerException {
     int most = bars.stream().mapToInt(Comparison::rounds).max().orElseThrow();
     for (int round = 0; round < most; round++) {
       int now = round;
@@ -65,9 +65,10 @@ final class Check {
           "round " + (round + 1),
           bars.stream().filter(bar -> bar.rounds() > now && !verdict(bar).isCertain()).toList());
     }
-    List<Verdict> verdicts = verdicts();
+    List<BarResult> verdicts = verdicts();
     for (int round = 0; round < MORE_ROUNDS && !allHeld(verdicts); round++) {
-      List<Comparison> broken = verdicts.stream().filter(v -> !v.held()).map(Verdict::bar).toList();
+      List<Comparison> broken =
+          verdicts.stream().filter(v -> !v.held()).map(BarResult::bar).toList();
       run("again", broken);
       verdicts = verdicts();
     }
@@ -79,8 +80,8 @@ final class Check {
     return results.values().stream().map(Check::merged).toList();
   }
 
-  private static boolean allHeld(List<Verdict> verdicts) {
-    return verdicts.stream().allMatch(Verdict::held);
+  private static boolean allHeld(List<BarResult> verdicts) {
+    return verdicts.stream().allMatch(BarResult::held);
   }
 
   private void run(String round, List<Comparison> due) throws RunnerException {
@@ -130,11 +131,11 @@ final class Check {
     return results.iterator().next();
   }
 
-  private List<Verdict> verdicts() {
+  private List<BarResult> verdicts() {
     return bars.stream().map(this::verdict).toList();
   }
 
-  private Verdict verdict(Comparison bar) {
+  private BarResult verdict(Comparison bar) {
     List<RunResult> fast = results.getOrDefault(bar.benchmark(), List.of());
     List<RunResult> base = results.getOrDefault(bar.baseline(), List.of());
     List<Double> ratios = new ArrayList<>();
@@ -143,7 +144,7 @@ final class Check {
       ratios.add(speed(fast.get(i)) / speed(base.get(i)));
       moreBytes.add(bytes(fast.get(i)) - bytes(base.get(i)));
     }
-    return new Verdict(bar, ratios, moreBytes);
+    return new BarResult(bar, ratios, moreBytes);
   }
 
   /** Bytes allocated per operation, over all threads. */

@@ -99,15 +99,15 @@ public final class CheckCommand implements Callable<Integer> {
               err.println(line);
               err.flush();
             });
-    List<Verdict> verdicts = check.run();
-    out.println(Verdict.header());
+    List<BarResult> verdicts = check.run();
+    out.println(BarResult.header());
     verdicts.forEach(verdict -> out.println(verdict.row()));
     if (resultFile != null) {
       write(check, resultFile);
       out.println("Results: " + resultFile);
     }
     out.flush();
-    List<Verdict> broken = verdicts.stream().filter(verdict -> !verdict.held()).toList();
+    List<BarResult> broken = verdicts.stream().filter(verdict -> !verdict.held()).toList();
     if (broken.isEmpty()) {
       return 0;
     }
@@ -117,7 +117,7 @@ public final class CheckCommand implements Callable<Integer> {
             .formatted(
                 broken.size(),
                 verdicts.size(),
-                broken.stream().map(Verdict::complaint).collect(Collectors.joining("; "))));
+                broken.stream().map(BarResult::complaint).collect(Collectors.joining("; "))));
     return BROKEN;
   }
 

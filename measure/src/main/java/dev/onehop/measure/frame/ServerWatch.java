@@ -2,7 +2,7 @@ package dev.onehop.measure.frame;
 
 import dev.onehop.measure.results.Evidence;
 import dev.onehop.testbed.TestbedException;
-import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.LocalHits;
 import dev.onehop.testbed.evidence.OperationCounts;
 import dev.onehop.testbed.evidence.RouterSampling;
 import java.time.Duration;
@@ -71,7 +71,7 @@ final class ServerWatch implements BenchCluster.Watch {
     if (routers == null) {
       return new Evidence(shares.shares(fromNanos, toNanos), null, null);
     }
-    BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
+    LocalHits beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
         // With few operations per second, interpolated counts would consist mostly of the warm-up.
         samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),

@@ -62,7 +62,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private final Random random;
   private @Nullable Path folder;
   private @Nullable Path parent;
-  private @Nullable BenchSet set;
+  private @Nullable BenchReplicaSet set;
   private @Nullable ServerFacts server;
   private Set<Path> ofData = Set.of();
   private int nextWrite;
@@ -98,7 +98,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   public void prepare(Session session) throws IOException, InterruptedException {
     Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);
     folder = folder();
-    set = new BenchSet(mongod, folder, plan.oplogMebibytes(), session::serverDied);
+    set = new BenchReplicaSet(mongod, folder, plan.oplogMebibytes(), session::serverDied);
     session.progress().phase("starting a replica set");
     set.start();
     server = facts(set);
@@ -117,14 +117,14 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
     double free = store.getUsableSpace() / 1048576.0;
     if (free < needed) {
-      BenchSet.delete(made);
+      BenchReplicaSet.delete(made);
       throw Failure.usage(
           "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(made, free, needed));
     }
     return made;
   }
 
-  private static ServerFacts facts(BenchSet set) {
+  private static ServerFacts facts(BenchReplicaSet set) {
     Document compatibility =
         set.primary()
             .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
@@ -151,7 +151,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
 
   @Override
   public List<ResyncCell> measure(Load load, Session session) throws InterruptedException {
-    BenchSet members = Objects.requireNonNull(set);
+    BenchReplicaSet members = Objects.requireNonNull(set);
     Progress progress = session.progress();
     loads++;
     Written written = write(members, load, progress);
@@ -171,7 +171,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return cells;
   }
 
-  private Written write(BenchSet set, Load load, Progress progress) throws InterruptedException {
+  private Written write(BenchReplicaSet set, Load load, Progress progress) throws InterruptedException {
     drop(set);
     long bytes = (long) load.mebibytes() << 20;
     long written = 0;
@@ -208,7 +208,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   }
 
   /** Drops the data, and waits until its files are deleted, because they would be copied. */
-  private void drop(BenchSet set) throws InterruptedException {
+  private void drop(BenchReplicaSet set) throws InterruptedException {
     DataFolder files = set.sourceFolder();
     set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
     set.await(
@@ -234,8 +234,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     private final List<Double> seconds = new ArrayList<>();
     private final List<Double> locked = new ArrayList<>();
     private final List<Double> moved = new ArrayList<>();
-    private final Meanwhile.Latencies reads = new Meanwhile.Latencies();
-    private final Meanwhile.Latencies writes = new Meanwhile.Latencies();
+    private final ForegroundLoad.Latencies reads = new ForegroundLoad.Latencies();
+    private final ForegroundLoad.Latencies writes = new ForegroundLoad.Latencies();
     private boolean proved = true;
     private boolean equal = true;
     private boolean shared;
@@ -249,14 +249,14 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return within == null || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
   }
 
-  private void run(BenchSet set, ResyncMethod method, Runs runs) throws InterruptedException {
+  private void run(BenchReplicaSet set, ResyncMethod method, Runs runs) throws InterruptedException {
     Target target = set.newTarget();
     ProcessHandle process = null;
     try {
       int first = nextWrite;
       Outcome outcome;
-      Meanwhile meanwhile =
-          new Meanwhile(set.primary(), set.source(), first, runs.writes, runs.reads);
+      ForegroundLoad meanwhile =
+          new ForegroundLoad(set.primary(), set.source(), first, runs.writes, runs.reads);
       try {
         outcome = new Resync(plan(set, method, target), Progress.silent(), meanwhile).run().get(0);
         process = Objects.requireNonNull(outcome.process());
@@ -269,7 +269,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
       try (Member made = set.access().member(target.host())) {
         set.awaitCaughtUp(made);
         runs.lost += meanwhile.lostOn(made);
-        runs.equal &= set.isEqual(made, List.of(DATABASE, Meanwhile.DATABASE));
+        runs.equal &= set.isEqual(made, List.of(DATABASE, ForegroundLoad.DATABASE));
       }
       runs.seconds.add(seconds(outcome.total()));
       runs.moved.add((double) outcome.bytes());
@@ -285,7 +285,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     }
   }
 
-  private static ResyncPlan plan(BenchSet set, ResyncMethod method, Target target) {
+  private static ResyncPlan plan(BenchReplicaSet set, ResyncMethod method, Target target) {
     return new ResyncPlan(
         set.access(),
         method,
@@ -369,6 +369,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (set != null) {
       set.close();
     }
-    Stream.of(folder, parent).filter(Objects::nonNull).forEach(BenchSet::delete);
+    Stream.of(folder, parent).filter(Objects::nonNull).forEach(BenchReplicaSet::delete);
   }
 }

@@ -86,7 +86,7 @@ public final class RouterSampling implements AutoCloseable {
   }
 
   /** The sample so far. */
-  public BesideOwner besideOwner() {
+  public LocalHits besideOwner() {
     return besideOwner(started, Instant.now());
   }
 
@@ -96,7 +96,7 @@ public final class RouterSampling implements AutoCloseable {
    * @param from by this machine's clock, to the millisecond, inclusive
    * @param to likewise
    */
-  public BesideOwner besideOwner(Instant from, Instant to) {
+  public LocalHits besideOwner(Instant from, Instant to) {
     SortedMap<String, Long> sample = new TreeMap<>();
     long beside = 0;
     for (ReplicaSet shard : cluster.shards()) {
@@ -127,7 +127,7 @@ public final class RouterSampling implements AutoCloseable {
       }
       sample.put(shard.name(), sampled);
     }
-    return new BesideOwner(new OperationCounts(sample), beside);
+    return new LocalHits(new OperationCounts(sample), beside);
   }
 
   private static String withoutPort(String client) {

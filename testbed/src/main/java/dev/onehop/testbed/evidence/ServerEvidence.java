@@ -6,9 +6,9 @@ import com.mongodb.client.model.Projections;
 import dev.onehop.core.table.ChunkVersion;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
@@ -47,12 +47,16 @@ public final class ServerEvidence {
   private final Topology topology;
   private final Cluster cluster;
   private final List<Server> routers;
-  private final Access access;
+  private final Credentials access;
   private final String namespace;
 
   /** For the testbed itself; see {@link dev.onehop.testbed.Testbed#evidence}. */
   public ServerEvidence(
-      Topology topology, Cluster cluster, List<Server> routers, Access access, String namespace) {
+      Topology topology,
+      Cluster cluster,
+      List<Server> routers,
+      Credentials access,
+      String namespace) {
     this.topology = topology;
     this.cluster = cluster;
     this.routers = List.copyOf(routers);

@@ -22,7 +22,7 @@ final class RouterServer {
   /**
    * @param failures the fail point that clients can set; null for none
    */
-  RouterServer(MongosRouter router, Registration registration, @Nullable FailCommand failures) {
+  RouterServer(MongosRouter router, MongosHeartbeat registration, @Nullable FailCommand failures) {
     this.router = router;
     this.local = new LocalCommands(registration);
     this.failures = failures;

@@ -86,7 +86,7 @@ public final class StandInRouter {
                 ways(options.getOrDefault(LOCAL, "")),
                 REFRESH_INTERVAL),
             Boolean.parseBoolean(options.get(WAITING_STREAMS)));
-    Registration registration = new Registration(router, advertised);
+    MongosHeartbeat registration = new MongosHeartbeat(router, advertised);
     Mono<Void> ready =
         registration
             .announce()

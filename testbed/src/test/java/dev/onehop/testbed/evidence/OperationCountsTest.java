@@ -26,8 +26,8 @@ class OperationCountsTest {
 
   @Test
   void anEmptySampleHasNoFraction() {
-    assertThat(new BesideOwner(counts(Map.of("a", 0L)), 0).fraction()).isEmpty();
-    assertThat(new BesideOwner(counts(Map.of("a", 3L, "b", 1L)), 2).fraction()).hasValue(0.5);
+    assertThat(new LocalHits(counts(Map.of("a", 0L)), 0).fraction()).isEmpty();
+    assertThat(new LocalHits(counts(Map.of("a", 3L, "b", 1L)), 2).fraction()).hasValue(0.5);
   }
 
   private static OperationCounts counts(Map<String, Long> counts) {

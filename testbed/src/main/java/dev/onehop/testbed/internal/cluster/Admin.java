@@ -39,19 +39,20 @@ public final class Admin implements AutoCloseable {
   }
 
   /** Connects to a server, bypassing its link. */
-  public static Admin of(Server server, Access access) {
+  public static Admin of(Server server, Credentials access) {
     return new Admin(server.name(), MongoClients.create(settings(server, access).build()));
   }
 
   /** Settings for connections to a server, bypassing its link. */
-  public static MongoClientSettings.Builder settings(Server server, Access access) {
+  public static MongoClientSettings.Builder settings(Server server, Credentials access) {
     MongoClientSettings.Builder settings = MongoClientSettings.builder();
     applyTo(settings, server, access);
     return settings;
   }
 
   /** Changes existing settings to connect to a server, bypassing its link. */
-  public static void applyTo(MongoClientSettings.Builder settings, Server server, Access access) {
+  public static void applyTo(
+      MongoClientSettings.Builder settings, Server server, Credentials access) {
     settings
         .applicationName(APPLICATION)
         .applyToClusterSettings(
@@ -72,13 +73,13 @@ public final class Admin implements AutoCloseable {
   }
 
   /** Connects to a cluster's mongoses. */
-  public static Admin of(ConnectionString url, Access access) {
+  public static Admin of(ConnectionString url, Credentials access) {
     return new Admin(
         String.join(",", url.getHosts()), MongoClients.create(settings(url, access).build()));
   }
 
   /** Connects to one mongos, with the other options of the cluster's URL. */
-  public static Admin ofOne(ConnectionString url, Access access, String host, int port) {
+  public static Admin ofOne(ConnectionString url, Credentials access, String host, int port) {
     ClusterSettings there =
         ClusterSettings.builder()
             .mode(ClusterConnectionMode.SINGLE)
@@ -90,7 +91,7 @@ public final class Admin implements AutoCloseable {
     return new Admin(host + ":" + port, MongoClients.create(settings.build()));
   }
 
-  private static MongoClientSettings.Builder settings(ConnectionString url, Access access) {
+  private static MongoClientSettings.Builder settings(ConnectionString url, Credentials access) {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applyToClusterSettings(cluster -> cluster.serverSelectionTimeout(10, TimeUnit.SECONDS))

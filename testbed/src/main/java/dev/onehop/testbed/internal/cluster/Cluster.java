@@ -60,7 +60,7 @@ public final class Cluster implements AutoCloseable {
    * @param access credentials in addition to the URL's
    * @throws TestbedException if the server is no mongos, or does not reply
    */
-  public static Cluster through(ConnectionString url, Access access) {
+  public static Cluster through(ConnectionString url, Credentials access) {
     Admin mongos = Admin.of(url, access);
     try {
       BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
@@ -114,7 +114,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   private static Admin open(Server server) {
-    return Admin.of(server, Access.OPEN);
+    return Admin.of(server, Credentials.OPEN);
   }
 
   /** Forms one cluster of the initiated replica sets. */

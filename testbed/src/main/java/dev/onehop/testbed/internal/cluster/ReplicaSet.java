@@ -28,7 +28,7 @@ public final class ReplicaSet implements AutoCloseable {
    * @param members at least one; all must be listening
    * @param access the credentials for the members
    */
-  public ReplicaSet(String name, List<Server> members, Access access) {
+  public ReplicaSet(String name, List<Server> members, Credentials access) {
     this(name, members, member -> Admin.of(member, access));
   }
 

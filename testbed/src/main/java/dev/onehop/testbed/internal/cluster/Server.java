@@ -1,7 +1,7 @@
 package dev.onehop.testbed.internal.cluster;
 
 import dev.onehop.testbed.evidence.Traffic;
-import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.topology.Host;
 import java.net.InetSocketAddress;
 
@@ -32,8 +32,8 @@ public record Server(
   }
 
   /** The server as an end of a link. */
-  public Peer peer() {
-    return new Peer(
+  public ConnectionEnd peer() {
+    return new ConnectionEnd(
         host.name(),
         switch (role) {
           case CONFIG -> Traffic.Party.CONFIG;

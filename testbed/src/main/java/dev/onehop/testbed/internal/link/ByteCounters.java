@@ -9,12 +9,12 @@ import java.util.function.UnaryOperator;
 
 /** Counts the bytes that links carry, by sender and receiver. Thread-safe. */
 final class ByteCounters {
-  private record Way(Peer from, Peer to) {}
+  private record Way(ConnectionEnd from, ConnectionEnd to) {}
 
   private final Map<Way, LongAdder> counters = new ConcurrentHashMap<>();
 
   /** The counter of one direction. */
-  LongAdder of(Peer from, Peer to) {
+  LongAdder of(ConnectionEnd from, ConnectionEnd to) {
     return counters.computeIfAbsent(new Way(from, to), way -> new LongAdder());
   }
 

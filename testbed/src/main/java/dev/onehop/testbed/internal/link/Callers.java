@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Callers implements AutoCloseable {
   private record Question(
-      InetSocketAddress caller, InetSocketAddress link, CompletableFuture<Peer> answer) {}
+      InetSocketAddress caller, InetSocketAddress link, CompletableFuture<ConnectionEnd> answer) {}
 
   private record Ends(InetSocketAddress local, InetSocketAddress remote) {}
 
-  private final Map<InetAddress, Peer> byAddress;
-  private final Peer unknown;
-  private final Map<Long, Peer> byPid = new ConcurrentHashMap<>();
+  private final Map<InetAddress, ConnectionEnd> byAddress;
+  private final ConnectionEnd unknown;
+  private final Map<Long, ConnectionEnd> byPid = new ConcurrentHashMap<>();
   private final LinkedBlockingQueue<Question> questions = new LinkedBlockingQueue<>();
   private final Thread worker;
 
@@ -38,7 +38,7 @@ public final class Callers implements AutoCloseable {
    *     registered: a server may open its connections from its host's address
    * @param unknown the peer of connections from all other processes
    */
-  public Callers(Map<InetAddress, Peer> byAddress, Peer unknown) {
+  public Callers(Map<InetAddress, ConnectionEnd> byAddress, ConnectionEnd unknown) {
     this.byAddress = Map.copyOf(byAddress);
     this.unknown = unknown;
     this.worker = new Thread(this::answerAll, "onehop-link-callers");
@@ -47,7 +47,7 @@ public final class Callers implements AutoCloseable {
   }
 
   /** Registers a process with its kind and host. */
-  public void register(long pid, Peer peer) {
+  public void register(long pid, ConnectionEnd peer) {
     byPid.put(pid, peer);
   }
 
@@ -58,8 +58,8 @@ public final class Callers implements AutoCloseable {
    * @param link the accepting end
    * @return never completed exceptionally
    */
-  CompletableFuture<Peer> callerOf(InetSocketAddress caller, InetSocketAddress link) {
-    @Nullable Peer known = byAddress.get(caller.getAddress());
+  CompletableFuture<ConnectionEnd> callerOf(InetSocketAddress caller, InetSocketAddress link) {
+    @Nullable ConnectionEnd known = byAddress.get(caller.getAddress());
     if (known != null && byPid.isEmpty()) {
       return CompletableFuture.completedFuture(known);
     }
@@ -97,8 +97,8 @@ public final class Callers implements AutoCloseable {
       for (Question question : batch) {
         long inode = inodes.getOrDefault(new Ends(question.caller(), question.link()), 0L);
         @Nullable Long pid = owners.get(inode);
-        @Nullable Peer peer = pid == null ? null : byPid.get(pid);
-        Peer otherwise = byAddress.getOrDefault(question.caller().getAddress(), unknown);
+        @Nullable ConnectionEnd peer = pid == null ? null : byPid.get(pid);
+        ConnectionEnd otherwise = byAddress.getOrDefault(question.caller().getAddress(), unknown);
         question.answer().complete(peer == null ? otherwise : peer);
       }
     }

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  */
 public final class Link {
   private final Links links;
-  private final Peer at;
+  private final ConnectionEnd at;
   private final InetSocketAddress advertised;
   private final InetSocketAddress server;
   private final ChannelGroup callers = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -31,7 +31,7 @@ public final class Link {
   private volatile boolean blocked;
   private volatile long furtherNanos;
 
-  Link(Links links, Peer at, InetSocketAddress advertised, InetSocketAddress server) {
+  Link(Links links, ConnectionEnd at, InetSocketAddress advertised, InetSocketAddress server) {
     this.links = links;
     this.at = at;
     this.advertised = advertised;
@@ -133,7 +133,7 @@ public final class Link {
     }
   }
 
-  private void connect(LinkConnection connection, Channel caller, Peer from) {
+  private void connect(LinkConnection connection, Channel caller, ConnectionEnd from) {
     LongSupplier oneWayNanos = () -> links.oneWayNanos(from.host(), at.host()) + furtherNanos;
     Bootstrap onward =
         new Bootstrap()

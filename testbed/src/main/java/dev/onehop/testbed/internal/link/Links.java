@@ -50,7 +50,7 @@ public final class Links implements AutoCloseable {
    * @param advertised the address to listen on
    * @param server the server's real address
    */
-  public Link open(Peer at, InetSocketAddress advertised, InetSocketAddress server) {
+  public Link open(ConnectionEnd at, InetSocketAddress advertised, InetSocketAddress server) {
     Link link = new Link(this, at, advertised, server);
     links.add(link);
     return link;

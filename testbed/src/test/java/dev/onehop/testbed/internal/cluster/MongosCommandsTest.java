@@ -63,7 +63,7 @@ class MongosCommandsTest {
             .syncUninterruptibly()
             .channel();
     int port = ((InetSocketAddress) listener.localAddress()).getPort();
-    admin = Admin.of(new ConnectionString("mongodb://127.0.0.1:" + port), Access.OPEN);
+    admin = Admin.of(new ConnectionString("mongodb://127.0.0.1:" + port), Credentials.OPEN);
     mongos = new MongosCommands(admin, databases::get);
   }
 

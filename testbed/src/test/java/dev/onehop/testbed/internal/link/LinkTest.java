@@ -49,7 +49,7 @@ class LinkTest {
   private static final InetAddress FAR_HOST = Loopback.ip(42, 2, 1);
   private static final InetAddress SERVER_HOST = Loopback.ip(42, 3, 1);
 
-  private static final Peer SERVER = new Peer("server", Traffic.Party.SHARD);
+  private static final ConnectionEnd SERVER = new ConnectionEnd("server", Traffic.Party.SHARD);
 
   @Parameter String transport;
 
@@ -71,8 +71,8 @@ class LinkTest {
         Map.of("near", NEAR_HOST, "far", FAR_HOST, "server", SERVER_HOST);
     Callers callers =
         new Callers(
-            Map.of(NEAR_HOST, Peer.client("near"), FAR_HOST, Peer.client("far")),
-            Peer.client("near"));
+            Map.of(NEAR_HOST, ConnectionEnd.client("near"), FAR_HOST, ConnectionEnd.client("far")),
+            ConnectionEnd.client("near"));
     links =
         new Links(
             hosts,
@@ -123,7 +123,7 @@ class LinkTest {
                     .formatted(SERVER_HOST.getHostAddress(), link.advertised().getPort()))
             .start();
     resources.add(process::destroyForcibly);
-    links.callers().register(process.pid(), Peer.client("far"));
+    links.callers().register(process.pid(), ConnectionEnd.client("far"));
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
     assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
@@ -134,7 +134,9 @@ class LinkTest {
   /** A stand-in router opens its connections from its host's address. */
   @Test
   void aProcessThatIsKnownCountsForMoreThanItsAddress() throws IOException {
-    links.callers().register(ProcessHandle.current().pid(), new Peer("far", Traffic.Party.ROUTER));
+    links
+        .callers()
+        .register(ProcessHandle.current().pid(), new ConnectionEnd("far", Traffic.Party.ROUTER));
     assertThat(echoTime(connect(NEAR_HOST))).isPositive();
     assertThat(links.traffic(host -> host).bytes())
         .containsEntry(

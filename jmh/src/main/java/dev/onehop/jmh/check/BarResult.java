@@ -12,9 +12,9 @@ import java.util.Map;
  * @param ratios the benchmark's speed divided by the baseline's, per round
  * @param moreBytes the additional bytes per operation that the benchmark allocated, per round
  */
-record Verdict(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
+record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
-  Verdict {
+  BarResult {
     ratios = List.copyOf(ratios);
     moreBytes = List.copyOf(moreBytes);
   }

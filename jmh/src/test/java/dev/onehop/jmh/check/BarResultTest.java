@@ -8,27 +8,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class VerdictTest {
+class BarResultTest {
   private static final Iterations SHORT = new Iterations(1, 1);
 
-  private static Verdict verdict(double atLeast, Double... ratios) {
+  private static BarResult verdict(double atLeast, Double... ratios) {
     return ofRounds(1, atLeast, ratios);
   }
 
-  private static Verdict ofRounds(int rounds, double atLeast, Double... ratios) {
+  private static BarResult ofRounds(int rounds, double atLeast, Double... ratios) {
     return measured(rounds, null, 1e9, atLeast, ratios);
   }
 
-  private static Verdict frugal(
+  private static BarResult frugal(
       @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     return measured(1, moreBytes, bytes, atLeast, ratios);
   }
 
-  private static Verdict measured(
+  private static BarResult measured(
       int rounds, @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
     Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
-    return new Verdict(
+    return new BarResult(
         new Comparison("thing", fast, base, atLeast, moreBytes, rounds),
         List.of(ratios),
         List.of(bytes, bytes, bytes));

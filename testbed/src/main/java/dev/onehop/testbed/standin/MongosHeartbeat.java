@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
  * The router's entry in {@code config.mongos}, written every ten seconds as mongos does, and marked
  * as a stand-in.
  */
-final class Registration implements RouterIdentity {
-  private static final Logger log = LoggerFactory.getLogger(Registration.class);
+final class MongosHeartbeat implements RouterIdentity {
+  private static final Logger log = LoggerFactory.getLogger(MongosHeartbeat.class);
   private static final int WIRE_VERSION_6_0 = 17;
   private static final Duration INTERVAL = Duration.ofSeconds(10);
 
@@ -32,7 +32,7 @@ final class Registration implements RouterIdentity {
   private final Instant started = Instant.now();
   private volatile String serverVersion = "";
 
-  Registration(MongosRouter router, ServerAddressName advertised) {
+  MongosHeartbeat(MongosRouter router, ServerAddressName advertised) {
     this.router = router;
     this.advertised = advertised;
   }

@@ -2,7 +2,7 @@ package dev.onehop.measure.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoDatabase;
-import dev.onehop.resync.Access;
+import dev.onehop.resync.Credentials;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Member;
@@ -27,7 +27,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 
 /** A replica set on this machine: a primary, and a hidden secondary whose files are copied. */
-final class BenchSet implements AutoCloseable {
+final class BenchReplicaSet implements AutoCloseable {
 
   static final String NAME = "resync";
 
@@ -48,7 +48,7 @@ final class BenchSet implements AutoCloseable {
    * @param oplogMebibytes how large oplogs are
    * @param died takes the message of a server that ends by itself
    */
-  BenchSet(Path mongod, Path folder, int oplogMebibytes, Consumer<String> died) {
+  BenchReplicaSet(Path mongod, Path folder, int oplogMebibytes, Consumer<String> died) {
     this.mongod = mongod;
     this.folder = folder;
     this.oplogMebibytes = oplogMebibytes;
@@ -107,8 +107,8 @@ final class BenchSet implements AutoCloseable {
     }
   }
 
-  Access access() {
-    return new Access("mongodb://" + hosts.get(0) + "/admin", null);
+  Credentials access() {
+    return new Credentials("mongodb://" + hosts.get(0) + "/admin", null);
   }
 
   Member primary() {

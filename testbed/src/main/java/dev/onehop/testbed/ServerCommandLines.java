@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The command lines of the servers of a run, with settings for many servers on a small machine. */
-final class Programs {
+final class ServerCommandLines {
   private static final String STAND_IN_ROUTER = "dev.onehop.testbed.standin.StandInRouter";
   private static final String CACHE_GB = "0.25"; // The smallest cache that WiredTiger accepts.
   private static final String OPLOG_MB = "256";
@@ -38,7 +38,7 @@ final class Programs {
    * @param waitingStreams whether change streams of stand-in routers wait as a mongos' streams do
    * @param noopSeconds interval of the no-op writes of idle servers; null for the servers' default
    */
-  Programs(
+  ServerCommandLines(
       ServerBinaries binaries,
       RunDirectory directory,
       ClusterPlan plan,

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The resources that a run must release at its end: servers, links, and the resources of the
  * platform. Registers itself to be closed with the JVM. Thread-safe.
  */
-final class Run implements AutoCloseable {
+final class RunResources implements AutoCloseable {
   /**
    * Ctrl-C reaches the servers as soon as this process. Their end then does not count as a failure.
    */
@@ -41,7 +41,7 @@ final class Run implements AutoCloseable {
   private boolean closing;
   private @Nullable ProcessFailure failure;
 
-  Run(Platform platform, Links links) {
+  RunResources(Platform platform, Links links) {
     this.platform = platform;
     this.links = links;
     try {
@@ -115,7 +115,7 @@ final class Run implements AutoCloseable {
     synchronized (this) {
       servers.remove(killed);
     }
-    Start.awaitListening(killed.server(), start(killed.server(), links.callers()));
+    TestbedStarter.awaitListening(killed.server(), start(killed.server(), links.callers()));
   }
 
   private synchronized Started find(String advertised) {

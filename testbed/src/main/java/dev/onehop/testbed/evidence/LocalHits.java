@@ -8,7 +8,7 @@ import java.util.OptionalDouble;
  * @param sample the operations of the sample
  * @param beside the number of them that came from a near router
  */
-public record BesideOwner(OperationCounts sample, long beside) {
+public record LocalHits(OperationCounts sample, long beside) {
 
   /** The number of operations of the sample. */
   public long sampled() {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The URL, user and trusted certificates for connections to the members of a replica set. Never
  * shown, because it contains the password. Immutable.
  */
-public final class Access {
+public final class Credentials {
 
   private static final int CONNECT_SECONDS = 5;
 
@@ -28,14 +28,14 @@ public final class Access {
    * @param authority PEM file of the trusted certificate authority; null for the JVM's default
    *     trust store
    */
-  public Access(String url, @Nullable Path authority) {
+  public Credentials(String url, @Nullable Path authority) {
     this.url = url;
     this.authority = authority;
   }
 
   /** Credentials from a URL that a user gave. */
-  public static Access of(ClusterUrl url) {
-    return new Access(url.secret(), url.authority());
+  public static Credentials of(ClusterUrl url) {
+    return new Credentials(url.secret(), url.authority());
   }
 
   String secret() {

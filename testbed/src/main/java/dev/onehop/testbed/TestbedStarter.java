@@ -1,14 +1,14 @@
 package dev.onehop.testbed;
 
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Credentials;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Waiting;
 import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.link.ConnectionEnd;
 import dev.onehop.testbed.internal.link.Links;
-import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.RunningServer;
 import dev.onehop.testbed.topology.Host;
 import dev.onehop.testbed.topology.Topology;
@@ -33,7 +33,7 @@ import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
 /** One start of a testbed, from finding the binaries to a ready cluster. */
-final class Start {
+final class TestbedStarter {
   private static final Duration SERVER_READY = Duration.ofSeconds(60);
 
   private final Testbed.Builder options;
@@ -41,7 +41,7 @@ final class Start {
   private long phaseBegan = System.nanoTime();
   private boolean serversFailed;
 
-  Start(Testbed.Builder options) {
+  TestbedStarter(Testbed.Builder options) {
     this.options = options;
   }
 
@@ -64,10 +64,10 @@ final class Start {
 
   private Testbed start(Platform platform) {
     Topology topology = platform.topology();
-    Callers callers = new Callers(platform.peers(), Peer.client(topology.client().name()));
-    Run run;
+    Callers callers = new Callers(platform.peers(), ConnectionEnd.client(topology.client().name()));
+    RunResources run;
     try {
-      run = new Run(platform, links(topology, callers));
+      run = new RunResources(platform, links(topology, callers));
     } catch (RuntimeException e) {
       platform.close();
       throw e;
@@ -104,7 +104,7 @@ final class Start {
         callers);
   }
 
-  private Cluster startServers(Run run, Callers callers) {
+  private Cluster startServers(RunResources run, Callers callers) {
     ClusterPlan plan = run.plan();
     Platform platform = run.platform();
     options.progress.accept(
@@ -121,10 +121,10 @@ final class Start {
         run.links().open(server.peer(), server.advertisedAddress(), server.listenAddress());
       }
     }
-    mongods.forEach(Start::awaitListening);
+    mongods.forEach(TestbedStarter::awaitListening);
     phaseDone("mongod processes");
 
-    Access access = platform.access();
+    Credentials access = platform.access();
     ReplicaSet config = new ReplicaSet(ClusterPlan.CONFIG_SET, plan.config(), access);
     List<ReplicaSet> shards =
         plan.shards().stream()
@@ -157,7 +157,8 @@ final class Start {
         boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
         if (mongos) {
           routers.forEach(
-              Start::awaitListening); // the mongos takes the commands that form the cluster
+              TestbedStarter
+                  ::awaitListening); // the mongos takes the commands that form the cluster
         }
         cluster =
             new Cluster(
@@ -173,7 +174,7 @@ final class Start {
         inParallel(config, shards, ReplicaSet::checkpoint);
       }
       phaseDone("sharded cluster");
-      routers.forEach(Start::awaitListening);
+      routers.forEach(TestbedStarter::awaitListening);
       phaseDone("routers");
       return cluster;
     } catch (RuntimeException e) {
@@ -208,7 +209,8 @@ final class Start {
   }
 
   /** In parallel, because a container takes a second to start. */
-  private static Map<Server, RunningServer> launch(List<Server> servers, Run run, Callers callers) {
+  private static Map<Server, RunningServer> launch(
+      List<Server> servers, RunResources run, Callers callers) {
     Map<Server, RunningServer> started = new LinkedHashMap<>();
     Map<Server, CompletableFuture<RunningServer>> starting = new LinkedHashMap<>();
     ExecutorService threads = Executors.newCachedThreadPool();

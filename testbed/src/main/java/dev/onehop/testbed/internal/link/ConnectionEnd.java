@@ -8,9 +8,9 @@ import dev.onehop.testbed.evidence.Traffic;
  * @param host name of its host
  * @param party its kind
  */
-public record Peer(String host, Traffic.Party party) {
+public record ConnectionEnd(String host, Traffic.Party party) {
   /** An application on a host. */
-  public static Peer client(String host) {
-    return new Peer(host, Traffic.Party.CLIENT);
+  public static ConnectionEnd client(String host) {
+    return new ConnectionEnd(host, Traffic.Party.CLIENT);
   }
 }

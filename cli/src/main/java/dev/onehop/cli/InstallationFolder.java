@@ -3,9 +3,9 @@ package dev.onehop.cli;
 import java.nio.file.Path;
 
 /** The folder of OneHop's sources or distribution, set by the launcher. */
-final class Home {
+final class InstallationFolder {
 
-  private Home() {}
+  private InstallationFolder() {}
 
   static Path folder() {
     return Path.of(System.getProperty("onehop.home", "."));

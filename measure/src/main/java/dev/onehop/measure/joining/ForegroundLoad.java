@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The load of applications while a member is added: one thread writes to the primary, one reads
  * from the source. Latencies while the source is locked are counted separately.
  */
-final class Meanwhile implements Resync.Listener, AutoCloseable {
+final class ForegroundLoad implements Resync.Listener, AutoCloseable {
 
   static final String DATABASE = "meanwhile";
 
@@ -54,7 +54,7 @@ final class Meanwhile implements Resync.Listener, AutoCloseable {
    * @param ofWrites records the writes' latencies
    * @param ofReads records the reads' latencies
    */
-  Meanwhile(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
+  ForegroundLoad(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
     this.writes = primary.client().getDatabase(DATABASE).getCollection("writes");
     this.reads =
         source

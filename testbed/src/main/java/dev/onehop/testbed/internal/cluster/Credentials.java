@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param credential the user and password, or null without access control
  * @param tls the trusted certificates, or null for plain connections
  */
-public record Access(@Nullable MongoCredential credential, @Nullable SSLContext tls) {
+public record Credentials(@Nullable MongoCredential credential, @Nullable SSLContext tls) {
   /** Neither access control nor TLS. */
-  public static final Access OPEN = new Access(null, null);
+  public static final Credentials OPEN = new Credentials(null, null);
 
   void applyTo(MongoClientSettings.Builder settings) {
     if (credential != null) {

@@ -10,9 +10,9 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /** The configuration and state of a replica set, and a connection to each member in use. */
-final class SetView implements AutoCloseable {
+final class ReplicaSetStatus implements AutoCloseable {
 
-  private final Access access;
+  private final Credentials access;
   private final Map<String, Member> members = new HashMap<>();
   private final Map<String, Member> strangers = new HashMap<>();
   private String primary;
@@ -22,7 +22,7 @@ final class SetView implements AutoCloseable {
    *
    * @throws Failure if no host of the URL is a member of a set with a primary
    */
-  SetView(Access access) {
+  ReplicaSetStatus(Credentials access) {
     this.access = access;
     this.primary = "";
     try {
