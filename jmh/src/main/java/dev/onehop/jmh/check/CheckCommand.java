@@ -39,13 +39,13 @@ public final class CheckCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "PATTERN",
-      description = "Only bars in whose name this regular expression is found.")
+      description = "Check only bars whose name contains this regular expression.")
   private @Nullable Pattern pattern;
 
   @Option(
       names = "-rff",
       paramLabel = "FILE",
-      description = "Write what was measured there, as JSON in JMH's own format.")
+      description = "Write the results to this file, as JSON in JMH's own format.")
   private @Nullable Path resultFile;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")
