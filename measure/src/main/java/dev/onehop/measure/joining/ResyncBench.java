@@ -171,7 +171,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return cells;
   }
 
-  private Written write(BenchReplicaSet set, Load load, Progress progress) throws InterruptedException {
+  private Written write(BenchReplicaSet set, Load load, Progress progress)
+      throws InterruptedException {
     drop(set);
     long bytes = (long) load.mebibytes() << 20;
     long written = 0;
@@ -249,7 +250,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return within == null || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
   }
 
-  private void run(BenchReplicaSet set, ResyncMethod method, Runs runs) throws InterruptedException {
+  private void run(BenchReplicaSet set, ResyncMethod method, Runs runs)
+      throws InterruptedException {
     Target target = set.newTarget();
     ProcessHandle process = null;
     try {
