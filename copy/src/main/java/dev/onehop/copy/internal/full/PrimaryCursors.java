@@ -1,0 +1,254 @@
+package dev.onehop.copy.internal.full;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cluster.VersionFormat;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Cursors at the primaries of the shards that have a part of a collection, each opened with a shard
+ * version. Only the primary knows of its cursors, and keeps for them what has moved away. Another
+ * primary may remove that, and a cursor of the one before would not tell. So what was read counts if
+ * the server was the primary from before it was read until after.
+ *
+ * <p>Thread-safe.
+ */
+final class PrimaryCursors {
+  private static final OpMsg HELLO =
+      OpMsg.command(ClusterEnd.command("hello").append("$db", new BsonString("admin")));
+
+  private static final int PRIMARY_STEPPED_DOWN = 189;
+  private static final int COLLECTION_UUID_MISMATCH = 361;
+  private static final int WIRE_VERSION_6_0 = 17;
+
+  private final ClusterEnd source;
+  private final Name called;
+  private final int batchSize;
+
+  PrimaryCursors(ClusterEnd source, Name called, int batchSize) {
+    this.source = source;
+    this.called = called;
+    this.batchSize = batchSize;
+  }
+
+  /**
+   * What a collection is called now.
+   *
+   * @param uuid the servers check that it is still that; null if that can't be checked any more: it
+   *     was resharded, which gave it another one, or dropped, and what may have its name now has
+   *     come with events that drop it first
+   * @param withoutIndex whether the index of the ranges is gone, so that everything is read
+   */
+  record Name(String namespace, @Nullable BsonBinary uuid, boolean withoutIndex) {
+    String database() {
+      return Mapping.databaseOf(namespace);
+    }
+
+    BsonString collection() {
+      return new BsonString(namespace.substring(database().length() + 1));
+    }
+  }
+
+  /** A collection has another name, or is another one. Control flow, so no stack trace. */
+  static final class RenamedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final transient Name name;
+
+    RenamedException(Name name) {
+      super("renamed", null, false, false);
+      this.name = name;
+    }
+
+    Name name() {
+      return name;
+    }
+  }
+
+  /** Since when a server is the primary of its shard. */
+  record Tenure(ServerAddressName server, BsonValue election) {}
+
+  /** A cursor that is open at a server. */
+  record Cursor(ReplicaSet set, Tenure tenure, BsonDocument reply) {
+    ServerAddressName server() {
+      return tenure.server();
+    }
+
+    long id() {
+      return CursorReplies.id(reply);
+    }
+  }
+
+  /** Takes a batch of documents, at least one. */
+  @FunctionalInterface
+  interface Batches {
+    void take(List<RawBsonDocument> documents) throws InterruptedException;
+  }
+
+  /**
+   * Opens a cursor.
+   *
+   * @param under the table under which the shard is read; null for a replica set
+   */
+  Cursor open(@Nullable RoutingTable under, String shard, BsonDocument find)
+      throws InterruptedException {
+    source.servers().clock().gossip(find);
+    OpMsg message = OpMsg.command(find);
+    return Waits.one(
+        source
+            .shard(shard)
+            .flatMap(
+                set ->
+                    set.send(HELLO)
+                        .map(PrimaryCursors::tenure)
+                        .flatMap(
+                            tenure ->
+                                set.send(
+                                        message,
+                                        server ->
+                                            message.withFields(
+                                                fields(
+                                                    under,
+                                                    shard,
+                                                    server.maxWireVersion())))
+                                    .map(answer -> cursor(set, tenure, answer)))));
+  }
+
+  /** What a server of its version checks before it reads. */
+  private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
+    BsonDocument fields =
+        under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
+    if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0 && source.takesUuids()) {
+      fields.append("collectionUUID", called.uuid());
+    }
+    return fields;
+  }
+
+  private Cursor cursor(ReplicaSet set, Tenure tenure, Answer answer) {
+    Cursor cursor =
+        new Cursor(
+            set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
+    if (!tenure.equals(cursor.tenure())) {
+      kill(cursor);
+      throw replaced();
+    }
+    return cursor;
+  }
+
+  /** Whether the server of a cursor is known to be the primary still. */
+  boolean isSamePrimary(Cursor cursor) throws InterruptedException {
+    try {
+      requireSamePrimary(cursor);
+      return true;
+    } catch (RuntimeException unknown) {
+      return false;
+    }
+  }
+
+  void requireSamePrimary(Cursor cursor) throws InterruptedException {
+    Tenure now = tenure(Waits.one(cursor.set().sendTo(cursor.server(), HELLO)));
+    if (!now.equals(cursor.tenure())) {
+      throw replaced();
+    }
+  }
+
+  private BsonDocument checked(BsonDocument reply) {
+    if (!ErrorCodes.ok(reply)) {
+      if (ErrorCodes.of(reply) == COLLECTION_UUID_MISMATCH) {
+        throw new RenamedException(
+            reply.get("actualCollection") instanceof BsonString actual
+                ? new Name(called.database() + "." + actual.getValue(), called.uuid(), false)
+                : new Name(called.namespace(), null, called.withoutIndex()));
+      }
+      if (source.isUuidRefused(reply)) {
+        throw new RenamedException(called);
+      }
+      if (ErrorCodes.of(reply) == ErrorCodes.BAD_VALUE && !called.withoutIndex()) {
+        // The hint names no index.
+        throw new RenamedException(new Name(called.namespace(), called.uuid(), true));
+      }
+      throw CommandFailure.of(reply);
+    }
+    return reply;
+  }
+
+  /** Takes a cursor's documents. The next batch is on its way while one is taken. */
+  void drain(Cursor opened, Batches sink) throws InterruptedException {
+    Cursor cursor = opened;
+    while (true) {
+      Cursor current = cursor;
+      CompletableFuture<Cursor> next = current.id() == 0 ? null : more(current).toFuture();
+      try {
+        List<RawBsonDocument> documents = CursorReplies.documents(current.reply());
+        if (!documents.isEmpty()) {
+          sink.take(documents);
+        }
+      } catch (RuntimeException | InterruptedException | Error failure) {
+        if (next != null) {
+          kill(current);
+        }
+        throw failure;
+      }
+      if (next == null) {
+        return;
+      }
+      cursor = Waits.one(Mono.fromFuture(next));
+    }
+  }
+
+  private Mono<Cursor> more(Cursor cursor) {
+    BsonDocument getMore =
+        new BsonDocument("getMore", new BsonInt64(cursor.id()))
+            .append("collection", called.collection())
+            .append("batchSize", new BsonInt32(batchSize))
+            .append("$db", new BsonString(called.database()));
+    source.servers().clock().gossip(getMore);
+    return cursor
+        .set()
+        .sendTo(cursor.server(), OpMsg.command(getMore))
+        .map(answer -> new Cursor(cursor.set(), cursor.tenure(), checked(answer.document())));
+  }
+
+  void kill(Cursor cursor) {
+    if (cursor.id() == 0) {
+      return;
+    }
+    BsonDocument kill =
+        new BsonDocument("killCursors", called.collection())
+            .append("cursors", new BsonArray(List.of(new BsonInt64(cursor.id()))))
+            .append("$db", new BsonString(called.database()));
+    cursor.set().sendTo(cursor.server(), OpMsg.command(kill)).onErrorComplete().subscribe();
+  }
+
+  private static Tenure tenure(Answer hello) {
+    BsonValue election = hello.document().get("electionId");
+    if (election == null) {
+      throw replaced();
+    }
+    return new Tenure(hello.server(), election);
+  }
+
+  static CommandFailure replaced() {
+    return new CommandFailure(
+        PRIMARY_STEPPED_DOWN, "PrimarySteppedDown", "another primary was elected", List.of());
+  }
+}

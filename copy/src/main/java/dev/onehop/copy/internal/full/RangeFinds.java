@@ -1,0 +1,160 @@
+package dev.onehop.copy.internal.full;
+
+import dev.onehop.copy.internal.full.PrimaryCursors.Name;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.ByteBuf;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/** The commands that find the documents of ranges of a collection. Thread-safe. */
+final class RangeFinds {
+  private static final String RECORD_ID = "$recordId";
+
+  private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
+
+  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
+
+  // Its type, its name, and 64 bits.
+  private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
+
+  private final CopiedCollection collection;
+  private final Name called;
+  private final @Nullable BsonDocument filter;
+  private final BsonTimestamp start;
+  private final int batchSize;
+
+  /**
+   * @param filter of the documents that are copied; null for all
+   * @param start cluster time of which all reads are, or of a later one
+   */
+  RangeFinds(
+      CopiedCollection collection,
+      Name called,
+      @Nullable BsonDocument filter,
+      BsonTimestamp start,
+      int batchSize) {
+    this.collection = collection;
+    this.called = called;
+    this.filter = filter;
+    this.start = start;
+    this.batchSize = batchSize;
+  }
+
+  private BsonDocument find() {
+    return new BsonDocument("find", called.collection())
+        .append("batchSize", new BsonInt32(batchSize))
+        .append(
+            "readConcern",
+            new BsonDocument("level", new BsonString("majority"))
+                .append("afterClusterTime", start))
+        .append("$readPreference", PRIMARY)
+        .append("$db", new BsonString(called.database()));
+  }
+
+  /** Finds the newest document of a capped collection. */
+  BsonDocument newest() {
+    return find()
+        .append("hint", new BsonDocument("$natural", new BsonInt32(-1)))
+        .append("limit", new BsonInt32(1))
+        .append("singleBatch", BsonBoolean.TRUE)
+        .append("showRecordId", BsonBoolean.TRUE);
+  }
+
+  /**
+   * Finds the documents of a range, in the order of the index that it is read by.
+   *
+   * @param min inclusive
+   * @param max exclusive
+   */
+  BsonDocument between(BsonDocument min, BsonDocument max) {
+    BsonDocument find = find();
+    List<BsonDocument> filters = new ArrayList<>();
+    if (filter != null) {
+      filters.add(filter);
+    }
+    boolean highest = KeyRange.isHighest(min);
+    if (highest) {
+      collection
+          .key()
+          .forEach(
+              (field, direction) ->
+                  filters.add(
+                      new BsonDocument(
+                          field,
+                          new BsonDocument(
+                              "$eq",
+                              isDescending(direction) ? new BsonMinKey() : new BsonMaxKey()))));
+    }
+    if (!filters.isEmpty()) {
+      find.append("filter", new BsonDocument("$and", new BsonArray(filters)));
+    }
+    BsonDocument index = called.withoutIndex() ? null : collection.index();
+    if (index == null) {
+      find.append("hint", new BsonDocument("$natural", new BsonInt32(1)));
+      if (collection.spec().isCapped()) {
+        find.append("showRecordId", BsonBoolean.TRUE);
+      }
+    } else {
+      BsonDocument fields = index.getDocument("key");
+      if (index.containsKey("name")) {
+        // That of a shard key, which has no collation.
+        find.append("hint", index.get("name"));
+        find.append("collation", SIMPLE);
+      } else {
+        find.append("hint", fields);
+      }
+      if (!highest && !KeyRange.isLowest(min)) {
+        find.append("min", extended(min, fields));
+      }
+      if (!highest && !KeyRange.isHighest(max)) {
+        find.append("max", extended(max, fields));
+      }
+    }
+    return find;
+  }
+
+  /** A document's place in a capped collection. */
+  static long recordId(RawBsonDocument document) {
+    return document.getInt64(RECORD_ID).getValue();
+  }
+
+  /** The document's own bytes: servers add the field at the end. */
+  static RawBsonDocument withoutRecordId(RawBsonDocument document) {
+    ByteBuf bytes = document.getByteBuffer();
+    int length = bytes.remaining() - RECORD_ID_BYTES;
+    byte[] own = new byte[length];
+    bytes.get(own, 0, length - 1);
+    ByteBuffer.wrap(own).order(ByteOrder.LITTLE_ENDIAN).putInt(0, length);
+    return new RawBsonDocument(own);
+  }
+
+  private static boolean isDescending(BsonValue direction) {
+    return direction.isNumber() && direction.asNumber().doubleValue() < 0;
+  }
+
+  /** A bound of an index that has more fields than the key: before all that begin with it. */
+  private static BsonDocument extended(BsonDocument bound, BsonDocument index) {
+    BsonDocument extended = new BsonDocument();
+    for (Map.Entry<String, BsonValue> field : index.entrySet()) {
+      BsonValue value = bound.get(field.getKey());
+      if (value == null) {
+        value = isDescending(field.getValue()) ? new BsonMaxKey() : new BsonMinKey();
+      }
+      extended.append(field.getKey(), value);
+    }
+    return extended;
+  }
+}
