@@ -9,7 +9,6 @@ import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
-import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
@@ -78,12 +77,10 @@ public final class Plan {
     for (CopiedCollection collection : collections()) {
       BsonObjectId division = collection.division();
       if (division != null) {
-        Waits.persistently(
-            "the destination",
-            () -> Waits.one(ranges.deleteMany(Filters.eq("_id.division", division))));
+        destination.one(() -> ranges.deleteMany(Filters.eq("_id.division", division)));
       }
     }
-    Waits.persistently("the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
+    destination.one(() -> collections.deleteMany(ofPlan()));
   }
 
   private BsonDocument id(int number) {
@@ -95,9 +92,7 @@ public final class Plan {
     for (int from = 0; from < writes.size(); from += AT_ONCE) {
       List<WriteModel<BsonDocument>> some =
           writes.subList(from, Math.min(writes.size(), from + AT_ONCE));
-      Waits.persistently(
-          "the destination",
-          () -> Waits.one(to.bulkWrite(some, new BulkWriteOptions().ordered(false))));
+      destination.one(() -> to.bulkWrite(some, new BulkWriteOptions().ordered(false)));
     }
   }
 
@@ -154,19 +149,16 @@ public final class Plan {
     write(ranges, writes);
     BsonDocument index = collection.index();
     Bson byId = Filters.eq(id(collection.number()));
-    Waits.persistently(
-        "the destination",
+    destination.one(
         () ->
-            Waits.one(
-                collections.updateOne(
-                    Filters.and(byId, Filters.exists("division", false)),
-                    Updates.combine(
-                        Updates.set("division", division),
-                        Updates.set("key", bytes(collection.key())),
-                        Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
-                        Updates.set("documents", collection.documents())))));
-    return collection(
-        Waits.persistently("the destination", () -> Waits.one(collections.find(byId).first())));
+            collections.updateOne(
+                Filters.and(byId, Filters.exists("division", false)),
+                Updates.combine(
+                    Updates.set("division", division),
+                    Updates.set("key", bytes(collection.key())),
+                    Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
+                    Updates.set("documents", collection.documents()))));
+    return collection(destination.one(() -> collections.find(byId).first()));
   }
 
   /** Counts what was done, by processes that have ended. */
@@ -234,8 +226,7 @@ public final class Plan {
   private void set(CopiedCollection of, KeyRange range, Bson update) throws InterruptedException {
     BsonDocument id =
         new BsonDocument("division", of.division()).append("range", new BsonInt32(range.number()));
-    Waits.persistently(
-        "the destination", () -> Waits.one(ranges.updateOne(Filters.eq(id), update)));
+    destination.one(() -> ranges.updateOne(Filters.eq(id), update));
   }
 
   private static BsonBinary bytes(BsonDocument document) {

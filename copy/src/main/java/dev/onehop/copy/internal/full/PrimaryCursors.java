@@ -28,8 +28,8 @@ import reactor.core.publisher.Mono;
 /**
  * Cursors at the primaries of the shards that have a part of a collection, each opened with a shard
  * version. Only the primary knows of its cursors, and keeps for them what has moved away. Another
- * primary may remove that, and a cursor of the one before would not tell. So what was read counts if
- * the server was the primary from before it was read until after.
+ * primary may remove that, and a cursor of the one before would not tell. So what was read counts
+ * if the server was the primary from before it was read until after.
  *
  * <p>Thread-safe.
  */
@@ -126,10 +126,7 @@ final class PrimaryCursors {
                                         message,
                                         server ->
                                             message.withFields(
-                                                fields(
-                                                    under,
-                                                    shard,
-                                                    server.maxWireVersion())))
+                                                fields(under, shard, server.maxWireVersion())))
                                     .map(answer -> cursor(set, tenure, answer)))));
   }
 
@@ -145,8 +142,7 @@ final class PrimaryCursors {
 
   private Cursor cursor(ReplicaSet set, Tenure tenure, Answer answer) {
     Cursor cursor =
-        new Cursor(
-            set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
+        new Cursor(set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
     if (!tenure.equals(cursor.tenure())) {
       kill(cursor);
       throw replaced();

@@ -58,8 +58,7 @@ final class RangeFinds {
         .append("batchSize", new BsonInt32(batchSize))
         .append(
             "readConcern",
-            new BsonDocument("level", new BsonString("majority"))
-                .append("afterClusterTime", start))
+            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", start))
         .append("$readPreference", PRIMARY)
         .append("$db", new BsonString(called.database()));
   }

@@ -2,7 +2,6 @@ package dev.onehop.copy.internal.full;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
-import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.KeySamples;
@@ -107,10 +106,7 @@ public final class RangePlanner {
   }
 
   private @Nullable RoutingTable table(String namespace) throws InterruptedException {
-    return source.isSharded()
-        ? Waits.persistently(
-            "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
-        : null;
+    return source.isSharded() ? source.one(() -> source.servers().table(namespace, null)) : null;
   }
 
   /** Ranges and by what they are. */

@@ -136,11 +136,7 @@ final class RangeReader {
       this.cursors = new PrimaryCursors(source, called, batchSize);
       this.finds =
           new RangeFinds(
-              collection,
-              called,
-              mapping.filter(collection.spec().namespace()),
-              start,
-              batchSize);
+              collection, called, mapping.filter(collection.spec().namespace()), start, batchSize);
       this.pattern = ShardKeyPattern.of(collection.key());
       this.range = range;
       this.from = from;

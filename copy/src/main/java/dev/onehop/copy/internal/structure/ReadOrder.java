@@ -2,7 +2,6 @@ package dev.onehop.copy.internal.structure;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
-import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.core.table.ShardKeyException;
@@ -162,11 +161,8 @@ public final class ReadOrder {
     for (ReplicaSet servers : source.shards().values()) {
       try {
         if (hasMultikey(
-            Waits.persistently(
-                "the source",
-                () ->
-                    Waits.one(
-                        source.send(servers, Mapping.databaseOf(spec.namespace()), explain))))) {
+            source.one(
+                () -> source.send(servers, Mapping.databaseOf(spec.namespace()), explain)))) {
           return true;
         }
       } catch (CommandFailure refused) {

@@ -120,14 +120,12 @@ final class ShardLayout {
   }
 
   private RoutingTable table(String namespace) throws InterruptedException {
-    return Waits.persistently(
-        "the destination's metadata",
+    return destination.one(
         () ->
-            Waits.one(
-                destination
-                    .servers()
-                    .table(namespace, null)
-                    .flatMap(known -> destination.servers().table(namespace, known))));
+            destination
+                .servers()
+                .table(namespace, null)
+                .flatMap(known -> destination.servers().table(namespace, known)));
   }
 
   /**
