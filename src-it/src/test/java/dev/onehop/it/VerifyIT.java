@@ -1,8 +1,6 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.WriteConcern;
@@ -30,7 +28,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +86,7 @@ class VerifyIT {
 
   @BeforeAll
   static void start() {
-    source = Testbed.builder(NearShards.topology("verify-source", 69, 3)).failPoints().start();
+    source = Testbed.builder(NearShards.topology("verify-source", 69, 3)).start();
     destination = Testbed.builder(NearShards.topology("verify-destination", 70, 2)).start();
     from = MongoClients.create(source.url());
     to = MongoClients.create(destination.url());
@@ -318,36 +315,6 @@ class VerifyIT {
 
   private static void replace(MongoCollection<BsonDocument> collection, BsonDocument document) {
     assertThat(collection.replaceOne(id(document.get("_id")), document).getModifiedCount()).isOne();
-  }
-
-  /** A random cursor may fail for once. */
-  @Test
-  void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
-    insert("sampled.all", documents(ids(500)));
-    List<MongoClient> shards =
-        source.shardHosts().values().stream()
-            .map(host -> "mongodb://" + host.replaceFirst(".*/", "") + "/?directConnection=true")
-            .map(MongoClients::create)
-            .toList();
-    BsonDocument failure =
-        BsonDocument.parse(
-            "{configureFailPoint: 'failCommand', mode: {times: 1}, data: {"
-                + "failCommands: ['aggregate'], namespace: 'sampled.all', errorCode: 28799}}");
-    shards.forEach(shard -> shard.getDatabase("admin").runCommand(failure));
-    VerifyReport report = verification("sampled").build().run();
-    assertThat(report.isEqual()).isTrue();
-    List<Integer> failed =
-        shards.stream()
-            .map(
-                shard ->
-                    shard
-                        .getDatabase("admin")
-                        .runCommand(
-                            BsonDocument.parse("{configureFailPoint: 'failCommand', mode: 'off'}"))
-                        .getInteger("count"))
-            .toList();
-    assertThat(failed).contains(1);
-    shards.forEach(MongoClient::close);
   }
 
   @Test
@@ -603,45 +570,6 @@ class VerifyIT {
           shards.get(random.nextInt(shards.size())));
       moves.incrementAndGet();
     }
-  }
-
-  /** Whatever of the state had been written. */
-  @Test
-  void aRunThatWasEndedIsGoneOnWith(@TempDir Path folder) throws Exception {
-    shard("resumed.all", BY_ID, id(new BsonInt32(500)), id(new BsonString("t")));
-    List<BsonValue> ids = ids(2_000);
-    insert("resumed.all", documents(ids));
-    Set<String> planted = new TreeSet<>();
-    for (int i = 3; i < ids.size(); i += 200) {
-      assertThat(at(to, "resumed.all").deleteOne(id(ids.get(i))).getDeletedCount()).isOne();
-      plant(planted, Difference.Kind.MISSING, "resumed.all", ids.get(i));
-    }
-    Path state = folder.resolve("state");
-    for (int kills = 1; kills <= 2; kills++) {
-      long before = Files.exists(state) ? Files.size(state) : 0;
-      ClusterVerification slow = resumable(state).maxRate(400).build();
-      Thread running = new Thread(() -> guarded(slow::run), "slow");
-      running.start();
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> Files.exists(state) && Files.size(state) > before + 600);
-      running.interrupt();
-      running.join();
-    }
-    // As if a kill had come while a line was written.
-    Files.writeString(state, "{\"collection\": \"resu", StandardOpenOption.APPEND);
-    VerifyReport report = resumable(state).build().run();
-    assertThat(told(report)).containsExactlyElementsOf(planted);
-    assertThat(report.compared()).isEqualTo(ids.size());
-    assertThat(report.resumed()).isBetween(2, 20);
-    assertThat(failures).isEmpty();
-    assertThatThrownBy(() -> resumable(state).build().run()).hasMessageContaining("finished");
-    assertThatThrownBy(() -> verification("resumed.other").state(state).build().run())
-        .hasMessageContaining("other clusters or collections");
-  }
-
-  private static ClusterVerification.Builder resumable(Path state) {
-    return verification("resumed").documentsPerRange(100).state(state);
   }
 
   @Test

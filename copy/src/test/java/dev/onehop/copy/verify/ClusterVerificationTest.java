@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -188,6 +190,71 @@ class ClusterVerificationTest {
         .extracting(find -> find.get("min"))
         .contains(BsonDocument.parse("{_id: 6}"))
         .doesNotContain(BsonDocument.parse("{_id: 9}"));
+  }
+
+  /** Interrupted as soon as the second range is read; a kill has cut the last line. */
+  @Test
+  void aRunThatWasEndedIsGoneOnWith(@TempDir Path folder) throws Exception {
+    store(source);
+    store(destination, 1);
+    Path file = folder.resolve("state");
+    for (int ended = 1; ended <= 2; ended++) {
+      Thread running = Thread.currentThread();
+      AtomicInteger finds = new AtomicInteger();
+      source.script(
+          command -> {
+            if (command.containsKey("hint") && finds.incrementAndGet() == 2) {
+              running.interrupt();
+            }
+            return structure("source", command);
+          });
+      assertThatThrownBy(() -> verification().state(file).build().run())
+          .isInstanceOf(InterruptedException.class);
+      Files.writeString(file, "{\"collection\": \"d.", StandardOpenOption.APPEND);
+    }
+    source.script(command -> structure("source", command));
+    VerifyReport report = verification().state(file).build().run();
+    assertThat(report.resumed()).isEqualTo(2);
+    assertThat(report.compared()).isEqualTo(DOCUMENTS);
+    assertThat(report.details())
+        .containsExactly(
+            new Difference("d.c", Difference.Kind.MISSING, BsonDocument.parse("{_id: 1}")));
+    assertThatThrownBy(() -> verification().state(file).build().run())
+        .hasMessageContaining("finished");
+    Files.delete(file);
+    assertThat(verification().state(file).build().run().resumed()).isZero();
+    assertThatThrownBy(() -> verification().include(List.of("d.other")).state(file).build().run())
+        .hasMessageContaining("other clusters or collections");
+  }
+
+  /** A random cursor may fail. */
+  @Test
+  void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
+    store(source);
+    store(destination);
+    AtomicInteger refused = new AtomicInteger();
+    for (Map.Entry<String, ScriptedReplicaSet> each :
+        Map.of("source", source, "destination", destination).entrySet()) {
+      each.getValue()
+          .script(
+              command -> {
+                if (command.toJson().contains("\"$sample\"")) {
+                  refused.incrementAndGet();
+                  return BsonDocument.parse("{ok: 0, code: 28799, errmsg: 'a random cursor'}");
+                }
+                return structure(each.getKey(), command);
+              });
+    }
+    assertThat(verification().build().run().isEqual()).isTrue();
+    assertThat(refused).hasPositiveValue();
+  }
+
+  @Test
+  void aShardOfAClusterIsRefused() {
+    destination.store("admin.system.version", "{_id: 'shardIdentity', shardName: 'one'}");
+    assertThatThrownBy(() -> verification().build().run())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("destination's URL names a shard of a cluster");
   }
 
   @Test

@@ -61,6 +61,26 @@ class StateFileTest {
     assertThat(stored().done()).isEmpty();
   }
 
+  @Test
+  void boundsOfEveryTypeComeBackAsTheyAre() {
+    List<BsonValue> bounds =
+        BsonDocument.parse(
+                """
+                {all: [{$minKey: 1}, null, {$numberInt: '1'}, {$numberLong: '1'}, {$numberDouble: 'NaN'},
+                 {$numberDouble: '-Infinity'}, {$numberDecimal: '1.250'}, 'text', {$symbol: 's'},
+                 {a: {$numberInt: '1'}, $b: 'x'}, {$binary: {base64: 'AAE=', subType: '04'}},
+                 {$oid: '800000000000000000000000'}, true, {$date: {$numberLong: '-1'}},
+                 {$timestamp: {t: 4294967295, i: 1}}, {$code: 'f()'},
+                 {$code: 'g()', $scope: {s: {$numberLong: '2'}}}]}
+                """)
+            .getArray("all")
+            .getValues();
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.begin(pair, bounds);
+    }
+    assertThat(stored().bounds()).isEqualTo(bounds);
+  }
+
   private StateFile.Known stored() {
     try (StateFile state = StateFile.open(file, WHAT)) {
       return Objects.requireNonNull(state.take(pair));
