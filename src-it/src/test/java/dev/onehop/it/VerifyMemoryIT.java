@@ -26,14 +26,15 @@ import org.junit.jupiter.api.io.TempDir;
  * of its own.
  *
  * <p>{@code -Donehop.it.verify.megabytes=100 -Donehop.it.verify.heap=256m} is 100 and 1,000 MB on
- * each side, in the heap that the command has. By default data and heap are small.
+ * each side, in the heap that the command has; {@code -Donehop.it.verify.document=100} makes the
+ * documents smaller than 10 KB, and many. By default data and heap are small.
  */
 @Tag("nightly")
 @Tag("alone")
 class VerifyMemoryIT {
   private static final int MEGABYTES = Integer.getInteger("onehop.it.verify.megabytes", 8);
   private static final String HEAP = System.getProperty("onehop.it.verify.heap", "64m");
-  private static final int DOCUMENT = 10_000;
+  private static final int DOCUMENT = Integer.getInteger("onehop.it.verify.document", 10_000);
   private static final int LARGE = 12_000_000;
 
   @TempDir private Path folder;

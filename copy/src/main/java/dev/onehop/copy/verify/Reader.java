@@ -7,7 +7,7 @@ import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.KeyRange;
-import dev.onehop.copy.internal.structure.RandomSample;
+import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
@@ -129,7 +129,7 @@ final class Reader {
             new BsonDocument("_id", new BsonInt32(pair.keyField().equals("_id") ? 1 : 0))
                 .append(pair.keyField(), new BsonInt32(1))
                 .append("size", BsonDocument.parse("{$bsonSize: '$$ROOT'}")));
-    return RandomSample.take(count, of, sample -> sample(List.of(sample, shape)));
+    return KeySamples.take(count, of, sample -> sample(List.of(sample, shape)));
   }
 
   private Sample sample(List<BsonDocument> pipeline) throws InterruptedException {

@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.structure;
 
+import com.mongodb.MongoException;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -13,9 +14,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -28,6 +31,11 @@ import reactor.core.publisher.Mono;
  * they say is a base for ranges and never for what is in these. Thread-safe.
  */
 public final class KeySamples {
+  // There is no mongos to merge what several shards have taken (115). A random cursor returned
+  // documents that were taken already, a hundred times in a row (28799): pages of a new collection
+  // may hold few, and its count may be wrong.
+  private static final Set<Integer> NO_SAMPLE = Set.of(115, 28_799);
+
   private final ClusterEnd source;
 
   /** Asks a source. */
@@ -113,7 +121,7 @@ public final class KeySamples {
     }
     stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
     BsonDocument reply =
-        RandomSample.take(
+        take(
             size, of.documents(), sample -> sampled(namespace, shard, sample, stages));
     return ordered(CursorReplies.documents(reply), pattern);
   }
@@ -175,6 +183,43 @@ public final class KeySamples {
 
   private static String databaseOf(String namespace) {
     return namespace.substring(0, namespace.indexOf('.'));
+  }
+
+  /** Reads documents by way of a pipeline. */
+  @FunctionalInterface
+  public interface Read<T> {
+    /**
+     * Reads them.
+     *
+     * @param first the first stage of the pipeline
+     */
+    T by(BsonDocument first) throws InterruptedException;
+  }
+
+  /**
+   * Reads some documents. Where the servers can't take them at random, they read all for this.
+   *
+   * @param count how many, about
+   * @param of how many there are, about
+   */
+  public static <T> T take(int count, long of, Read<T> read) throws InterruptedException {
+    try {
+      return read.by(new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(count))));
+    } catch (RuntimeException failure) {
+      if (!NO_SAMPLE.contains(code(failure))) {
+        throw failure;
+      }
+      double rate = Math.min(1, (double) count / Math.max(1, of));
+      return read.by(
+          new BsonDocument("$match", new BsonDocument("$sampleRate", new BsonDouble(rate))));
+    }
+  }
+
+  private static int code(RuntimeException failure) {
+    if (failure instanceof CommandFailure refused) {
+      return refused.code();
+    }
+    return failure instanceof MongoException refused ? refused.getCode() : 0;
   }
 
   /** Evenly spaced ones of sorted keys, at most so many, without the first. */

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RandomSampleTest {
   private static String taken(RuntimeException failure) throws InterruptedException {
-    return RandomSample.take(
+    return KeySamples.take(
         10,
         40,
         stage -> {
@@ -28,7 +28,7 @@ class RandomSampleTest {
 
   @Test
   void theServerTakesThem() throws InterruptedException {
-    String stage = RandomSample.take(10, 40, BsonDocument::toJson);
+    String stage = KeySamples.take(10, 40, BsonDocument::toJson);
     assertThat(stage).isEqualTo("{\"$sample\": {\"size\": 10}}");
   }
 
