@@ -285,8 +285,10 @@ public final class ClusterEnd implements AutoCloseable {
         .map(ReplicaSet.Answer::document);
   }
 
-  /** The latest cluster time that is known of it. */
-  public @Nullable BsonTimestamp clusterTime() {
+  /** The cluster time of now, not before that of all its answers. */
+  public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
+    // Nothing may have been sent yet to tell it.
+    one(() -> run(servers().seeds(), "admin", command("hello")));
     BsonDocument time = servers().clock().clusterTime();
     return time == null ? null : ClusterClock.time(time);
   }

@@ -121,8 +121,7 @@ public final class KeySamples {
     }
     stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
     BsonDocument reply =
-        take(
-            size, of.documents(), sample -> sampled(namespace, shard, sample, stages));
+        take(size, of.documents(), sample -> sampled(namespace, shard, sample, stages));
     return ordered(CursorReplies.documents(reply), pattern);
   }
 

@@ -3,6 +3,7 @@ package dev.onehop.copy.internal.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,17 @@ class ClusterEndTest {
                           + " field.\"}")))
           .isTrue();
       assertThat(end.takesUuids()).isFalse();
+    }
+  }
+
+  /** A job that goes on may have nothing to read before it has to know. */
+  @Test
+  void theClusterTimeIsKnownWithoutReads() throws InterruptedException {
+    try (ScriptedReplicaSet member = new ScriptedReplicaSet()) {
+      member.clusterTime(new BsonTimestamp(5, 1));
+      try (ClusterEnd end = member.connect("source")) {
+        assertThat(end.clusterTime()).isEqualTo(new BsonTimestamp(5, 1));
+      }
     }
   }
 }

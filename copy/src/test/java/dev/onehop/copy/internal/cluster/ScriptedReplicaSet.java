@@ -21,6 +21,7 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.json.JsonMode;
 import org.bson.json.JsonWriterSettings;
 import org.bson.types.ObjectId;
@@ -50,6 +51,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   private volatile Script script = command -> null;
   private final AtomicInteger elections = new AtomicInteger(1);
   private volatile boolean mongos;
+  private volatile @Nullable BsonDocument clusterTime;
 
   /** Of MongoDB 6.0. */
   public ScriptedReplicaSet() {
@@ -92,6 +94,11 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   public ScriptedReplicaSet asMongos() {
     mongos = true;
     return this;
+  }
+
+  /** Sets the cluster time that it tells with {@code hello}. */
+  public void clusterTime(BsonTimestamp time) {
+    clusterTime = new BsonDocument("clusterTime", time);
   }
 
   /** Lets another election take place, which the same member wins. */
@@ -216,6 +223,9 @@ public final class ScriptedReplicaSet implements AutoCloseable {
              logicalSessionTimeoutMinutes: 30}
             """
                 .formatted(maxWireVersion, port));
+    if (clusterTime != null) {
+      hello.append("$clusterTime", clusterTime);
+    }
     if (mongos) {
       List.of("setName", "setVersion", "hosts", "me", "primary").forEach(hello::remove);
       return hello.append("msg", new BsonString("isdbgrid"));
