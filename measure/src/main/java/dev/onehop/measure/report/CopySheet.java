@@ -47,6 +47,16 @@ final class CopySheet {
         results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
     for (String title : results.titles()) {
       rivals().forEach(other -> compare(sheet, title, other));
+      if (rivals().isEmpty()) {
+        sheet.say(
+            "%s: %s documents per second with OneHop."
+                .formatted(
+                    title,
+                    Format.rate(
+                        median(
+                            results.runs(title, CopyBenchRun.ONEHOP),
+                            CopyBenchRun::documentsPerSecond))));
+      }
     }
     if (results.tools().contains(CopyBenchRun.DRIVER)) {
       sheet.limit(

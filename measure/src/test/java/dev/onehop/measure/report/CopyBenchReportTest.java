@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.results.ConsumeResults;
 import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.ResultsFile;
 import dev.onehop.measure.results.SampleCopyBenchResults;
 import java.nio.file.Path;
@@ -32,6 +33,20 @@ class CopyBenchReportTest {
                 + " plain driver",
             "by router/s",
             "lag p50");
+  }
+
+  /** As of bench verify without a rival. */
+  @Test
+  void oneToolAloneHasAHeadlineToo() {
+    CopyBenchResults alone =
+        new CopyBenchResults(
+            results.envelope(),
+            results.points().stream()
+                .filter(run -> run.tool().equals(CopyBenchRun.ONEHOP))
+                .toList());
+    assertThat(Reports.table(alone))
+        .containsPattern("full, sharded, 1 collection: [0-9,]+ documents per second with OneHop\\.")
+        .doesNotContain("No point was finished");
   }
 
   @Test
