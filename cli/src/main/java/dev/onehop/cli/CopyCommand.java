@@ -101,6 +101,11 @@ final class CopyCommand extends Subcommand {
   private boolean overwrite;
 
   @Option(
+      names = "--ignore-space",
+      description = "Begin also if the destination's disks seem to be too small.")
+  private boolean ignoreSpace;
+
+  @Option(
       names = "--only",
       split = ",",
       paramLabel = "PHASE",
@@ -247,7 +252,7 @@ final class CopyCommand extends Subcommand {
       for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
         builder = builder.filter(filter.getKey(), filter.getValue());
       }
-      return builder.build();
+      return (ignoreSpace ? builder.ignoreSpace() : builder).build();
     } catch (IllegalArgumentException e) {
       throw Failure.usage(Failure.firstLine(e));
     }

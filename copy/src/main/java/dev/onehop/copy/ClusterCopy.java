@@ -122,6 +122,7 @@ public final class ClusterCopy implements AutoCloseable {
     private double bytesPerSecond = Double.POSITIVE_INFINITY;
     private Duration lease = Duration.ofSeconds(10);
     private boolean reverse;
+    private boolean ignoreSpace;
     private @Nullable ReadOrder order;
 
     private Builder(String from, String to) {
@@ -292,6 +293,12 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
+    /** Begins also if the destination's disks seem to be too small; that is a note then. */
+    public Builder ignoreSpace() {
+      this.ignoreSpace = true;
+      return this;
+    }
+
     /**
      * Carries changes back: the source is the destination of a job of this name that was finished,
      * and the destination is where that one came from, to which nobody has written since. What
@@ -333,6 +340,7 @@ public final class ClusterCopy implements AutoCloseable {
               bytesPerSecond,
               lease,
               reverse,
+              ignoreSpace,
               order));
     }
   }

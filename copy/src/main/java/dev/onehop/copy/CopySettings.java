@@ -29,6 +29,7 @@ record CopySettings(
     double bytesPerSecond,
     Duration lease,
     boolean reverse,
+    boolean ignoreSpace,
     @Nullable ReadOrder order) {
   CopySettings {
     phases = Set.copyOf(phases);
@@ -81,6 +82,7 @@ record CopySettings(
         bytesPerSecond,
         lease,
         reverse,
+        ignoreSpace,
         order);
   }
 }

@@ -112,7 +112,7 @@ final class JobStart {
     }
     if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
-          "the destination has the job %s already, in phase %s: resume it, or overwrite it"
+          "the destination has the job %s already, in phase %s: --resume goes on with it, --overwrite drops it"
               .formatted(settings.job(), known.getString("phase").getValue()),
           null);
     }
@@ -123,7 +123,7 @@ final class JobStart {
     Set<String> occupied = occupied(destination, settings.mapping(), specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
-          "the destination is not empty: it has %s%s; overwrite drops what is to be copied"
+          "the destination is not empty: it has %s%s; --overwrite drops what is to be copied"
               .formatted(
                   String.join(", ", occupied.stream().limit(3).toList()),
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
@@ -134,6 +134,7 @@ final class JobStart {
     if (order != null) {
       order.check(source, specs, notes);
     }
+    checkSpace(specs);
     if (settings.isFollowing()) {
       new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
@@ -174,6 +175,25 @@ final class JobStart {
         .forEach(
             pattern ->
                 notes.accept("the source has nothing yet to copy of '%s'".formatted(pattern)));
+  }
+
+  /** What a filter leaves is not known, and neither is what dropped collections give free. */
+  private void checkSpace(List<CollectionSpec> specs) throws InterruptedException {
+    DiskSpace.Shortage shortage =
+        new DiskSpace(source, destination)
+            .shortage(
+                specs.stream()
+                    .filter(spec -> !settings.mapping().filters().containsKey(spec.namespace()))
+                    .toList());
+    if (shortage == null) {
+      return;
+    }
+    if (shortage.known()
+        && !settings.ignoreSpace()
+        && settings.begin() != ClusterCopy.Begin.OVERWRITE) {
+      throw new CopyException(shortage.text() + "; --ignore-space copies anyway", null);
+    }
+    notes.accept(shortage.text());
   }
 
   /** Has the source read them, as they are sent with others later. */

@@ -43,7 +43,7 @@ public final class Forecast {
 
   /** What a shard has, and its largest collection. */
   private static final class Load {
-    private Size size = new Size(0, 0);
+    private Size size = Size.NONE;
     private String largest = "";
     private long largestBytes = -1;
 
@@ -91,7 +91,7 @@ public final class Forecast {
       List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
       throws InterruptedException {
     Map<String, Load> loads = new TreeMap<>();
-    Size all = new Size(0, 0);
+    Size all = Size.NONE;
     for (CollectionSpec spec : specs) {
       if (spec.kind() == CollectionSpec.Kind.VIEW) {
         continue;

@@ -64,7 +64,7 @@ public final class RangePlanner {
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     Map<String, Size> sizes = sizes(spec);
-    Size all = sizes.values().stream().reduce(new Size(0, 0), Size::plus);
+    Size all = sizes.values().stream().reduce(Size.NONE, Size::plus);
     int points = shards * CHUNKS_PER_SHARD - 1;
     if (all.documents() == 0) {
       return List.of();
@@ -137,7 +137,7 @@ public final class RangePlanner {
       String shard = table == null ? ClusterEnd.ALONE : table.primaryShard();
       return new Planned(
           collection.planned(BY_ID, INDEX_OF_ID, documents),
-          ofOneShard(collection, shard, sizes.getOrDefault(shard, new Size(0, 0))));
+          ofOneShard(collection, shard, sizes.getOrDefault(shard, Size.NONE)));
     }
     BsonDocument key = table.shardKeyPattern().toBsonDocument();
     return new Planned(
@@ -205,7 +205,7 @@ public final class RangePlanner {
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     List<String> shards = List.copyOf(sizes.keySet());
-    int wanted = ranges(sizes.values().stream().reduce(new Size(0, 0), Size::plus));
+    int wanted = ranges(sizes.values().stream().reduce(Size.NONE, Size::plus));
     List<BsonDocument> bounds =
         new ArrayList<>(
             wanted == 1

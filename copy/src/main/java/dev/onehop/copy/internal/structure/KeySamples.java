@@ -48,13 +48,15 @@ public final class KeySamples {
    *
    * @param documents how many
    * @param bytes of BSON
+   * @param stored bytes on its disk, with indexes
    */
-  public record Size(long documents, long bytes) {
-    static final Size NONE = new Size(0, 0);
+  public record Size(long documents, long bytes, long stored) {
+    /** Nothing. */
+    public static final Size NONE = new Size(0, 0, 0);
 
     /** Both together. */
     public Size plus(Size other) {
-      return new Size(documents + other.documents, bytes + other.bytes);
+      return new Size(documents + other.documents, bytes + other.bytes, stored + other.stored);
     }
   }
 
@@ -82,7 +84,10 @@ public final class KeySamples {
             List.of(
                 BsonDocument.parse("{$collStats: {storageStats: {}}}"),
                 BsonDocument.parse(
-                    "{$project: {count: '$storageStats.count', size: '$storageStats.size'}}")));
+                    "{$project: {count: '$storageStats.count', size: '$storageStats.size', stored:"
+                        + " {$subtract: [{$add: ['$storageStats.storageSize',"
+                        + " '$storageStats.totalIndexSize']}, {$ifNull:"
+                        + " ['$storageStats.freeStorageSize', 0]}]}}}")));
     return source
         .shard(shard)
         .flatMap(set -> source.send(set, databaseOf(namespace), command))
@@ -91,7 +96,10 @@ public final class KeySamples {
               List<RawBsonDocument> documents = CursorReplies.documents(reply);
               return documents.isEmpty()
                   ? Size.NONE
-                  : new Size(number(documents.get(0), "count"), number(documents.get(0), "size"));
+                  : new Size(
+                      number(documents.get(0), "count"),
+                      number(documents.get(0), "size"),
+                      number(documents.get(0), "stored"));
             })
         .onErrorResume(
             failure ->

@@ -1,0 +1,148 @@
+package dev.onehop.copy;
+
+import com.mongodb.MongoException;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.KeySamples;
+import dev.onehop.copy.internal.structure.KeySamples.Size;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.wire.message.CommandFailure;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares what the source stores, with its indexes, with what is free on the destination's disks.
+ * The destination compresses as the source does, as far as is known. Two shards on one disk count
+ * it twice.
+ */
+final class DiskSpace {
+  /** For what is not yet merged, and for the sorted keys of index builds. */
+  private static final double RESERVE = 1.1;
+
+  // A server tells of its disk only with a database that it has.
+  private static final List<String> DATABASES =
+      List.of("config", "admin", ClusterCopy.STATE_DATABASE);
+
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+
+  DiskSpace(ClusterEnd source, ClusterEnd destination) {
+    this.source = source;
+    this.destination = destination;
+  }
+
+  /**
+   * Why the copy will not fit, or why that is not known.
+   *
+   * @param specs what is copied as a whole
+   * @return null if it fits
+   */
+  @Nullable Shortage shortage(List<CollectionSpec> specs) throws InterruptedException {
+    Map<String, Long> free = free();
+    if (free.isEmpty()) {
+      return new Shortage("the destination does not tell how much disk space it has free", false);
+    }
+    double split = 0;
+    double whole = 0;
+    KeySamples samples = new KeySamples(source);
+    for (CollectionSpec spec : specs) {
+      double bytes = RESERVE * stored(samples, spec);
+      if (spec.sharding() != null && destination.isSharded()) {
+        split += bytes;
+      } else {
+        whole += bytes;
+      }
+    }
+    long all = free.values().stream().mapToLong(Long::longValue).sum();
+    if (split + whole > all) {
+      return new Shortage(text("the destination", split + whole, all), true);
+    }
+    for (Map.Entry<String, Long> shard : free.entrySet()) {
+      if (split / free.size() > shard.getValue()) {
+        return new Shortage(
+            text(
+                "the destination's shard " + shard.getKey(), split / free.size(), shard.getValue()),
+            true);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Too little disk space.
+   *
+   * @param text says so
+   * @param known whether servers have said it
+   */
+  record Shortage(String text, boolean known) {}
+
+  private static String text(String place, double needed, long free) {
+    return String.format(
+        Locale.ROOT,
+        "%s has too little disk space: about %,.0f MB are needed, with indexes, and %,.0f are free",
+        place,
+        needed / 1e6,
+        free / 1e6);
+  }
+
+  private static long stored(KeySamples samples, CollectionSpec spec) throws InterruptedException {
+    if (spec.kind() == CollectionSpec.Kind.VIEW) {
+      return 0;
+    }
+    try {
+      return samples.sizes(spec.stored()).values().stream().mapToLong(Size::stored).sum();
+    } catch (CommandFailure gone) {
+      return 0;
+    }
+  }
+
+  /** What each shard has free; empty if that is not known of one. */
+  private Map<String, Long> free() throws InterruptedException {
+    for (String database : DATABASES) {
+      Map<String, Long> free = new TreeMap<>();
+      boolean all = true;
+      try {
+        for (Map.Entry<String, BsonDocument> shard : stats(database).entrySet()) {
+          long total = number(shard.getValue(), "fsTotalSize");
+          all &= total > 0;
+          free.put(shard.getKey(), total - number(shard.getValue(), "fsUsedSize"));
+        }
+      } catch (MongoException | CommandFailure refused) {
+        continue;
+      }
+      if (all) {
+        return free;
+      }
+    }
+    return Map.of();
+  }
+
+  private static long number(BsonDocument stats, String field) {
+    return stats.getNumber(field, new BsonInt32(0)).longValue();
+  }
+
+  /** By a mongos where it can, as users need not exist at the shards. */
+  private Map<String, BsonDocument> stats(String database) throws InterruptedException {
+    BsonDocument command = ClusterEnd.command("dbStats");
+    Map<String, BsonDocument> stats = new TreeMap<>();
+    if (destination.isSharded()) {
+      BsonValue raw = destination.run(database, command).get("raw");
+      if (raw instanceof BsonDocument shards) {
+        shards.forEach((shard, its) -> stats.put(shard.replaceFirst("/.*", ""), its.asDocument()));
+        return stats;
+      }
+    }
+    for (Map.Entry<String, ReplicaSet> shard : destination.shards().entrySet()) {
+      stats.put(
+          shard.getKey(), Waits.one(destination.send(shard.getValue(), database, command.clone())));
+    }
+    return stats;
+  }
+}
