@@ -219,7 +219,7 @@ final class CopyCommand extends Subcommand {
           .setErr(spec.commandLine().getErr())
           .execute(all.toArray(String[]::new));
     }
-    running.run(this::copy, spec.commandLine().getOut(), json);
+    running.run(this::copy, to, job, spec.commandLine().getOut(), json);
     return 0;
   }
 

@@ -71,7 +71,7 @@ final class CopyReverseCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    running.run(this::copy, spec.commandLine().getOut(), json);
+    running.run(this::copy, to, job, spec.commandLine().getOut(), json);
     return 0;
   }
 

@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.ClusterCopy;
+import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
@@ -11,6 +12,7 @@ import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
 import java.util.HashSet;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -18,12 +20,21 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** The options and the display of a running copy, the same for all copying commands. */
 final class CopyRunOptions {
   private static final long REFRESH_MILLIS = 250;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
+
+  @Option(
+      names = "--serve",
+      paramLabel = "[HOST:]PORT",
+      description =
+          "Serve GET /status and /metrics, POST /pause, /continue and /finish over HTTP, without"
+              + " access control, until the command ends. Default: off; HOST: the loopback address.")
+  private @Nullable String serve;
 
   /**
    * Starts a builder with both clusters.
@@ -42,11 +53,19 @@ final class CopyRunOptions {
    * its lease, so that no other process has to wait for the lease.
    *
    * @param prepare creates the copy
+   * @param to the URL of its destination; null if it is missing, which prepare refuses
+   * @param job its name
    */
-  void run(Supplier<ClusterCopy> prepare, PrintWriter out, boolean json) {
+  void run(
+      Supplier<ClusterCopy> prepare,
+      @Nullable String to,
+      String job,
+      PrintWriter out,
+      boolean json) {
     CopyProgress done;
     try (Interruption interruption = Interruption.of(Thread.currentThread());
         ClusterCopy copy = prepare.get();
+        CopyServer server = server(copy, to, job);
         Progress progress = Progress.start(Terminal.detect())) {
       Timer timer = new Timer("copy-progress", true);
       timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
@@ -65,6 +84,32 @@ final class CopyRunOptions {
       CopyReport.print(out, done);
     }
     out.flush();
+  }
+
+  private @Nullable CopyServer server(ClusterCopy copy, @Nullable String to, String job) {
+    if (serve == null || to == null) {
+      return null;
+    }
+    return new CopyServer(
+        serve,
+        copy::progress,
+        Map.of(
+            "/pause", () -> change(to, job, CopyControl::pause),
+            "/continue", () -> change(to, job, CopyControl::proceed),
+            "/finish", () -> change(to, job, CopyControl::finish)));
+  }
+
+  /** A change of a job. */
+  private interface Change {
+    void apply(CopyControl control) throws InterruptedException;
+  }
+
+  private void change(String to, String job, Change change) throws InterruptedException {
+    try (CopyControl control =
+        CopyControl.connect(
+            ConnectionOptions.destination(to), connection.client("onehop-copy"), job)) {
+      change.apply(control);
+    }
   }
 
   /** Shows the progress. */

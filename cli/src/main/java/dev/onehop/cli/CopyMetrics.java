@@ -1,0 +1,72 @@
+package dev.onehop.cli;
+
+import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.copy.progress.CopyProgress;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The metrics of a copy, in Prometheus' text format. What is not known is left out. */
+final class CopyMetrics {
+  private final StringBuilder text = new StringBuilder();
+  private final String job;
+
+  private CopyMetrics(String job) {
+    this.job = job.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+  }
+
+  static String of(CopyProgress now) {
+    CopyMetrics all = new CopyMetrics(now.job());
+    all.head("phase", "1 of the phase that the copy is in");
+    for (CopyPhase phase : CopyPhase.values()) {
+      all.value("phase", phase, phase == now.phase() ? 1 : 0);
+    }
+    all.head("phase_seconds", "how long each phase took until now");
+    now.times().forEach((phase, time) -> all.value("phase_seconds", phase, seconds(time)));
+    all.gauge("paused", "1 while the copy rests", now.paused() ? 1 : 0);
+    all.gauge("documents", "documents to copy, estimated", now.documents());
+    all.gauge("documents_copied", "documents that were copied", now.documentsDone());
+    all.gauge("bytes_copied", "bytes of BSON that were copied", now.bytesDone());
+    all.gauge("ranges", "ranges to copy", now.ranges());
+    all.gauge("ranges_copied", "ranges that were copied", now.rangesDone());
+    all.gauge("events_applied", "change events that were applied", now.eventsApplied());
+    all.gauge("lag_seconds", "how far the destination is behind", seconds(now.lag()));
+    Long operations = now.lagOperations();
+    all.gauge(
+        "lag_operations",
+        "operations of the source that are not applied",
+        operations == null ? null : operations.doubleValue());
+    all.gauge(
+        "oplog_left_seconds",
+        "how long the source's oplogs have what is not applied",
+        seconds(now.oplogLeft()));
+    all.gauge(
+        "left_seconds", "until the phase ends or the copy has caught up", seconds(now.left()));
+    all.gauge(
+        "consistent",
+        "1 when the destination is as the source was",
+        now.consistentFrom() == null ? 0 : 1);
+    return all.text.toString();
+  }
+
+  private static @Nullable Double seconds(@Nullable Duration time) {
+    return time == null ? null : time.toMillis() / 1_000.0;
+  }
+
+  private void head(String name, String help) {
+    text.append("# HELP onehop_copy_%s %s\n# TYPE onehop_copy_%1$s gauge\n".formatted(name, help));
+  }
+
+  private void value(String name, CopyPhase phase, @Nullable Number value) {
+    text.append(
+        "onehop_copy_%s{job=\"%s\",phase=\"%s\"} %s\n"
+            .formatted(name, job, phase.name().toLowerCase(Locale.ROOT), value));
+  }
+
+  private void gauge(String name, String help, @Nullable Number value) {
+    if (value != null) {
+      head(name, help);
+      text.append("onehop_copy_%s{job=\"%s\"} %s\n".formatted(name, job, value));
+    }
+  }
+}
