@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -135,6 +136,7 @@ final class JobStart {
       order.check(source, specs, notes);
     }
     checkSpace(specs);
+    noteUsers();
     if (settings.isFollowing()) {
       new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
@@ -194,6 +196,23 @@ final class JobStart {
       throw new CopyException(shortage.text() + "; --ignore-space copies anyway", null);
     }
     notes.accept(shortage.text());
+  }
+
+  /** Where it is not known how many there are, a user has to log in, so there are some. */
+  private void noteUsers() throws InterruptedException {
+    boolean some = source.settings().getCredential() != null;
+    try {
+      some |=
+          !source
+              .run("admin", BsonDocument.parse("{usersInfo: {forAllDBs: true}}"))
+              .getArray("users", new BsonArray())
+              .isEmpty();
+    } catch (MongoException refused) {
+      // The credential tells.
+    }
+    if (some) {
+      notes.accept("users and roles are not copied: create them at the destination");
+    }
   }
 
   /** Has the source read them, as they are sent with others later. */

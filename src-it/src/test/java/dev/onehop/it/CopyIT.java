@@ -872,6 +872,50 @@ class CopyIT {
     }
   }
 
+  @Tag("full")
+  @Test
+  void fiveHundredCollectionsOfAShardedClusterComeToAReplicaSet(RealMongod set)
+      throws InterruptedException {
+    MongoDatabase many = from.getDatabase("many");
+    three.shardCollection("many.c0", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(50, 500));
+    insert("many.c0", documents(DOCUMENTS));
+    for (int i = 1; i < 500; i++) {
+      many.getCollection("c" + i).insertOne(new Document("_id", i).append("n", -i));
+      if (i % 50 == 0) {
+        many.getCollection("c" + i).createIndex(new Document("n", 1));
+      }
+    }
+    CopyProgress done =
+        run(
+            ClusterCopy.builder(three.url(), set.url())
+                .job("many")
+                .include(List.of("many"))
+                .rangeBytes(64 << 10));
+    assertThat(done.collections()).isEqualTo(500);
+    assertThat(done.documentsDone()).isEqualTo(DOCUMENTS + 3 + 499);
+    assertThat(done.notes()).isEmpty();
+    try (MongoClient to = MongoClients.create(set.url())) {
+      assertSame(many, to.getDatabase("many"));
+    }
+  }
+
+  @Tag("full")
+  @Test
+  void anEmptyClusterIsCopiedAndItsUsersAreNot() throws InterruptedException {
+    try (RealMongod set = RealMongod.startWithOplog(16);
+        RealMongod other = RealMongod.startWithOplog(16);
+        MongoClient source = MongoClients.create(set.url())) {
+      source
+          .getDatabase("admin")
+          .runCommand(Document.parse("{createUser: 'some', pwd: 'secret', roles: []}"));
+      CopyProgress done = run(ClusterCopy.builder(set.url(), other.url()).job("empty"));
+      assertThat(done.phase()).isEqualTo(CopyPhase.DONE);
+      assertThat(done.collections()).isZero();
+      assertThat(done.notes())
+          .containsExactly("users and roles are not copied: create them at the destination");
+    }
+  }
+
   @Test
   void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
     try (RealMongod set = RealMongod.startWithOplog(16);
