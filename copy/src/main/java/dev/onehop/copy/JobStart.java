@@ -113,7 +113,8 @@ final class JobStart {
     }
     if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
-          "the destination has the job %s already, in phase %s: --resume goes on with it, --overwrite drops it"
+          ("the destination has the job %s already, in phase %s:"
+                  + " --resume continues it, --overwrite drops it")
               .formatted(settings.job(), known.getString("phase").getValue()),
           null);
     }

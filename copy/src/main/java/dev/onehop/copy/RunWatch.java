@@ -128,7 +128,9 @@ final class RunWatch implements AutoCloseable {
     if (warned == null || left.multipliedBy(2).compareTo(warned) < 0) {
       warned = left;
       String text =
-          "the oplog of %s has the changes that are not applied for about %d s more, at the present rate of writes: enlarge it (replSetResizeOplog), or the copy has to begin again"
+          ("the oplog of %s has the changes that are not applied for about %d s more, at the"
+                  + " present rate of writes: enlarge it (replSetResizeOplog), or the copy has to"
+                  + " begin again")
               .formatted(window.place(), Math.max(0, left.toSeconds()));
       log.warn("{}", text);
       meter.note(text);
