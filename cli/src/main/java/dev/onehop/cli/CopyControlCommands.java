@@ -125,7 +125,9 @@ final class CopyControlCommands {
       out.flush();
     }
 
-    /** Fields of {@code progress} stand beside the job's; those of {@code seconds} do not. */
+    /**
+     * Prints the fields of {@code progress} like the job's, but the object {@code seconds} as it is.
+     */
     private static void print(PrintWriter out, BsonDocument fields) {
       fields.forEach(
           (name, value) -> {

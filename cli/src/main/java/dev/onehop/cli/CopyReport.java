@@ -60,7 +60,9 @@ final class CopyReport {
         operations(now, ", %,d operations"));
   }
 
-  /** Until the phase ends; the incremental phase has no end of its own. */
+  /**
+   * The time until the end of the phase; null for the incremental phase, which {@code finish} ends.
+   */
   static @Nullable Duration left(CopyProgress now) {
     return now.phase() == CopyPhase.INCREMENTAL ? null : now.left();
   }

@@ -79,12 +79,12 @@ final class DeliveryOptions {
     }
   }
 
-  /** Whether all that can be measured is: nothing is named, or that beside others. */
+  /** Whether to run all measurements: no name is given, or the name for all is among the names. */
   boolean wantsAll() {
     return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
   }
 
-  /** Whether OneHop's streams are in the order of all events. */
+  /** Whether OneHop's streams have one order of all events. */
   boolean isTotal() {
     return "total".equals(order);
   }

@@ -125,12 +125,12 @@ final class LoadOptions {
     return read.withRecords(counts ? read.records() : usualRecords);
   }
 
-  /** The warm-up that was asked for, or the usual one. */
+  /** The requested warm-up, or the default. */
   Warmup warmup(Warmup usual) {
     return warmup == null ? usual : Warmup.of(warmup);
   }
 
-  /** The warm-up that was asked for; null if none was. */
+  /** The requested warm-up; null if none is given. */
   @Nullable Warmup warmup() {
     return warmup == null ? null : Warmup.of(warmup);
   }

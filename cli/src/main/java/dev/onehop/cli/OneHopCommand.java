@@ -64,7 +64,7 @@ public final class OneHopCommand extends Subcommand {
   /** Runs the command line and ends the JVM with its exit code. */
   public static void main(String[] args) {
     int exitCode = commandLine().execute(args);
-    if (!Interruption.isStopping()) { // Else the JVM waits for this thread.
+    if (!Interruption.isStopping()) { // otherwise the JVM waits for this thread
       System.exit(exitCode);
     }
   }
@@ -100,7 +100,7 @@ public final class OneHopCommand extends Subcommand {
     return new RunLast().execute(parsed);
   }
 
-  /** A value that is given twice would be measured once. */
+  /** Refuses a value that is given twice, because it would be measured once. */
   private static void refuseDoubled(ParseResult parsed) {
     for (CommandLine command : parsed.asCommandLineList()) {
       for (ArgSpec argument : command.getParseResult().matchedArgs()) {
@@ -123,7 +123,7 @@ public final class OneHopCommand extends Subcommand {
     }
   }
 
-  /** An option that stands before the command it is meant for would be ignored. */
+  /** Refuses an option before the command to which it belongs, because it would be ignored. */
   private static void refuseMisplaced(ParseResult parsed) {
     ParseResult above = parsed;
     while (above.hasSubcommand() && !above.isUsageHelpRequested()) {

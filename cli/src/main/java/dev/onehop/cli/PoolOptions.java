@@ -5,14 +5,14 @@ import dev.onehop.measure.points.PointsPlan;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How clients are connected at points and rates, and how often these are measured. */
+/** The connections of clients at points and rates, and the number of rounds. */
 final class PoolOptions {
 
   @Option(
       names = "--connections",
       paramLabel = "N",
       description =
-          "Pool size per server; at a rate, that of official clients beside the driver's own, and the"
+          "Pool size per server. At a rate: an additional pool of official clients, and the"
               + " sockets of pipelined ones. Default: 5.")
   @Nullable Integer connections;
 
@@ -20,7 +20,7 @@ final class PoolOptions {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Many requests in flight on each connection, for all modes but those of the synchronous"
+          "Many requests in flight on each connection, for all modes except the synchronous"
               + " driver. Default: both for targeted-async and direct-async.")
   @Nullable String pipelining;
 

@@ -281,7 +281,7 @@ final class PropagateCommand extends Subcommand {
     if (!measurements().contains(Measurement.LOAD)) {
       for (String option : List.of("--clients", "--client-rate", "--processes", "--duration")) {
         if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-          throw Failure.usage(option + " goes with --measure load");
+          throw Failure.usage(option + " requires --measure load");
         }
       }
     }

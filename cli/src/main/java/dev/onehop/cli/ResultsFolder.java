@@ -67,16 +67,16 @@ final class ResultsFolder {
     }
   }
 
-  /** A run that found nothing leaves nothing: removes a folder whose folders hold no file. */
+  /** Removes the folder of a run without results, if it contains only empty folders. */
   static void removeIfEmpty(Path folder) {
     try (Stream<Path> folders = Files.walk(folder)) {
       for (Path each :
           folders.sorted(Comparator.reverseOrder()).filter(Files::isDirectory).toList()) {
         Files.delete(each);
       }
-      Files.deleteIfExists(DEFAULT); // That of earlier runs holds them.
+      Files.deleteIfExists(DEFAULT); // it stays if it has earlier runs
     } catch (IOException | UncheckedIOException e) {
-      // It holds something, or can't be removed: it stays.
+      // It stays if it is not empty or can't be removed.
     }
   }
 }

@@ -56,7 +56,7 @@ final class ResultsOptions {
   }
 
   /**
-   * Runs a bench with the folder of {@link #folder}.
+   * Runs a bench with the folder the result of {@link #folder}.
    *
    * @throws Failure if the run ended early
    */
@@ -97,9 +97,9 @@ final class ResultsOptions {
   /**
    * Shows the results, and fails if the run has failed.
    *
-   * @param folder of {@link #folder}
+   * @param folder the result of {@link #folder}
    * @param results null if there are none
-   * @param failure why the run ended early; null if it did not
+   * @param failure the reason of an early end; null without one
    */
   <R extends RunResults> R end(
       Path folder, @Nullable R results, @Nullable Failure failure, Bench<?, ?, R> bench) {

@@ -50,9 +50,9 @@ final class ServerOptions {
   }
 
   /**
-   * Refuses options that servers which are started, or which run already, would ignore.
+   * Refuses options without an effect on started servers, or on existing ones.
    *
-   * @throws Failure if there is one
+   * @throws Failure if there is such an option
    */
   void requireUsed(ParseResult parsed) {
     for (String option :
@@ -62,14 +62,14 @@ final class ServerOptions {
             option.equals("--tls-ca") && parsed.commandSpec().findOption("--url") != null;
         throw Failure.usage(
             option
-                + (existing ? " and --existing exclude each other" : " goes with --existing")
+                + (existing ? " and --existing exclude each other" : " requires --existing")
                 + (alsoUrl ? " or --url" : ""));
       }
     }
   }
 
   /**
-   * The topology that was named.
+   * The named topology.
    *
    * @throws Failure if there is none, or its file is invalid
    */

@@ -139,7 +139,7 @@ final class TopologyUpCommand extends Subcommand {
     }
   }
 
-  /** The log of a topology that runs in the background. */
+  /** The log of a topology in the background. */
   static Path log(String topology, long ownerPid) {
     return Path.of(
         System.getProperty("java.io.tmpdir"), "onehop-" + topology + "-" + ownerPid + ".log");

@@ -105,9 +105,9 @@ class PropagateCommandTest {
           --await 0s | --await must be above 0 and up to 60s
           --await 2m | --await must be above 0 and up to 60s
           --order random | --order takes key or total, not 'random'
-          --measure bootstrap --clients 2 | --clients goes with --measure load
-          --measure bootstrap --client-rate 2 | --client-rate goes with --measure load
-          --measure client-to-mongo --duration 2s | --duration goes with --measure load
+          --measure bootstrap --clients 2 | --clients requires --measure load
+          --measure bootstrap --client-rate 2 | --client-rate requires --measure load
+          --measure client-to-mongo --duration 2s | --duration requires --measure load
           --measure all,latency | unknown measurement 'latency'
           --clients 0 | --clients 0: must be from 1 to 1000
           --processes 65 | --processes 65: must be from 1 to 64

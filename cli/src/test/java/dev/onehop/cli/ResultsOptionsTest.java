@@ -26,7 +26,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** How the end of a run is shown, of a bench that is interrupted at one of its cells. */
+/** The output at the end of a run, with a bench that is interrupted at one of its cells. */
 class ResultsOptionsTest {
 
   @TempDir private Path folder;

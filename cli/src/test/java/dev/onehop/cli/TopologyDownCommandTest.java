@@ -78,7 +78,7 @@ class TopologyDownCommandTest {
     return home.resolve(".cache/onehop/run").resolve(topology);
   }
 
-  /** As the testbed finds out: this JVM may take note of a child's end only later. */
+  /** Reads /proc like the testbed: this JVM may notice the end of a child only later. */
   private List<String> running() {
     return owners.keySet().stream()
         .filter(each -> ProcFs.startTicks(owners.get(each).pid()).isPresent())

@@ -41,11 +41,11 @@ public final class Failure extends RuntimeException {
   private static final Pattern AFTER_REASON =
       Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
-  // Where Jackson has read, of which it tells the place only.
+  // Jackson's source of an error, of which only the place is shown.
   private static final Pattern PLACE =
       Pattern.compile("\\[Source: .*?; (line: \\d+, column: \\d+)]", Pattern.DOTALL);
 
-  // What only introduces the lines after it.
+  // An introduction of the lines after it.
   private static final Pattern INTRODUCTION = Pattern.compile("(; [^;]*)?:$");
 
   private final int exitCode;
@@ -71,15 +71,15 @@ public final class Failure extends RuntimeException {
   }
 
   /**
-   * The same where something is left of the run.
+   * An interruption that leaves something of the run.
    *
-   * @param left what, and where
+   * @param left the remains and their place
    */
   public static Failure interrupted(String left) {
     return new Failure(INTERRUPTED, "interrupted; " + left, null);
   }
 
-  /** What a run failed with; a thread that was interrupted is so again. */
+  /** The failure of a run. Interrupts the thread again if it was interrupted. */
   public static Failure of(Exception failure) {
     if (failure instanceof Failure known) {
       return known;
@@ -120,7 +120,9 @@ public final class Failure extends RuntimeException {
     return lines.size() == 1 ? lines.get(0) : INTRODUCTION.matcher(lines.get(0)).replaceFirst("");
   }
 
-  /** A message with the servers that can't be reached, and why, for the driver's view of them. */
+  /**
+   * The message with the unreachable servers and the reasons, instead of the driver's view of the cluster.
+   */
   private static String readable(String said) {
     String message = PLACE.matcher(said).replaceAll("$1");
     Matcher timeout = TIMEOUT.matcher(message);

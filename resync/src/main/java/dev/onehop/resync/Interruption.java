@@ -4,8 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A signal to stop interrupts the thread of a command, and the JVM waits until that thread has
- * ended: until then it cleans up and reports. Thread-safe.
+ * On a signal to stop, interrupts the thread of a command. The JVM waits until the thread has cleaned up, reported and ended. Thread-safe.
  */
 public final class Interruption implements AutoCloseable {
 
@@ -20,9 +19,9 @@ public final class Interruption implements AutoCloseable {
   }
 
   /**
-   * Holds until it is closed.
+   * Starts the protection, which ends with {@link #close}.
    *
-   * @param thread which is interrupted, and whose end the JVM waits for
+   * @param thread the thread to interrupt; the JVM waits for its end
    */
   public static Interruption of(Thread thread) {
     Thread hook = new Thread(() -> interrupt(thread), "onehop-stop");
@@ -40,23 +39,23 @@ public final class Interruption implements AutoCloseable {
     }
   }
 
-  /** Whether a signal has interrupted a thread, and the JVM ends with it. */
+  /** Whether a signal has interrupted a thread, after which the JVM ends. */
   public static boolean isStopping() {
     return STOPPING.get();
   }
 
-  /** What a run on its own servers failed with: these may end before the thread is interrupted. */
+  /** The failure of a run on its own servers, which may end before the thread is interrupted. */
   public Failure failure(Exception cause) {
     return isStopping() ? Failure.interrupted() : Failure.of(cause);
   }
 
-  /** No-op for the signal that has come already. */
+  /** Does nothing after a signal. */
   @Override
   public void close() {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is being stopped; the hook runs.
+      // The JVM is shutting down and runs the hook.
     }
   }
 }

@@ -33,7 +33,7 @@ public final class Progress implements AutoCloseable {
   private boolean lineOpen;
   private boolean closed;
 
-  /** A progress on standard error that is redrawn by a thread of its own until closed. */
+  /** A progress on standard error, which a separate thread redraws until it is closed. */
   public static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
@@ -95,12 +95,12 @@ public final class Progress implements AutoCloseable {
     draw();
   }
 
-  /** Says what is going on within the phase; shown at the next redraw. */
+  /** Sets the state within the phase; shown at the next redraw. */
   public synchronized void state(String text) {
     state = text;
   }
 
-  /** How long all is expected to take from now on; null if that is not known. */
+  /** Sets the expected remaining time; null if it is not known. */
   public synchronized void remaining(@Nullable Duration left) {
     endsAt = left == null ? Long.MIN_VALUE : nanoTime.getAsLong() + left.toNanos();
   }
@@ -141,7 +141,7 @@ public final class Progress implements AutoCloseable {
     lineOpen = true;
   }
 
-  /** The line as it stands. */
+  /** The current line. */
   synchronized String text() {
     StringBuilder text = new StringBuilder(phase);
     if (!step.isEmpty()) {

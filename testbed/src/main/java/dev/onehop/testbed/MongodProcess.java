@@ -113,7 +113,7 @@ public final class MongodProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** Calls back once, on another thread, if it ends without {@link #close}. */
+  /** Calls the listener once, on another thread, if the process ends without {@link #close}. */
   public void onDeath(Consumer<ProcessFailure> listener) {
     process.onDeath(listener);
   }

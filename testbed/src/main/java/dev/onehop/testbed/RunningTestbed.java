@@ -107,7 +107,7 @@ public final class RunningTestbed {
   }
 
   /**
-   * Calls back, on another thread, when one of its servers has ended.
+   * Calls the listener on another thread when one of the servers has ended.
    *
    * @param listener takes the server's name
    */
@@ -120,8 +120,7 @@ public final class RunningTestbed {
   }
 
   /**
-   * Stops a server where it is, or lets it go on. It goes on at the latest when this JVM has ended,
-   * also by {@code kill -9}.
+   * Stops a server with a signal, or lets it continue. It continues at the latest after the end of this JVM, also by {@code kill -9}.
    *
    * @param address the address of one of its servers
    * @throws TestbedException if there is no such server, or the signal fails

@@ -46,7 +46,7 @@ final class CopyEnds implements AutoCloseable {
     this.plan = plan;
   }
 
-  /** Starts what is not there yet, source and destination at the same time. */
+  /** Starts the missing clusters, source and destination at the same time. */
   void start(ClusterPair pair, Session session) throws IOException, InterruptedException {
     Progress progress = session.progress();
     List<Callable<Void>> missing = new ArrayList<>();

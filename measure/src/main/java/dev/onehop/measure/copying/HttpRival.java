@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.bson.BsonTimestamp;
 
-/** A copying program that takes commands over HTTP. */
+/** A copy tool with commands over HTTP. */
 final class HttpRival extends RivalTool {
   private static final String PROGRESS = "/api/v1/progress";
 
@@ -14,10 +14,10 @@ final class HttpRival extends RivalTool {
    * The interface of a program.
    *
    * @param ends the options that name the source and the destination
-   * @param success the field of answers that is true unless a command failed
-   * @param error the field that says why
-   * @param root what the paths of commands begin with
-   * @param ready whether it takes commands
+   * @param success the field of replies that is true unless a command failed
+   * @param error the field with the reason
+   * @param root the prefix of the commands' paths
+   * @param ready whether the program takes commands
    * @param copied whether all documents are copied
    * @param start the body of the command to start
    * @param logs the option that names the folder of its logs; empty if there is none

@@ -24,9 +24,9 @@ public final class ClusterSource {
   /**
    * A testbed that is started for the bench, or that uses existing servers.
    *
-   * @param startsServers whether it is the former
-   * @param builder its progress listener still free
-   * @param access how applications are let in, given the URL for those that everybody lets in
+   * @param startsServers whether it is started for the bench
+   * @param builder without a progress listener
+   * @param access adds an application's credentials to the URL
    */
   public static ClusterSource testbed(
       boolean startsServers, Testbed.Builder builder, Function<ClusterUrl, ClusterUrl> access) {

@@ -24,10 +24,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
- * {@code results.json} after each, and closes the cluster. The end of a server interrupts the
- * thread that runs the bench, as a signal that stops the JVM does; finished cells are kept. Used
- * once; the thread that runs it is its only user.
+ * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes {@code results.json} after each, and closes the cluster. The end of a server interrupts the thread of the bench, like a signal that stops the JVM. Finished cells are kept. Used once, by one thread.
  */
 public final class Session {
 
@@ -102,7 +99,7 @@ public final class Session {
       for (int i = 0; i < cells.size(); i++) {
         measured.add(measure(bench, cells, i));
         done++;
-        if (done < planned) { // What the last one gives is kept at the end.
+        if (done < planned) { // the last results are kept at the end
           R unused = keep(bench, measured);
         }
       }
@@ -152,16 +149,16 @@ public final class Session {
   /** The reason of the early end. The end of a server counts as the cause of other failures. */
   private Failure ended(Failure failure) {
     measuring = false;
-    boolean unused = Thread.interrupted(); // What is written now is not broken off.
+    boolean unused = Thread.interrupted(); // so that writing the results is not interrupted
     Failure cause = Interruption.isStopping() ? Failure.interrupted() : death.causeOf(failure);
     stopReason = Failure.firstLine(cause);
     return cause;
   }
 
   /**
-   * Ends the run, of which a server has ended by itself. Callable from any thread.
+   * Ends the run after the unexpected end of a server. Callable from any thread.
    *
-   * @param message which server, and how
+   * @param message names the server and the kind of its end
    */
   public void serverDied(String message) {
     death.noticed(message);

@@ -36,7 +36,7 @@ final class TestbedCluster implements BenchCluster {
 
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
-  /** Each takes a second at least. */
+  /** Each series takes at least a second. */
   private static final int MOST_SERIES = 10;
 
   private final Testbed testbed;
@@ -53,9 +53,7 @@ final class TestbedCluster implements BenchCluster {
   }
 
   /**
-   * Takes a running testbed and measures its round trips; again, if they are not as configured, as
-   * servers that have just started may still be busy. Of several series the shortest counts: what
-   * keeps the processors busy only makes round trips longer.
+   * Takes a running testbed and measures its round trips. Measures again if they are not as configured, because servers may still be busy after their start. The shortest of several series counts, because busy processors only make round trips longer.
    *
    * @param access adds an application's credentials
    */
@@ -78,7 +76,7 @@ final class TestbedCluster implements BenchCluster {
             info.featureCompatibilityVersion()));
   }
 
-  /** Replaces round trips by those of another series that are shorter. */
+  /** Replaces round trips that are shorter in another series. */
   static void shorten(Map<String, Duration> measured, Map<String, Duration> again) {
     again.forEach(
         (host, time) ->

@@ -263,7 +263,7 @@ final class UrlCluster implements BenchCluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // There is no notice from elsewhere; operations fail.
+    // Servers of others send no notice; operations on them fail.
     own.ifPresent(testbed -> testbed.onServerDeath(server -> listener.accept(server + " ended")));
   }
 

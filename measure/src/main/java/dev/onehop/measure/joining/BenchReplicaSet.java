@@ -44,9 +44,10 @@ final class BenchReplicaSet implements AutoCloseable {
   private int targets;
 
   /**
-   * @param folder where the servers' data is; made if it is not there
-   * @param oplogMebibytes how large oplogs are
-   * @param died takes the message of a server that ends by itself
+   * @param folder the folder of the servers' data; created if it does not exist
+   *
+   * @param oplogMebibytes the size of each oplog
+   * @param died takes a message after the unexpected end of a server
    */
   BenchReplicaSet(Path mongod, Path folder, int oplogMebibytes, Consumer<String> died) {
     this.mongod = mongod;

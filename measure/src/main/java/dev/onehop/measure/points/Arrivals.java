@@ -26,7 +26,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
     return poisson ? "poisson" : "constant";
   }
 
-  /** How long a client takes that issues so, its start and the answers at the end included. */
+  /** The time of a client, including its start and the replies at the end. */
   Duration estimate(Warmup warmup) {
     return warmup.most().plus(duration).plusSeconds(5);
   }

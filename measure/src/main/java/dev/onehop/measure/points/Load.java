@@ -13,12 +13,12 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /** The unmeasured operations before. */
   Warmup warmup();
 
-  /** Where a cell's logs are, relative to the results' folder; without the round. */
+  /** The folder of a cell's logs, relative to the results' folder and without the round. */
   default String folder(PointCell cell) {
     return cell.folder("t" + cell.threads());
   }
 
-  /** A cell for a person, without the round, such as {@code async, 64 threads, 5 connections}. */
+  /** The title of a cell, without the round, such as {@code async, 64 threads, 5 connections}. */
   default String title(PointCell cell) {
     return cell.title(Format.counted(cell.threads(), "thread"));
   }

@@ -48,7 +48,7 @@ public enum Mode {
     return label;
   }
 
-  /** The name in help, which for two of them is one. */
+  /** The name in help texts; two modes have the same name. */
   public String option() {
     return isStraight() ? "straight" : label;
   }

@@ -175,7 +175,7 @@ final class ConsumeSheet {
         .flatMap(ConsumeSheet::behind);
   }
 
-  /** The lag from the commit, or where that is not told, from when the write was issued. */
+  /** The lag from the commit; if it is not known, from the start of the write. */
   private static Optional<LatencySummary> behind(ConsumePoint point) {
     return Optional.ofNullable(point.lag() == null ? point.sinceIssued() : point.lag());
   }

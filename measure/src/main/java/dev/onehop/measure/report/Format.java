@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Numbers as a person reads them, the same in a terminal and on a page. */
+/** Numbers in readable form, the same in a terminal and on a page. */
 public final class Format {
 
   /** The text for a missing number. */
@@ -79,7 +79,7 @@ public final class Format {
     return bytes == null ? NONE : whole(Math.round(bytes.doubleValue() / (1 << 20)));
   }
 
-  /** A number with what it counts, in the singular for 1. */
+  /** A number with its noun, in the singular for 1. */
   public static String counted(long count, String noun) {
     return whole(count) + " " + noun + (count == 1 ? "" : noun.endsWith("x") ? "es" : "s");
   }

@@ -26,7 +26,7 @@ record Load(double busy) {
   private static final String CAVEAT =
       " These are latencies of a saturated machine: they say little of the client.";
 
-  /** Of a point. */
+  /** The load of a point. */
   static Load of(Point point, @Nullable MachineFacts machine) {
     return of(point.cpu(), point.throughput(), machine);
   }
@@ -56,7 +56,7 @@ record Load(double busy) {
     return new Load(machine == null || machine.cores() == 0 ? 0 : used / machine.cores());
   }
 
-  /** A sentence on latencies that were measured at these loads: of one, the sentence says so. */
+  /** A sentence on latencies at these loads, with a caveat if one machine was saturated. */
   static String qualified(String sentence, Stream<Load> loads) {
     return loads.anyMatch(Load::isSaturated) ? sentence + CAVEAT : sentence;
   }

@@ -141,7 +141,7 @@ final class ScenarioSection {
             scenario.fault());
   }
 
-  /** How busy the machine was before the fault. */
+  /** The load of the machine before the fault. */
   private Load load(Line line) {
     ScenarioEntry before = entry(line, "before", scenario.healthyShards());
     return before == null ? new Load(0) : Load.of(before, machine);

@@ -9,14 +9,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the measured round trips are those that were configured: within 3 % or 0.5 ms. Longer
- * ones, by up to 25 % or 5 ms, are those of a busy machine; results are marked.
+ * Checks whether the measured round trips are as configured: within 3 % or 0.5 ms. A busy machine makes them longer, by up to 25 % or 5 ms; the results are then marked.
  */
 public final class RoundTripCheck {
 
   private RoundTripCheck() {}
 
-  /** The differing pairs, in words; empty if all are as configured. */
+  /** A description of each differing pair; empty if all are as configured. */
   public static List<String> violations(TopologyFacts topology) {
     List<String> violations = new ArrayList<>();
     for (HostFacts host : topology.hosts()) {
@@ -35,7 +34,7 @@ public final class RoundTripCheck {
     return violations;
   }
 
-  /** What marks results of round trips that are not as configured; empty if all are. */
+  /** The mark of results if round trips are not as configured; empty if all are. */
   public static String notice(TopologyFacts topology) {
     List<String> off = violations(topology);
     return off.isEmpty()
@@ -45,9 +44,9 @@ public final class RoundTripCheck {
   }
 
   /**
-   * Warns of round trips that are off, as {@link #notice}.
+   * Warns of differing round trips with {@link #notice}.
    *
-   * @throws Failure if they are so far off that what is measured would not be of this topology
+   * @throws Failure if the difference is too large for measurements of this topology
    */
   public static void require(TopologyFacts topology, Consumer<String> warning) {
     String notice = notice(topology);
@@ -67,9 +66,9 @@ public final class RoundTripCheck {
     }
   }
 
-  /** Of the client to a host, in milliseconds. */
+  /** The round trip from the client to a host, in milliseconds. */
   private record Distance(double measured, double configured) {
-    /** Null where nothing is measured, or configured, as for a cluster that is just there. */
+    /** Null if nothing is measured or configured, as for an existing cluster. */
     static @Nullable Distance of(TopologyFacts topology, String host) {
       Double measured = topology.measuredFromClient(host);
       Double configured =

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
-  /** A version that servers behind a mongos of a user's own do not tell. */
+  /** The version if servers behind a user's own mongos do not report it. */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
 
-  /** The same servers with what an operation costs the routers. */
+  /** The same servers with the routers' cost of an operation. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);

@@ -40,13 +40,13 @@ class SessionTest {
     }
   }
 
-  /** What happens. */
+  /** The event. */
   @FunctionalInterface
   private interface Step {
     void run() throws InterruptedException;
   }
 
-  /** Measures letters; at one of them something happens. */
+  /** Measures letters, with an event at one of them. */
   private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();
@@ -182,7 +182,7 @@ class SessionTest {
     assertThat(Thread.interrupted()).isFalse();
   }
 
-  /** What an operation on a dead server takes is not waited for. */
+  /** The run does not wait for an operation on a dead server. */
   @Test
   void theEndOfAServerEndsTheRunAndIsItsCause() {
     AtomicReference<Letters> letters = new AtomicReference<>();
@@ -202,7 +202,7 @@ class SessionTest {
     assertThat(ended.failure().exitCode()).isEqualTo(Failure.RUN);
     assertThat(ended.failure()).hasMessageEndingWith("its log ends with:\n  out of disk");
     assertThat(ended.results().run().stopped()).isEqualTo("member0 ended with exit code 137");
-    letters.get().session.serverDied("member1 ended"); // It is being stopped.
+    letters.get().session.serverDied("member1 ended"); // the run is already stopping
     assertThat(Thread.interrupted()).isFalse();
   }
 

@@ -32,7 +32,7 @@ class ReportTest {
         .toList();
   }
 
-  /** A mongos of a user's own does not tell what is behind it. */
+  /** A user's own mongos does not report its servers. */
   @Test
   void aServerThatIsNotKnownIsNotShown() {
     Results sample = SampleResults.us2014();
@@ -96,7 +96,7 @@ class ReportTest {
         .containsPattern("\nasync, saturated +100 ");
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
-    // The sentence in bold does not claim what the mark takes back.
+    // The sentence in bold does not contradict the mark.
     String caveat = "These are latencies of a saturated machine: they say little of the client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
         .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")

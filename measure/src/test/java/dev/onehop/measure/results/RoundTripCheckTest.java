@@ -32,7 +32,7 @@ class RoundTripCheckTest {
         .isEmpty();
   }
 
-  /** A busy machine makes round trips longer; a run in it is marked, and not lost. */
+  /** A busy machine makes round trips longer; its run is marked, and not lost. */
   @Test
   void aRunOnABusyMachineIsWarnedOf() {
     List<String> warnings = new ArrayList<>();
@@ -55,7 +55,7 @@ class RoundTripCheckTest {
         List.of(
             Map.of("va1-or1", 86.0), // By a quarter and more.
             Map.of("va1-va2", 6.0), // By 5 ms and more.
-            Map.of("va1-ca1", 59.0))) { // No busy machine makes them shorter.
+            Map.of("va1-ca1", 59.0))) { // a busy machine does not make them shorter
       assertThatExceptionOfType(Failure.class)
           .isThrownBy(() -> RoundTripCheck.require(measured(off), warning -> {}))
           .withMessageContaining(" ms measured, ");

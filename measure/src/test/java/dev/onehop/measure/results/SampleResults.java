@@ -27,7 +27,7 @@ public final class SampleResults {
     return us2014(topology());
   }
 
-  /** The same where round trips are others. */
+  /** The same with other round trips. */
   public static Results us2014(TopologyFacts topology) {
     List<Point> points = new ArrayList<>();
     for (int threads : new int[] {1, 16, 64}) {
