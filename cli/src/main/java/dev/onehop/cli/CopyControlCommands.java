@@ -126,7 +126,8 @@ final class CopyControlCommands {
     }
 
     /**
-     * Prints the fields of {@code progress} like the job's, but the object {@code seconds} as it is.
+     * Prints the fields of {@code progress} like the job's, but the object {@code seconds} as it
+     * is.
      */
     private static void print(PrintWriter out, BsonDocument fields) {
       fields.forEach(

@@ -121,7 +121,8 @@ public final class Failure extends RuntimeException {
   }
 
   /**
-   * The message with the unreachable servers and the reasons, instead of the driver's view of the cluster.
+   * The message with the unreachable servers and the reasons, instead of the driver's view of the
+   * cluster.
    */
   private static String readable(String said) {
     String message = PLACE.matcher(said).replaceAll("$1");

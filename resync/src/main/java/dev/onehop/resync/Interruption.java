@@ -4,7 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * On a signal to stop, interrupts the thread of a command. The JVM waits until the thread has cleaned up, reported and ended. Thread-safe.
+ * On a signal to stop, interrupts the thread of a command. The JVM waits until the thread has
+ * cleaned up, reported and ended. Thread-safe.
  */
 public final class Interruption implements AutoCloseable {
 

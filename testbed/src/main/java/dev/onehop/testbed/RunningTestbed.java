@@ -120,7 +120,8 @@ public final class RunningTestbed {
   }
 
   /**
-   * Stops a server with a signal, or lets it continue. It continues at the latest after the end of this JVM, also by {@code kill -9}.
+   * Stops a server with a signal, or lets it continue. It continues at the latest after the end of
+   * this JVM, also by {@code kill -9}.
    *
    * @param address the address of one of its servers
    * @throws TestbedException if there is no such server, or the signal fails

@@ -24,7 +24,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes {@code results.json} after each, and closes the cluster. The end of a server interrupts the thread of the bench, like a signal that stops the JVM. Finished cells are kept. Used once, by one thread.
+ * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
+ * {@code results.json} after each, and closes the cluster. The end of a server interrupts the
+ * thread of the bench, like a signal that stops the JVM. Finished cells are kept. Used once, by one
+ * thread.
  */
 public final class Session {
 

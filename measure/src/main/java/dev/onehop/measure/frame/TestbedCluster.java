@@ -53,7 +53,9 @@ final class TestbedCluster implements BenchCluster {
   }
 
   /**
-   * Takes a running testbed and measures its round trips. Measures again if they are not as configured, because servers may still be busy after their start. The shortest of several series counts, because busy processors only make round trips longer.
+   * Takes a running testbed and measures its round trips. Measures again if they are not as
+   * configured, because servers may still be busy after their start. The shortest of several series
+   * counts, because busy processors only make round trips longer.
    *
    * @param access adds an application's credentials
    */

@@ -45,7 +45,6 @@ final class BenchReplicaSet implements AutoCloseable {
 
   /**
    * @param folder the folder of the servers' data; created if it does not exist
-   *
    * @param oplogMebibytes the size of each oplog
    * @param died takes a message after the unexpected end of a server
    */

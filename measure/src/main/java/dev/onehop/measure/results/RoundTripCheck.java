@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether the measured round trips are as configured: within 3 % or 0.5 ms. A busy machine makes them longer, by up to 25 % or 5 ms; the results are then marked.
+ * Checks whether the measured round trips are as configured: within 3 % or 0.5 ms. A busy machine
+ * makes them longer, by up to 25 % or 5 ms; the results are then marked.
  */
 public final class RoundTripCheck {
 

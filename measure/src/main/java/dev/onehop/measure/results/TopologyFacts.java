@@ -27,7 +27,8 @@ public record TopologyFacts(
    * Round trips in milliseconds, keyed {@code from-to}.
    *
    * @param configured between every two hosts
-   * @param measured the median of idle pings from the client's host to each other host, the shortest of several series
+   * @param measured the median of idle pings from the client's host to each other host, the
+   *     shortest of several series
    */
   public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {
     /** Maps are missing in some files. */
