@@ -206,9 +206,7 @@ public final class FieldUpdates {
     BsonDocument update = new BsonDocument();
     operator.accept(update);
     List<String> nested =
-        changes.isFlat()
-            ? List.of()
-            : paths.stream().filter(path -> path.contains(".")).toList();
+        changes.isFlat() ? List.of() : paths.stream().filter(path -> path.contains(".")).toList();
     BsonDocument names = changes.clear() || nested.isEmpty() ? null : names(nested);
     BsonArray conditions = new BsonArray(List.of(filter));
     if (names != null || repeatable) {
