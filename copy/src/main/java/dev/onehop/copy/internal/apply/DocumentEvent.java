@@ -53,7 +53,9 @@ record DocumentEvent(
     return new Reader().read(event);
   }
 
-  /** Reads events; those of one collection, one after the other, share its name. Not thread-safe. */
+  /**
+   * Reads events; those of one collection, one after the other, share its name. Not thread-safe.
+   */
   static final class Reader {
     private @Nullable RawBsonDocument name;
     private @Nullable MongoNamespace namespace;
@@ -88,8 +90,7 @@ record DocumentEvent(
         return known;
       }
       MongoNamespace other =
-          new MongoNamespace(
-              read.getString("db").getValue(), read.getString("coll").getValue());
+          new MongoNamespace(read.getString("db").getValue(), read.getString("coll").getValue());
       name = read;
       namespace = other;
       return other;

@@ -95,7 +95,7 @@ final class Planner {
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
         // Events of one collection, one after the other, share its name.
         String destination =
-            event.namespace() == last
+            event.namespace().equals(last)
                 ? ""
                 : names.computeIfAbsent(
                     event.namespace(), name -> mapping.destination(name.getFullName()));
@@ -124,7 +124,7 @@ final class Planner {
     Target its = null;
     for (DocumentEvent event : events) {
       Lane.Document document = event.document();
-      if (its == null || event.namespace() != last) {
+      if (its == null || !event.namespace().equals(last)) {
         last = event.namespace();
         its = Objects.requireNonNull(known.get(last));
       }
