@@ -56,7 +56,7 @@ final class BatchPlan {
    * @param statements for one document, deletes first
    */
   void add(Target target, int run, Lane.Document document, List<Statement> statements) {
-    if (last == null || last.target() != target || run != lastRun) {
+    if (last == null || !last.target().equals(target) || run != lastRun) {
       last = work.computeIfAbsent(new Run(target, run), added -> new Work(added.target()));
       lastRun = run;
     }
