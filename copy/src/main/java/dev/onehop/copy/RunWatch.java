@@ -120,7 +120,7 @@ final class RunWatch implements AutoCloseable {
         now.phase() == CopyPhase.FULL
             && now.left() != null
             && now.left().compareTo(left) > 0
-            && now.times().get(CopyPhase.FULL).compareTo(SETTLED) > 0;
+            && now.times().getOrDefault(CopyPhase.FULL, Duration.ZERO).compareTo(SETTLED) > 0;
     if (!tooLong && left.multipliedBy(SCARCE).compareTo(window.length()) > 0) {
       warned = null;
       return;
