@@ -35,6 +35,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -182,18 +184,56 @@ class MirrorIT {
     List<Integer> ends = new ArrayList<>();
     for (int from = 0; from < events.size(); ) {
       int to = Math.min(events.size(), from + 1 + random.nextInt(400));
-      Mono.from(
-              ChangeChannels.builder(Flux.fromIterable(events.subList(from, to)), 4)
-                  .maxBatch(50)
-                  .build()
-                  .process(MirrorWrites.byId().into(copy())))
-          .block(TIMEOUT);
+      apply(events.subList(from, to));
       ends.add(to);
       // As after a restart from an earlier position.
       from = to == events.size() ? to : Math.max(0, to - random.nextInt(200));
     }
     assertThat(ends).hasSizeGreaterThan(10);
     assertThat(content("copy")).isEqualTo(content("source"));
+  }
+
+  /** The mirror restarts where a field was in a document or an element, and is in an array now. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {b: 1}          | a.b     | [1, 2]
+          {b: 1}          | a.b     | [{b: 1}]
+          {b: {c: 1}}     | a.b.c   | [{b: {c: 1}}]
+          [{b: 1}]        | a.0.b   | [[1]]
+          [{b: 1}]        | a.0.b   | [5, {'0': {b: 1}}]
+          [{b: 1}]        | a.0.b   | {'0': [1, 2]}
+          [[{b: 1}]]      | a.0.0.b | [[[1]]]
+          """)
+  void anEventThatRunsAgainMeetsAnArray(String before, String path, String after) {
+    ShardedChangeStream stream = stream().build();
+    Checkpoint start = Mono.from(stream.start()).block(TIMEOUT);
+    database("source").insertOne(BsonDocument.parse("{_id: 1, a: %s}".formatted(before)));
+    for (String update : List.of("{'%s': 2}".formatted(path), "{a: %s}".formatted(after))) {
+      database("source")
+          .updateOne(new BsonDocument(), new BsonDocument("$set", BsonDocument.parse(update)));
+    }
+    List<StreamEvent> events =
+        Flux.from(stream.events(start))
+            .filter(event -> event instanceof StreamEvent.Change)
+            .take(3)
+            .collectList()
+            .block(TIMEOUT);
+    for (int from = 0; from < events.size(); from++) {
+      apply(events.subList(from, events.size()));
+      assertThat(content("copy")).isEqualTo(content("source"));
+    }
+  }
+
+  private static void apply(List<StreamEvent> events) {
+    Mono.from(
+            ChangeChannels.builder(Flux.fromIterable(events), 4)
+                .maxBatch(50)
+                .build()
+                .process(MirrorWrites.byId().into(copy())))
+        .block(TIMEOUT);
   }
 
   private static BsonValue id(StreamEvent.Change change) {

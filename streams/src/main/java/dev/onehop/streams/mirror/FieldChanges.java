@@ -178,6 +178,11 @@ public record FieldChanges(
     return true;
   }
 
+  /** Whether a name in a path means an element, if it is in an array. */
+  static boolean isIndex(String name) {
+    return name.length() < 10 && isNumber(name) && (name.length() == 1 || name.charAt(0) != '0');
+  }
+
   static String[] parts(String path) {
     return path.split("\\.", -1);
   }

@@ -24,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * operators, because a pipeline would go into each element of an array.
  */
 public final class FieldUpdates {
-  private static final BsonArray NESTING =
-      new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
+  private static final BsonString OBJECT = new BsonString("object");
+  private static final BsonString ARRAY = new BsonString("array");
+  private static final BsonArray NESTING = new BsonArray(List.of(OBJECT, ARRAY));
 
   private final BsonDocument filter;
   private final boolean repeatable;
@@ -121,12 +122,9 @@ public final class FieldUpdates {
   private BsonValue sliced(String name, int length) {
     BsonString array = new BsonString("$" + name);
     BsonValue sliced =
-        length == 0
-            ? literal(new BsonArray())
-            : new BsonDocument("$slice", new BsonArray(List.of(array, new BsonInt32(length))));
+        length == 0 ? literal(new BsonArray()) : operator("$slice", array, new BsonInt32(length));
     return repeatable
-        ? new BsonDocument(
-            "$cond", new BsonArray(List.of(new BsonDocument("$isArray", array), sliced, array)))
+        ? operator("$cond", new BsonDocument("$isArray", array), sliced, array)
         : sliced;
   }
 
@@ -209,12 +207,18 @@ public final class FieldUpdates {
         changes.isFlat() ? List.of() : paths.stream().filter(path -> path.contains(".")).toList();
     BsonDocument names = changes.clear() || nested.isEmpty() ? null : names(nested);
     BsonArray conditions = new BsonArray(List.of(filter));
-    if (names != null || repeatable) {
+    if (repeatable) {
+      nested.stream()
+          .map(path -> hasParent(FieldChanges.parts(path)))
+          .distinct()
+          .forEach(conditions::add);
+      if (update.containsKey("$push")) {
+        paths.forEach(
+            path -> conditions.add(hasType(List.of(FieldChanges.parts(path)), List.of(ARRAY))));
+      }
+    } else if (names != null) {
       nested.forEach(
           path -> conditions.add(type(path.substring(0, path.lastIndexOf('.')), NESTING)));
-    }
-    if (repeatable && update.containsKey("$push")) {
-      paths.forEach(path -> conditions.add(type(path, new BsonString("array"))));
     }
     if (names != null) {
       conditions.add(names);
@@ -226,6 +230,45 @@ public final class FieldUpdates {
 
   private static BsonDocument type(String path, BsonValue types) {
     return new BsonDocument(path, new BsonDocument("$type", types));
+  }
+
+  /** Matches if a document has what the last name of a path is in: an array only for an index. */
+  private static BsonDocument hasParent(String[] path) {
+    int last = path.length - 1;
+    return hasType(
+        List.of(path).subList(0, last),
+        FieldChanges.isIndex(path[last]) ? List.of(OBJECT, ARRAY) : List.of(OBJECT));
+  }
+
+  /**
+   * Matches by the type of a value. An expression, because the paths of queries also go into each
+   * element of an array.
+   */
+  private static BsonDocument hasType(List<String> path, List<BsonString> types) {
+    BsonValue value = new BsonString("$$ROOT");
+    for (String name : path) {
+      value = FieldChanges.isIndex(name) ? at(value, name) : field(value, name);
+    }
+    return new BsonDocument(
+        "$expr", operator("$in", new BsonDocument("$type", value), new BsonArray(types)));
+  }
+
+  private static BsonDocument at(BsonValue value, String index) {
+    BsonString in = new BsonString("$$in");
+    return new BsonDocument(
+        "$let",
+        new BsonDocument("vars", new BsonDocument("in", value))
+            .append(
+                "in",
+                operator(
+                    "$cond",
+                    new BsonDocument("$isArray", in),
+                    operator("$arrayElemAt", in, new BsonInt32(Integer.parseInt(index))),
+                    field(in, index))));
+  }
+
+  private static BsonDocument operator(String name, BsonValue... arguments) {
+    return new BsonDocument(name, new BsonArray(List.of(arguments)));
   }
 
   /**
@@ -248,11 +291,11 @@ public final class FieldUpdates {
   }
 
   private static BsonDocument isMissing(BsonString in, String name) {
-    BsonDocument field =
-        new BsonDocument(
-            "$getField",
-            new BsonDocument("field", literal(new BsonString(name))).append("input", in));
+    return operator("$eq", new BsonDocument("$type", field(in, name)), new BsonString("missing"));
+  }
+
+  private static BsonDocument field(BsonValue in, String name) {
     return new BsonDocument(
-        "$eq", new BsonArray(List.of(new BsonDocument("$type", field), new BsonString("missing"))));
+        "$getField", new BsonDocument("field", literal(new BsonString(name))).append("input", in));
   }
 }

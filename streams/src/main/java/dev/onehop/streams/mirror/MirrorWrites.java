@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -30,7 +31,8 @@ import reactor.core.publisher.Mono;
  *   <li>{@code insert} and {@code replace} put the whole document, with upsert.
  *   <li>{@code update} sets, removes and truncates what {@code updateDescription} names. A document
  *       that is not there stays away: its delete follows.
- *   <li>{@code delete} removes the document.
+ *   <li>{@code delete} removes the document; in a transaction, unless it has another shard key by
+ *       now, because it was moved to another shard.
  * </ul>
  *
  * <p>All writes can run again: when all events from an earlier position on have run again, the
@@ -87,7 +89,7 @@ public final class MirrorWrites
     return switch (type) {
       case "insert", "replace" -> List.of(put(event));
       case "update" -> update(event);
-      case "delete" -> List.of(new DeleteOneModel<>(filter(event)));
+      case "delete" -> List.of(new DeleteOneModel<>(deleted(event)));
       case "drop", "rename", "dropDatabase" ->
           throw new UnsupportedOperationException(
               "%s of %s: only changes of documents are mirrored".formatted(type, event.get("ns")));
@@ -119,6 +121,34 @@ public final class MirrorWrites
           }
         });
     return filter;
+  }
+
+  /**
+   * A document that gets another shard by its shard key is deleted and inserted in one transaction.
+   * Each shard has a cluster time of its own for it, so the deletion may come last. The document
+   * has another key by then.
+   */
+  private BsonDocument deleted(BsonDocument event) {
+    BsonDocument filter = filter(event);
+    BsonArray same = new BsonArray();
+    if (!whole && event.containsKey("txnNumber")) {
+      event
+          .getDocument("documentKey")
+          .forEach(
+              (field, value) -> {
+                if (!field.equals("_id")) {
+                  same.add(
+                      new BsonDocument(
+                          "$or",
+                          new BsonArray(
+                              List.of(
+                                  new BsonDocument(field, equal(value)),
+                                  new BsonDocument(
+                                      field, new BsonDocument("$exists", BsonBoolean.FALSE))))));
+                }
+              });
+    }
+    return same.isEmpty() ? filter : filter.append("$and", same);
   }
 
   private static BsonValue equal(BsonValue value) {

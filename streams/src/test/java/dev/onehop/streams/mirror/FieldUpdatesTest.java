@@ -183,16 +183,45 @@ class FieldUpdatesTest {
                 "{updatedFields: {'l.0': 1}, truncatedArrays: [{field: 's.l', newSize: 3}],"
                     + " disambiguatedPaths: {}}"))
         .containsExactly(
-            "update {\"$and\": [{\"_id\": 1}, "
-                + "{\"s\": {\"$type\": [\"object\", \"array\"]}}, "
-                + "{\"s.l\": {\"$type\": \"array\"}}]} "
+            "update {\"$and\": [{\"_id\": 1}, %s, %s]} "
+                    .formatted(
+                        isOf(field("s", "\"$$ROOT\""), "\"object\""),
+                        isOf(field("l", field("s", "\"$$ROOT\"")), "\"array\""))
                 + "{\"$push\": {\"s.l\": {\"$each\": [], \"$slice\": 3}}}",
-            "update {\"$and\": [{\"_id\": 1}, {\"l\": {\"$type\": [\"object\", \"array\"]}}]} "
-                + "{\"$set\": {\"l.0\": 1}}");
+            "update {\"$and\": [{\"_id\": 1}, %s]} {\"$set\": {\"l.0\": 1}}"
+                .formatted(isOf(field("l", "\"$$ROOT\""), "\"object\", \"array\"")));
     assertThat(repeatable("{truncatedArrays: [{field: 'l', newSize: 2}]}"))
         .containsExactly(
             "update {\"_id\": 1} [{\"$set\": {\"l\": {\"$cond\": [{\"$isArray\": \"$l\"}, "
                 + "{\"$slice\": [\"$l\", 2]}, \"$l\"]}}}]");
+  }
+
+  /** The paths of queries also go into each element of an array, those of updates do not. */
+  @Test
+  void whatRunsAgainIsInAnObjectOrAtAnIndexOfAnArray() {
+    String element =
+        "{\"$let\": {\"vars\": {\"in\": %s}, \"in\": {\"$cond\": [{\"$isArray\": \"$$in\"}, "
+                .formatted(field("l", "\"$$ROOT\""))
+            + "{\"$arrayElemAt\": [\"$$in\", 2]}, %s]}}}".formatted(field("2", "\"$$in\""));
+    assertThat(
+            repeatable(
+                "{updatedFields: {'l.2.x': 1, 'l.2.y': 1, 'l.2.z.1': 2}, disambiguatedPaths: {}}"))
+        .first()
+        .asString()
+        .startsWith(
+            "update {\"$and\": [{\"_id\": 1}, %s, %s]}"
+                .formatted(
+                    isOf(element, "\"object\""),
+                    isOf(field("z", element), "\"object\", \"array\"")));
+  }
+
+  private static String isOf(String value, String types) {
+    return "{\"$expr\": {\"$in\": [{\"$type\": %s}, [%s]]}}".formatted(value, types);
+  }
+
+  private static String field(String name, String in) {
+    return "{\"$getField\": {\"field\": {\"$literal\": \"%s\"}, \"input\": %s}}"
+        .formatted(name, in);
   }
 
   private static List<String> repeatable(String description) {

@@ -78,6 +78,20 @@ class MirrorWritesTest {
         .containsExactly("delete {\"_id\": {\"$eq\": {\"a\": 1}}}");
   }
 
+  /** The insertion of a document that gets another shard by its shard key may come first. */
+  @Test
+  void aDeletionInATransactionLeavesADocumentWithAnotherKey() {
+    String event = "{operationType: 'delete', %s, lsid: {id: 1}, txnNumber: 1}".formatted(KEY);
+    assertThat(writes(event))
+        .containsExactly(
+            "delete {\"_id\": 1, \"$and\": [{\"$or\": [{\"k\": 2}, {\"k\": {\"$exists\": false}}]}]}");
+    assertThat(writes(MirrorWrites.byDocumentKey(), event))
+        .containsExactly("delete {\"k\": 2, \"_id\": 1}");
+    assertThat(
+            writes("{operationType: 'delete', documentKey: {_id: 1}, lsid: {id: 1}, txnNumber: 1}"))
+        .containsExactly("delete {\"_id\": 1}");
+  }
+
   @Test
   void anUpdateChangesWhatItNamesAndPutsNothingThere() {
     assertThat(
@@ -100,7 +114,7 @@ class MirrorWritesTest {
         .startsWith("update {\"_id\": 1, \"$nor\": [{\"$expr\"")
         .contains("$set\": {\"_id\"");
     assertThat(guarded.get(1))
-        .startsWith("update {\"$and\": [{\"_id\": 1}, {\"a\": {\"$type\"")
+        .startsWith("update {\"$and\": [{\"_id\": 1}, {\"$expr\": {\"$in\": [{\"$type\"")
         .endsWith("{\"$set\": {\"a.b\": 1}}");
   }
 
