@@ -4,19 +4,23 @@ import java.util.Collection;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
-/** The fields of shard keys and {@code _id}, which a shard key may lie inside. */
+/**
+ * Projections to the fields of shard keys and {@code _id}. A shard key may have fields inside
+ * {@code _id}.
+ */
 public final class KeyFields {
   private static final String ID = "_id";
 
   private KeyFields() {}
 
-  /** Whether an {@code _id} tells what a field is. */
+  /** Whether a field is {@code _id} or lies inside it. */
   public static boolean isOfId(String path) {
     return path.equals(ID) || path.startsWith(ID + ".");
   }
 
   /**
-   * Projects documents to a shard key and {@code _id}. No server takes a path beside its parent.
+   * Projects documents to a shard key and {@code _id}. Servers refuse a path together with its
+   * parent.
    */
   public static BsonDocument withId(Collection<String> shardKey) {
     BsonDocument projection = new BsonDocument(ID, BsonBoolean.TRUE);
@@ -28,9 +32,7 @@ public final class KeyFields {
     return projection;
   }
 
-  /**
-   * Projects documents to a shard key; without {@code _id} if there is nothing of it in the key.
-   */
+  /** Projects documents to a shard key, without {@code _id} unless the key has fields of it. */
   public static BsonDocument of(Collection<String> shardKey) {
     BsonDocument projection = withId(shardKey);
     projection.put(ID, BsonBoolean.valueOf(shardKey.stream().anyMatch(KeyFields::isOfId)));

@@ -20,23 +20,23 @@ import org.jspecify.annotations.Nullable;
  * destination.
  *
  * <p>Names of collections are {@code database.collection}. The bucket collection of a time series
- * follows the time series: {@code d.system.buckets.c} is where {@code d.c} is.
+ * goes with the time series: {@code d.system.buckets.c} with {@code d.c}.
  *
  * <p>Immutable and thread-safe, if the transformation is.
  *
  * @param included patterns of the collections to copy, each {@code database} or {@code
- *     database.collection}, where {@code *} stands for any characters; all if empty
- * @param excluded patterns of those not to copy, even if they are included
+ *     database.collection}, where {@code *} matches any characters; all if empty
+ * @param excluded patterns of collections that are not copied, even if they are included
  * @param renamed from {@code database} to {@code database}, or from {@code database.collection} to
- *     {@code database.collection}, which counts before the former
- * @param filters by collection of the source, a query filter of the documents to copy. Whether a
- *     document fits it may change with every update, which an event alone does not tell
- * @param transformation from a collection of the source and one of its documents to the document to
- *     write instead, or to null for none; null if documents stay as they are. It keeps the {@code
- *     _id} and the fields of the shard key, and gives the same for the same. With it, updates have
- *     to be applied as whole documents
- * @param inverse whether it leads back: all else is that of a mapping from the destination to the
- *     source
+ *     {@code database.collection}, which has precedence
+ * @param filters query filters of the documents to copy, by collection of the source. Every update
+ *     may change whether a document matches, and its event alone does not show it
+ * @param transformation maps a collection of the source and one of its documents to the document to
+ *     write, or to null for none. Null if documents stay unchanged. It keeps the {@code _id} and
+ *     the fields of the shard key, and has the same result for the same document. With it, updates
+ *     are applied as whole documents
+ * @param inverse whether it maps back. The other values are then those of the mapping in the other
+ *     direction
  */
 public record Mapping(
     List<String> included,
@@ -45,7 +45,7 @@ public record Mapping(
     Map<String, BsonDocument> filters,
     @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation,
     boolean inverse) {
-  /** Where copies keep their state, which is never copied. */
+  /** The database with the state of copies. It is never copied. */
   public static final String STATE_DATABASE = "onehop_copy";
 
   private static final Pattern NO_DATABASE = Pattern.compile("[/\\\\ \"$\\x00]");
@@ -84,7 +84,7 @@ public record Mapping(
         });
   }
 
-  /** One that does not lead back. */
+  /** A mapping that does not map back. */
   public Mapping(
       List<String> included,
       List<String> excluded,
@@ -94,7 +94,10 @@ public record Mapping(
     this(included, excluded, renamed, filters, transformation, false);
   }
 
-  /** The other way round. A collection that two become goes back to the first of them. */
+  /**
+   * The mapping in the other direction. If several collections map to one, that one maps back to a
+   * renamed one.
+   */
   public Mapping inverted() {
     return new Mapping(included, excluded, renamed, filters, transformation, !inverse);
   }
@@ -140,12 +143,11 @@ public record Mapping(
   }
 
   /**
-   * Where a collection goes.
+   * The name of a collection at the destination.
    *
    * @param namespace of the source
-   * @return its name at the destination; null if it is not copied, as those of {@code admin},
-   *     {@code config}, {@code local} and {@value #STATE_DATABASE}, and system collections other
-   *     than buckets
+   * @return null if it is not copied. That includes collections of {@code admin}, {@code config},
+   *     {@code local} and {@value #STATE_DATABASE}, and system collections other than buckets
    */
   public @Nullable String destination(String namespace) {
     String database = databaseOf(namespace);
@@ -170,7 +172,7 @@ public record Mapping(
     return own != null ? own : renamed.getOrDefault(database, database) + "." + collection;
   }
 
-  /** What becomes this collection; what was renamed before what has its name. */
+  /** The collection that maps to this one. A renamed one has precedence over one of this name. */
   private @Nullable String origin(String namespace) {
     String database = databaseOf(namespace);
     List<String> candidates = new ArrayList<>();
@@ -189,7 +191,7 @@ public record Mapping(
         .orElse(null);
   }
 
-  /** The databases to which the collections of a database may go. */
+  /** The databases to which collections of a database may map. */
   public Set<String> databases(String database) {
     if (inverse) {
       return origins(database);
@@ -205,7 +207,7 @@ public record Mapping(
     return databases;
   }
 
-  /** The databases whose collections may come to a database. */
+  /** The databases whose collections may map to a database. */
   private Set<String> origins(String database) {
     Set<String> origins = new TreeSet<>();
     if (!renamed.containsKey(database)) {
@@ -222,8 +224,8 @@ public record Mapping(
   }
 
   /**
-   * Whether there can be copied collections in a database, and so whether it is copied when it is
-   * empty or dropped.
+   * Whether a database may have collections that are copied. Only then is the database copied when
+   * it is empty, and its drop applied.
    */
   public boolean concerns(String database) {
     return inverse ? !origins(database).isEmpty() : concernsForward(database);
@@ -236,7 +238,10 @@ public record Mapping(
             || included.stream().anyMatch(pattern -> fits(databaseOf(pattern), database)));
   }
 
-  /** Whether collections of one database may go to several, or only some of them are copied. */
+  /**
+   * Whether collections of a database may map to several databases, or only some of them are
+   * copied.
+   */
   public boolean splits(String database) {
     if (inverse) {
       Set<String> origins = origins(database);
@@ -259,7 +264,7 @@ public record Mapping(
         && excluded.stream().noneMatch(pattern -> of(pattern, namespace));
   }
 
-  /** The included patterns that none of these collections of the source fits. */
+  /** The included patterns that match none of these collections of the source. */
   public List<String> unused(Collection<String> namespaces) {
     return included.stream()
         .filter(pattern -> namespaces.stream().noneMatch(name -> of(pattern, name)))
@@ -284,15 +289,15 @@ public record Mapping(
   }
 
   /**
-   * Whether what an update makes of a document has to be read as a whole, because of a filter or
-   * the transformation.
+   * Whether an update requires a read of the whole document, because of a filter or the
+   * transformation.
    */
   public boolean needsWholeDocuments(String namespace) {
     return transformation != null || filters.containsKey(namespace);
   }
 
   /**
-   * The document to write for one of the source.
+   * The document to write for a document of the source.
    *
    * @return null for none
    * @throws IllegalArgumentException if the transformation changes the {@code _id}
@@ -303,7 +308,7 @@ public record Mapping(
     }
     BsonDocument changed = transformation.apply(namespace, document);
     if (changed != null && !Objects.equals(changed.get("_id"), document.get("_id"))) {
-      // Its later events would not find it.
+      // Later events of the document would not find it.
       throw new IllegalArgumentException(
           "the transformation of %s does not keep the _id".formatted(namespace));
     }
@@ -316,7 +321,7 @@ public record Mapping(
     return database + "." + BUCKETS + namespace.substring(database.length() + 1);
   }
 
-  /** The database of a collection, or of itself. */
+  /** The database of a namespace, which may be a database alone. */
   public static String databaseOf(String namespace) {
     int dot = namespace.indexOf('.');
     return dot < 0 ? namespace : namespace.substring(0, dot);

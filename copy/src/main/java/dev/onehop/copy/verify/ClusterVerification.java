@@ -17,16 +17,16 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the collections of two clusters or replica sets: their documents byte by byte, their
- * options, indexes and shard keys. Both may be written to meanwhile, if the destination follows the
- * source, as during a copy.
+ * Compares the collections of two clusters or replica sets: documents byte by byte, options,
+ * indexes and shard keys. Both may receive writes during the comparison, if the destination follows
+ * the source, as in a copy.
  *
- * <p>Documents are matched by {@code _id}, those of a time series by their time. Each side is read
- * in ranges of keys, from the primaries of the shards that own them, so that what migrations leave
- * behind is not seen. What differs is looked at again until it is equal or has stood still for
+ * <p>The {@code _id} matches documents; in a time series, the time does. Each side is read in
+ * ranges of keys, from the primaries of the owning shards, without the orphans that migrations
+ * leave behind. Documents that differ are read again, until they are equal or have not changed for
  * longer than the destination may be behind.
  *
- * <p>The memory it takes does not grow with the data.
+ * <p>Its memory does not grow with the data.
  *
  * <pre>{@code
  * VerifyReport report = ClusterVerification.builder(sourceUrl, destinationUrl).build().run();
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; a verification runs once.
  */
 public final class ClusterVerification {
-  /** The phase in which servers are asked what they are. */
+  /** The phase in which the verification connects to both sides. */
   public static final String CONNECTING = "connecting";
 
   private final Builder settings;
@@ -49,16 +49,16 @@ public final class ClusterVerification {
   }
 
   /**
-   * Starts from the URLs of mongoses or replica sets.
+   * Starts a builder with the URLs of mongoses or replica sets.
    *
-   * @param from the source
-   * @param to the destination
+   * @param from the source's URL
+   * @param to the destination's URL
    */
   public static Builder builder(String from, String to) {
     return new Builder(from, to);
   }
 
-  /** Collects what a verification is. Not thread-safe. */
+  /** Collects the settings of a verification. Not thread-safe. */
   public static final class Builder {
     private final String from;
     private final String to;
@@ -94,23 +94,23 @@ public final class ClusterVerification {
     }
 
     /**
-     * Which collections of the source are compared, each {@code database} or {@code
-     * database.collection}, where {@code *} stands for any characters; by default all but those of
-     * {@code admin}, {@code config} and {@code local} and system collections.
+     * Sets which collections of the source are compared: patterns {@code database} or {@code
+     * database.collection}, where {@code *} matches any characters. The default is all collections,
+     * except system collections and those of {@code admin}, {@code config} and {@code local}.
      */
     public Builder include(List<String> patterns) {
       this.included = List.copyOf(patterns);
       return this;
     }
 
-    /** Which are not, even if they are included. */
+    /** Sets patterns of collections that are not compared, even if they are included. */
     public Builder exclude(List<String> patterns) {
       this.excluded = List.copyOf(patterns);
       return this;
     }
 
     /**
-     * What has another name at the destination: from database to database, or from {@code
+     * Sets names that differ at the destination: from database to database, or from {@code
      * database.collection} to {@code database.collection}.
      */
     public Builder rename(Map<String, String> names) {
@@ -119,8 +119,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * Of which documents the destination should have those that a query filter selects, by
-     * collection of the source.
+     * Sets query filters by collection of the source. The destination should have only the
+     * documents that the filter selects.
      */
     public Builder filter(Map<String, BsonDocument> byCollection) {
       this.filters = Map.copyOf(byCollection);
@@ -128,8 +128,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * A file that says what is done. A verification that is started again with it goes on with the
-     * ranges that are not done.
+     * Sets a file that records finished ranges. A later verification with this file compares only
+     * the other ranges.
      */
     public Builder state(Path file) {
       this.state = file;
@@ -137,8 +137,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * By how much the destination may be behind the source, which is how long a difference must
-     * stand still to be one; 10 seconds by default.
+     * Sets how far the destination may be behind the source; 10 seconds by default. A difference
+     * counts when it has not changed for this long.
      *
      * @throws IllegalArgumentException if it is negative
      */
@@ -151,7 +151,7 @@ public final class ClusterVerification {
     }
 
     /**
-     * How many keys a second are compared, at most; by default there is no limit.
+     * Limits how many keys are compared per second; by default there is no limit.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -164,7 +164,7 @@ public final class ClusterVerification {
     }
 
     /**
-     * How many ranges are compared at the same time, at most, from 1 to 64; 4 by default.
+     * Sets how many ranges are compared at the same time, at most: from 1 to 64, 4 by default.
      *
      * @throws IllegalArgumentException if it is out of range
      */
@@ -177,7 +177,7 @@ public final class ClusterVerification {
     }
 
     /**
-     * How many differing keys the report names, at most; 20 by default.
+     * Sets how many differing keys the report names, at most; 20 by default.
      *
      * @throws IllegalArgumentException if it is negative
      */
@@ -190,8 +190,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * Whether sharded clusters are read through their mongoses only. By default their shards are
-     * read themselves, where they can be reached and know the user.
+     * Sets whether sharded clusters are read only through their mongoses. By default their shards
+     * are read directly, if they are reachable and accept the user.
      */
     public Builder throughMongos(boolean only) {
       this.throughMongos = only;
@@ -199,9 +199,9 @@ public final class ClusterVerification {
     }
 
     /**
-     * How many documents a range has, about, which is what is read again of each range that was
-     * being compared when a verification was killed; 20,000 by default, and fewer where they are
-     * large. A collection has 4,096 ranges at most.
+     * Sets about how many documents a range has: 20,000 by default, fewer if documents are large.
+     * After a kill, the ranges that were in progress are read again. A collection has 4,096 ranges
+     * at most.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -214,7 +214,7 @@ public final class ClusterVerification {
     }
 
     /**
-     * A verification that has not begun.
+     * Creates a verification. It does not connect yet.
      *
      * @throws IllegalArgumentException if a pattern or a name is malformed, or two collections get
      *     the same name
@@ -224,21 +224,21 @@ public final class ClusterVerification {
     }
   }
 
-  /** How far it is. */
+  /** Returns the progress of the verification. */
   public VerifyProgress progress() {
     return meter.progress();
   }
 
   /**
-   * Compares, and returns when all is compared. Both clusters are only read.
+   * Runs the verification, and returns at its end. It only reads from both clusters.
    *
-   * @throws IllegalArgumentException if a URL names something else than a cluster or a replica set,
-   *     both name the same, or the state is another verification's
-   * @throws UncheckedIOException if the state can't be read or written
+   * @throws IllegalArgumentException if a URL names config servers or one shard of a cluster, a
+   *     cluster is too old, both URLs name the same cluster, or the state file belongs to another
+   *     verification
+   * @throws UncheckedIOException if the state file can't be read or written
    * @throws com.mongodb.MongoException if a cluster can't be read
-   * @throws IllegalStateException if collections or indexes are changed faster than they can be
-   *     compared
-   * @throws InterruptedException if the thread is interrupted; then nothing goes on
+   * @throws IllegalStateException if collections or indexes change faster than they can be compared
+   * @throws InterruptedException if the thread is interrupted; the verification has stopped then
    */
   public VerifyReport run() throws InterruptedException {
     try (Side source =
@@ -276,7 +276,7 @@ public final class ClusterVerification {
         .compare(settings.details);
   }
 
-  /** What is compared, as far as it has to be the same when it is resumed. */
+  /** The settings that must be the same when a verification resumes. */
   private BsonDocument what(Side source, Side destination) {
     BsonDocument names = new BsonDocument();
     new TreeMap<>(mapping.renamed()).forEach((from, to) -> names.append(from, new BsonString(to)));

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocument filter) {
 
-  /** As results have it: that of the source. */
+  /** The namespace in results: the source's. */
   String namespace() {
     return from.namespace();
   }
@@ -33,26 +33,26 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
     return from.kind() == Kind.TIME_SERIES;
   }
 
-  /** Whether the index of the key is in the order of values on both sides. */
+  /** Whether the index of the key has the order of values on both sides, without a collation. */
   boolean isOrdered() {
     return isSimple(from) && isSimple(to);
   }
 
-  /** Whether strings, also in the index of {@code _id}, are in the order of their bytes. */
+  /** Whether strings have the order of their bytes, also in the index of {@code _id}. */
   private static boolean isSimple(CollectionSpec of) {
     BsonDocument collation = of.collation();
     return collation == null || collation.getString("locale").getValue().equals("simple");
   }
 
   /**
-   * Whether a range can be read by itself. The times of a series can't: within an hour of the
-   * beginning of 1970, seen on 6.0.5, a condition on them finds nothing.
+   * Whether a range can be read by itself. A range of times can't: on 6.0.5, a condition on times
+   * within an hour of the start of 1970 finds nothing.
    */
   boolean hasRanges() {
     return isOrdered() && !isTimeSeries();
   }
 
-  /** Whether these are still the collections that another pair was. */
+  /** Whether both pairs have the same collections, by name and UUID. */
   boolean isSameAs(CollectionPair other) {
     return from.namespace().equals(other.from.namespace())
         && Objects.equals(from.uuid(), other.from.uuid())

@@ -22,7 +22,7 @@ final class CollectionWork {
   private static final int MOST_SAMPLES = 20_000;
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 
-  // Of one cursor: what is compared, what waits, and what is being received.
+  // A cursor has one batch that is compared, one that waits, and one that arrives.
   private static final int BATCHES_PER_CURSOR = 3;
 
   private final CollectionPair pair;
@@ -57,9 +57,9 @@ final class CollectionWork {
   }
 
   /**
-   * Estimates how much there is to compare.
+   * Creates the work, and estimates the number of documents.
    *
-   * @param state where what is done is kept; null if nowhere
+   * @param state records finished ranges; null for no record
    */
   static CollectionWork of(
       CollectionPair pair,
@@ -74,10 +74,10 @@ final class CollectionWork {
   }
 
   /**
-   * Divides the collections into ranges, or takes those of an earlier run.
+   * Divides the collections into ranges, or takes the ranges of an earlier run.
    *
    * @param perRange how many documents a range should have, at most
-   * @return the ranges that are not done
+   * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {
     Reader.Sample sizes =
@@ -117,7 +117,7 @@ final class CollectionWork {
     return quantiles(larger.sample(samples, estimate).keys(), count);
   }
 
-  /** The ranges between bounds, which are in order and without repetition. */
+  /** The ranges between bounds. The bounds are sorted and have no repetition. */
   static List<KeyRange> ranges(List<BsonValue> bounds) {
     List<KeyRange> ranges = new ArrayList<>();
     BsonDocument min = KeyRange.lowest(BY_ID);
@@ -130,7 +130,7 @@ final class CollectionWork {
     return ranges;
   }
 
-  /** Some of the keys, evenly, so that there are so many ranges, or fewer. */
+  /** Picks bounds from sorted keys at even distances, for this number of ranges or fewer. */
   static List<BsonValue> quantiles(List<BsonValue> keys, int ranges) {
     List<BsonValue> bounds = new ArrayList<>();
     int last = -1;
@@ -160,24 +160,24 @@ final class CollectionWork {
     return meter;
   }
 
-  /** How many documents are asked for at once. */
+  /** The batch size of a cursor, in documents. */
   int batch() {
     return batch;
   }
 
-  /** How much memory a range takes while it is read, at most, about. */
+  /** About how many megabytes of memory the read of a range takes at most. */
   int megabytes() {
     return megabytes;
   }
 
-  /** What was found in the ranges that are done. */
+  /** The result of all finished ranges. */
   synchronized Result result() {
     return result;
   }
 
-  /** A range is done. */
+  /** Adds a finished range. */
   void done(int number, Result found) {
-    // What keeps changing is compared again by the next run.
+    // The next run compares a range again if some of its keys kept changing.
     if (state != null && found.unsettled() == 0) {
       state.done(pair, number, found);
     }

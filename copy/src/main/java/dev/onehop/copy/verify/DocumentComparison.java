@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the documents of collections, some ranges at the same time. A collection is divided into
- * ranges when the ranges of the one before are being read, so that the memory does not grow with
- * the number of ranges. Not thread-safe.
+ * Compares the documents of collections, several ranges at the same time. A collection is divided
+ * into ranges only when the ranges of the previous collection are read, so that the memory does not
+ * grow with the number of ranges. Not thread-safe.
  */
 final class DocumentComparison {
   private static final int MEGABYTES = 96;
@@ -42,7 +42,7 @@ final class DocumentComparison {
     this.meter = meter;
   }
 
-  /** Compares, and returns what was found in each collection. */
+  /** Compares, and returns the work of each collection with its result. */
   List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {
     List<CollectionWork> collections = new ArrayList<>();
     if (pairs.isEmpty()) {
@@ -61,7 +61,7 @@ final class DocumentComparison {
       CompletionService<@Nullable Void> tasks = new ExecutorCompletionService<>(threads);
       tasks.submit(second);
       read(collections, second, tasks);
-      meter.phase("looking again at what differs");
+      meter.phase("reading again the documents that differ");
       second.complete();
       tasks.take().get();
     } catch (ExecutionException e) {
@@ -85,7 +85,7 @@ final class DocumentComparison {
     for (CollectionWork collection : collections) {
       List<RangeWork> ranges = collection.divide(settings.perRange);
       meter.phase("comparing documents");
-      // Neighbours are on the same shard, mostly.
+      // Adjacent ranges are mostly on one shard; a random order reads several shards at a time.
       Collections.shuffle(ranges, new Random(1));
       int megabytes = Math.min(MEGABYTES, Math.max(1, collection.megabytes()));
       for (RangeWork range : ranges) {
@@ -107,7 +107,7 @@ final class DocumentComparison {
       }
     }
     for (; running > 0; running--) {
-      // The second looks end before only if they fail.
+      // The second looks end before the ranges only if they fail.
       tasks.take().get();
     }
   }

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** All documents of one key on one side. Mutable while it is being collected. Not thread-safe. */
+/** All documents of one key on one side. Mutable while documents are added. Not thread-safe. */
 final class Group {
   private final byte[] order;
   private final BsonValue key;
@@ -43,7 +43,7 @@ final class Group {
     return only == null ? sum : Fingerprint.NONE.plus(only.duplicate());
   }
 
-  /** By their bytes; by their fingerprints only where several have the same key. */
+  /** Compares bytes, or fingerprints if several documents have the key. */
   boolean sameAs(Group other) {
     return (only != null && other.only != null)
         ? only.equals(other.only)

@@ -23,7 +23,7 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
-/** Compares what collections are, but for their documents. */
+/** Compares collections without their documents: kinds, options, indexes and shard keys. */
 final class MetadataComparison {
   private static final Set<String> READ_AS_NUMBERS =
       Set.of("key", "weights", "collation", "timeseries", "clusteredIndex");
@@ -45,7 +45,8 @@ final class MetadataComparison {
    * Compares.
    *
    * @param from the collections of the source that are mapped
-   * @param to those of the destination that a collection of the source could be mapped to
+   * @param to the collections of the destination to which a collection of the source could be
+   *     mapped
    */
   void compare(SortedMap<String, CollectionSpec> from, SortedMap<String, CollectionSpec> to) {
     Set<String> extra = new TreeSet<>(to.keySet());
@@ -65,7 +66,7 @@ final class MetadataComparison {
     }
   }
 
-  /** What differs. */
+  /** The differences. */
   List<MetadataDifference> differences() {
     return differences;
   }
@@ -120,7 +121,7 @@ final class MetadataComparison {
             .append("unique", BsonBoolean.valueOf(sharding.unique()));
   }
 
-  /** The options as the destination should have them: a view is on the collection's new name. */
+  /** The options that the destination should have. A view names its collection by the new name. */
   private BsonDocument mapped(CollectionSpec info) {
     BsonDocument options = info.options();
     if (!options.isString("viewOn")) {
@@ -180,12 +181,12 @@ final class MetadataComparison {
     return names;
   }
 
-  /** Whether servers read numbers there of any type, and may store them as another one. */
+  /** Whether servers accept numbers of any type in this option, and may store another type. */
   private static boolean isReadAsNumbers(String option, BsonValue value) {
     return value.isNumber() || READ_AS_NUMBERS.contains(option);
   }
 
-  /** As the servers compare: 1 is 1.0, and the order of fields counts. */
+  /** Compares as servers do: 1 equals 1.0, and the order of fields counts. */
   private static boolean same(BsonValue a, BsonValue b) {
     return Arrays.equals(SortableKey.encode(a), SortableKey.encode(b));
   }

@@ -1,10 +1,10 @@
 package dev.onehop.copy.verify;
 
 /**
- * A difference that is none of documents.
+ * A difference of collections, options, indexes or shard keys.
  *
- * @param namespace of the source, {@code database.collection}; of the destination for what only
- *     that has
- * @param what is different, in words, without values
+ * @param namespace {@code database.collection} at the source; at the destination if only the
+ *     destination has it
+ * @param what the difference in words, without values
  */
 public record MetadataDifference(String namespace, String what) {}

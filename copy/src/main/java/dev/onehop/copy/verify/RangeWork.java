@@ -36,7 +36,7 @@ final class RangeWork {
     return collection;
   }
 
-  /** Reads both sides to the end; what differs is left to second looks. */
+  /** Reads both sides of the range. Keys that differ go to the second looks. */
   void read(SecondLooks looks, Limits limits) throws InterruptedException {
     Waits.Patience patience = collection.from().patience();
     KeyRange left = range;
@@ -49,7 +49,8 @@ final class RangeWork {
         while (ofFrom != null || ofTo != null) {
           int order = compare(ofFrom, ofTo);
           Group first = Objects.requireNonNull(order <= 0 ? ofFrom : ofTo);
-          // After a failure, reading goes on with the key that was the last.
+          // After a failure the read starts at or before the last compared key: skip what was
+          // compared.
           if (last == null || SortableKey.compare(first.order(), last.order()) > 0) {
             limits.pass(1, 0);
             compare(order <= 0 ? ofFrom : null, order >= 0 ? ofTo : null, first, looks);
@@ -109,12 +110,12 @@ final class RangeWork {
         to == null ? Fingerprint.NONE : to.fingerprint());
   }
 
-  /** A key that differed does no longer. */
+  /** Decides that a key is equal now. */
   void equal() {
     decided();
   }
 
-  /** A key keeps changing. */
+  /** Decides nothing about a key that keeps changing. */
   void undecided() {
     synchronized (this) {
       unsettled++;
@@ -122,7 +123,7 @@ final class RangeWork {
     decided();
   }
 
-  /** A key differs. */
+  /** Decides that a key differs. */
   void differs(Difference.Kind kind, BsonValue key) {
     synchronized (this) {
       switch (kind) {

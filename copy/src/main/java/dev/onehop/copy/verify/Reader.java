@@ -72,12 +72,12 @@ final class Reader {
     return new Reader(side, pair.to().namespace(), pair, null);
   }
 
-  /** How many documents there are, about. */
+  /** Estimates the number of documents. */
   long estimate() throws InterruptedException {
     return side.cluster().one(collection()::estimatedDocumentCount);
   }
 
-  /** How long failures that pass are accepted. */
+  /** How long transient failures are retried. */
   Waits.Patience patience() {
     return side.cluster().patience();
   }
@@ -87,9 +87,9 @@ final class Reader {
   }
 
   /**
-   * What some documents, taken at random, are.
+   * Keys and sizes of some documents, taken at random.
    *
-   * @param keys by their order
+   * @param keys in their order
    * @param averageSize in bytes
    * @param largestSize in bytes
    */
@@ -119,8 +119,8 @@ final class Reader {
   /**
    * Takes documents at random.
    *
-   * @param count how many, about
-   * @param of how many there are, about
+   * @param count how many documents to take, about
+   * @param of the number of all documents, about
    */
   Sample sample(int count, long of) throws InterruptedException {
     BsonDocument shape =
@@ -140,7 +140,7 @@ final class Reader {
   /**
    * Reads the documents of a range in the order of their keys.
    *
-   * @param batch how many documents a server may send at once
+   * @param batch the most documents in one reply
    */
   Groups read(KeyRange range, int batch) throws InterruptedException {
     ClientSession session = side.session(false);
@@ -166,7 +166,10 @@ final class Reader {
     return collection().find(session, criteria).sort(ascending()).batchSize(batch);
   }
 
-  /** Not by a filter, whose comparisons see values of one type only. */
+  /**
+   * Reads by bounds of the index. A filter would not do: its comparisons match values of one type
+   * only.
+   */
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
     Flux<RawBsonDocument> end =
@@ -181,7 +184,7 @@ final class Reader {
     if (!KeyRange.isHighest(range.max())) {
       find = find.max(range.max());
     }
-    // A server that gets one bound takes the end of the index for exclusive, too.
+    // With a lower bound alone, a server leaves out the highest key: a second find reads it.
     return !KeyRange.isLowest(range.min()) && KeyRange.isHighest(range.max())
         ? Flux.from(find).concatWith(end)
         : Flux.from(find);
@@ -206,8 +209,8 @@ final class Reader {
   }
 
   /**
-   * A range as a filter, which tells a router the shards; null where a filter would mean less, as
-   * its comparisons see values of the same type only.
+   * A range as a filter, by which a router finds the shards. Null where a filter would match less,
+   * because its comparisons match values of one type only.
    */
   static @Nullable BsonDocument routable(KeyRange range) {
     BsonValue min = Objects.requireNonNull(range.min().get("_id"));
@@ -222,10 +225,11 @@ final class Reader {
   }
 
   /**
-   * Reads what there is of some keys, causally after all that was read before.
+   * Reads the documents of some keys, causally after all earlier reads.
    *
-   * @param keys by their order
-   * @return what there is, by the order of the key, also of keys that a collation holds equal
+   * @param keys in their order
+   * @return the documents' fingerprints, by the key's sortable bytes; with a collation, also of
+   *     other keys that it counts as equal
    */
   Map<ByteBuffer, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
     return side.cluster().persistently(() -> lookOnce(keys, batch));
@@ -260,7 +264,7 @@ final class Reader {
     if (!pair.isTimeSeries() || keys.stream().allMatch(Reader::isUsual)) {
       return Filters.in(pair.keyField(), keys);
     }
-    // By an expression, which is not made a condition on buckets: it reads all of them.
+    // Servers make no condition on buckets from an expression, so it reads all of them.
     return Filters.expr(
         new BsonDocument(
             "$in",
@@ -268,8 +272,8 @@ final class Reader {
   }
 
   /**
-   * Whether servers find a time in buckets for sure. Seen on 6.0.5: within an hour after 1970
-   * began, they find none.
+   * Whether servers certainly find a time in buckets. On 6.0.5 they find none within an hour after
+   * the start of 1970.
    */
   static boolean isUsual(BsonValue time) {
     return time.isDateTime()
@@ -288,7 +292,7 @@ final class Reader {
   private ByteBuffer content(RawBsonDocument document) {
     RawBsonDocument content = document;
     if (pair.isTimeSeries()) {
-      // A bucket doesn't keep the order of fields, and so no copy can have the same.
+      // A bucket does not keep the order of fields, so a copy may have another order.
       SortedMap<String, BsonValue> fields = new TreeMap<>(document);
       BsonDocument sorted = new BsonDocument();
       fields.forEach(sorted::append);
@@ -298,7 +302,7 @@ final class Reader {
     return bytes.asNIO();
   }
 
-  /** Documents in the order of their keys, those of a key together. Not thread-safe. */
+  /** Documents in the order of their keys, grouped by key. Not thread-safe. */
   final class Groups implements AutoCloseable {
     private final Stream<RawBsonDocument> documents;
     private final java.util.Iterator<RawBsonDocument> iterator;

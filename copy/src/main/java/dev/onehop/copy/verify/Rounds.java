@@ -18,9 +18,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares what two clusters have, round by round: collections and indexes, and then the documents
- * of the collections that are new in this round. It ends with a round without new collections, in
- * which nothing differs that did not differ before. Not thread-safe.
+ * Compares two clusters in rounds. A round compares collections and indexes, and then the documents
+ * of the collections that are new in this round. The last round has no new collections and no new
+ * differences. Not thread-safe.
  */
 final class Rounds {
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
@@ -52,7 +52,7 @@ final class Rounds {
     this.meter = meter;
   }
 
-  /** What was found in one range, in a collection, or in all. */
+  /** The result of one range, of a collection, or of all collections. */
   record Result(
       long compared,
       long missing,
@@ -78,7 +78,7 @@ final class Rounds {
   /**
    * Compares.
    *
-   * @throws IllegalStateException if collections are changed faster than they can be compared
+   * @throws IllegalStateException if collections change faster than they can be compared
    */
   VerifyReport compare(int details) throws InterruptedException {
     Set<MetadataDifference> before = null;
@@ -97,7 +97,8 @@ final class Rounds {
           .keySet()
           .retainAll(metadata.pairs().stream().map(CollectionPair::namespace).toList());
       Set<MetadataDifference> now = new HashSet<>(metadata.differences());
-      // What was there before and still is, is no change that is still on its way.
+      // A difference that two rounds report is not a change that the destination will still
+      // receive.
       if (before != null && changed.isEmpty() && before.containsAll(now)) {
         return report(metadata.differences(), details);
       }
@@ -161,7 +162,7 @@ final class Rounds {
     return specs;
   }
 
-  /** The buckets of a time series are what the server makes of its documents. */
+  /** Leaves out the buckets of a time series, which the server makes from its documents. */
   private @Nullable String destinationOf(String namespace) {
     return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
         ? null

@@ -16,18 +16,19 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks again at keys that differed, with growing pauses, until it is certain what they are.
+ * Reads differing keys again, with growing pauses, until it can decide about them.
  *
- * <p>The destination may follow the source, and be behind it by less than a given time. So a key is
- * equal if the destination has what the source has, or has had since the first look. It differs if
- * both sides stood still for that time. It also differs if the destination alone stood still for
- * twice that time, while the source was looked at often enough: what the destination has would then
- * have been at the source in the first half of it, and would have been seen there.
+ * <p>The destination may follow the source, and be behind it by less than a given time. A key is
+ * equal if the destination has the documents that the source has, or has had since the first look.
+ * A key differs if neither side changed for that time. It also differs if the destination did not
+ * change for twice that time, while the source was read often enough. In that case the source had
+ * the destination's documents in the first half of the time at the latest, and a look would have
+ * seen them.
  *
  * <p>Thread-safe.
  */
 final class SecondLooks implements Callable<Void> {
-  // Times are numbers without a meaning of their own; those of one process are near each other.
+  // The origin of nanoTime is arbitrary, so that only differences of times compare.
   private static final long ORIGIN = System.nanoTime();
 
   private static final int MOST_WAITING = 50_000;
@@ -62,7 +63,7 @@ final class SecondLooks implements Callable<Void> {
         Math.max(FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
   }
 
-  /** A key that is not decided. */
+  /** An undecided key. */
   static final class Waiting {
     private final RangeWork range;
     private final ByteBuffer order;
@@ -104,7 +105,7 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** What another look has shown. */
+  /** The outcome of another look. */
   enum Verdict {
     EQUAL,
     DIFFERENT,
@@ -112,7 +113,7 @@ final class SecondLooks implements Callable<Void> {
     AGAIN
   }
 
-  /** Takes a key that differs; waits while there are too many. */
+  /** Adds a key that differs. Waits while there are too many undecided keys. */
   void add(RangeWork range, ByteBuffer order, BsonValue key, Fingerprint from, Fingerprint to)
       throws InterruptedException {
     Waiting waiting = new Waiting(range, order, key, from, to, System.nanoTime());
@@ -127,18 +128,18 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** No more keys come. */
+  /** States that no more keys will come. */
   synchronized void complete() {
     complete = true;
     notifyAll();
   }
 
-  /** How many keys are not decided. */
+  /** The number of undecided keys. */
   synchronized int waiting() {
     return count;
   }
 
-  /** Looks until all keys are decided and no more come. */
+  /** Reads keys until all are decided and no more will come. */
   @Override
   public @Nullable Void call() throws InterruptedException {
     while (true) {
@@ -158,7 +159,7 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** Waits for keys to look at; none if there will be none. */
+  /** Waits for keys whose pause has ended. The list is empty at the end of all work. */
   private synchronized List<Waiting> due() throws InterruptedException {
     while (true) {
       Waiting next = queue.peek();
@@ -192,7 +193,7 @@ final class SecondLooks implements Callable<Void> {
   private void look(CollectionWork collection, List<Waiting> all) throws InterruptedException {
     List<BsonValue> keys = all.stream().map(waiting -> waiting.key).toList();
     long begun = System.nanoTime();
-    // The source first: what the destination then has was there before, or is there now.
+    // The source first: it had the destination's documents before this look, or has them now.
     Map<ByteBuffer, Fingerprint> from = collection.from().look(keys, collection.batch());
     Map<ByteBuffer, Fingerprint> to = collection.to().look(keys, collection.batch());
     long ended = System.nanoTime();
@@ -226,8 +227,8 @@ final class SecondLooks implements Callable<Void> {
   }
 
   /**
-   * Takes note of another look. What it has shown first may be as young as its end; what it has
-   * shown again is at least as old as its beginning.
+   * Evaluates another look. A value that it shows for the first time may be as recent as its end. A
+   * value that it shows again is at least as old as its beginning.
    */
   Verdict judge(Waiting waiting, Fingerprint from, Fingerprint to, long begun, long ended) {
     if (!from.equals(waiting.from)) {
@@ -245,7 +246,7 @@ final class SecondLooks implements Callable<Void> {
       waiting.steady = ended;
     }
     if (ended - waiting.looked > settle) {
-      // The source may have had something meanwhile that nobody has seen.
+      // Between looks so far apart, the source may have had a value that no look has seen.
       waiting.steady = ended;
     }
     waiting.looked = begun;

@@ -18,9 +18,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the two clusters of a verification. Documents are read from the shards themselves where
- * that is possible. Orphans are never seen, neither way. Reads are of primaries, with majority read
- * concern.
+ * One of the two clusters of a verification. Documents are read directly from the shards where that
+ * is possible. Reads go to primaries with majority read concern, and never return orphans.
  *
  * <p>Thread-safe.
  */
@@ -50,7 +49,8 @@ final class Side implements AutoCloseable {
    * @param url of mongoses or of a replica set
    * @param change of the client's settings
    * @param throughMongos whether documents, too, are read through the mongoses
-   * @throws IllegalArgumentException if the URL names something else
+   * @throws IllegalArgumentException if the URL names config servers or a shard, or the cluster is
+   *     too old
    */
   static Side connect(
       String role, String url, Consumer<MongoClientSettings.Builder> change, boolean throughMongos)
@@ -86,7 +86,7 @@ final class Side implements AutoCloseable {
     }
     BsonDocument hello = cluster.hello();
     if (!hello.containsKey("setName")) {
-      // Of the process, which is all that a server on its own has.
+      // A server without a replica set has only the id of its process.
       return "server "
           + hello.getDocument("topologyVersion").getObjectId("processId").getValue().toHexString();
     }
@@ -101,7 +101,7 @@ final class Side implements AutoCloseable {
     return cluster;
   }
 
-  /** How stored states know the cluster. */
+  /** The name of the cluster in state files. */
   String identity() {
     return identity;
   }
@@ -120,20 +120,20 @@ final class Side implements AutoCloseable {
     }
   }
 
-  /** How many servers answer a read at the same time, at most. */
+  /** How many servers reply to a read at the same time, at most. */
   int shards() {
     return shards;
   }
 
-  /** Documents as they are. */
+  /** A collection, with its documents as raw bytes. */
   MongoCollection<RawBsonDocument> documents(String namespace) {
     return cluster.collection(namespace).withDocumentClass(RawBsonDocument.class);
   }
 
   /**
-   * A session.
+   * Opens a session.
    *
-   * @param after whether its reads see what all sessions that were given back have seen
+   * @param after whether its reads are causally after those of all sessions that were given back
    */
   ClientSession session(boolean after) throws InterruptedException {
     ClientSession session =
@@ -150,7 +150,7 @@ final class Side implements AutoCloseable {
     return session;
   }
 
-  /** Ends a session, and remembers up to when it has seen. */
+  /** Closes a session, and keeps the latest operation time and cluster time. */
   synchronized void giveBack(ClientSession session) {
     BsonTimestamp operation = session.getOperationTime();
     BsonDocument cluster = session.getClusterTime();

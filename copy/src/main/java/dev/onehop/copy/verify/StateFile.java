@@ -35,9 +35,10 @@ import org.bson.json.JsonWriterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done of a verification, in a file of lines that are only ever added: one of what is
- * compared, one of each collection with the bounds of its ranges, one of each range that is done. A
- * last line that a kill has cut is as if it were not there. Locked, so that one process writes it.
+ * The record of a verification's finished ranges, in a file to which lines are only added. The
+ * first line has the settings of the comparison. Each collection has a line with the bounds of its
+ * ranges, each finished range a line with its result. A last line that a kill has cut is ignored. A
+ * lock lets only one process write the file.
  *
  * <p>Thread-safe.
  */
@@ -51,12 +52,12 @@ final class StateFile implements AutoCloseable {
   private final FileLock lock;
 
   /**
-   * What is known of a collection.
+   * The record of a collection.
    *
    * @param from its UUID at the source
    * @param to its UUID at the destination
    * @param bounds of its ranges
-   * @param done the ranges that are done, by number
+   * @param done the results of the finished ranges, by number
    */
   record Known(BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, Result> done) {}
 
@@ -70,9 +71,9 @@ final class StateFile implements AutoCloseable {
   /**
    * Opens a file, or creates it.
    *
-   * @param what is compared, without secrets
-   * @throws IllegalArgumentException if it is something else's, of a verification that is finished,
-   *     or in use
+   * @param what the settings of the comparison, without secrets
+   * @throws IllegalArgumentException if it belongs to something else or to a finished verification,
+   *     or is in use
    * @throws UncheckedIOException if it can't be read or written
    */
   static StateFile open(Path file, BsonDocument what) {
@@ -110,7 +111,7 @@ final class StateFile implements AutoCloseable {
   private void load(Path file, BsonDocument what) throws IOException {
     BsonDocument head =
         new BsonDocument("verification", new BsonInt32(FORMAT)).append("compares", what);
-    // Line by line, as there is one for each range.
+    // Line by line, because each range has a line.
     InputStream in = new BufferedInputStream(Channels.newInputStream(channel));
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     long end = 0;
@@ -133,7 +134,7 @@ final class StateFile implements AutoCloseable {
       end += line.size() + 1;
       line.reset();
     }
-    // Only a beginning of ours, which was cut, may be overwritten.
+    // Only the cut first line of a state file may be overwritten.
     if (end == 0 && !head.toJson(JSON).startsWith(line.toString(StandardCharsets.UTF_8))) {
       throw new IllegalArgumentException(file + " is no state of a verification");
     }
@@ -158,7 +159,7 @@ final class StateFile implements AutoCloseable {
       }
     } else if (line.containsKey("finished")) {
       throw new IllegalArgumentException(
-          file + " is of a verification that is finished: remove it to compare again");
+          file + " belongs to a finished verification: remove it to compare again");
     } else if (line.containsKey("bounds")) {
       known.put(
           line.getString("collection").getValue(),
@@ -195,7 +196,10 @@ final class StateFile implements AutoCloseable {
         details);
   }
 
-  /** Gives what is known of two collections, once; null if it is nothing, or they are others. */
+  /**
+   * Returns the record of two collections, only once. Null if there is none, or if it has other
+   * UUIDs.
+   */
   synchronized @Nullable Known take(CollectionPair pair) {
     Known of = known.remove(pair.namespace());
     return of != null
@@ -205,7 +209,7 @@ final class StateFile implements AutoCloseable {
         : null;
   }
 
-  /** A collection is compared from its beginning. */
+  /** Records the ranges of a collection whose comparison begins. */
   void begin(CollectionPair pair, List<BsonValue> bounds) {
     append(
         new BsonDocument("collection", new BsonString(pair.namespace()))
@@ -218,7 +222,7 @@ final class StateFile implements AutoCloseable {
     return uuid == null ? BsonNull.VALUE : uuid;
   }
 
-  /** A range is done. */
+  /** Records a finished range. */
   void done(CollectionPair pair, int range, Result result) {
     BsonArray details = new BsonArray();
     for (Difference detail : result.details()) {
@@ -236,7 +240,7 @@ final class StateFile implements AutoCloseable {
             .append("details", details));
   }
 
-  /** All is compared. */
+  /** Records the end of the verification. */
   void finish() {
     append(new BsonDocument("finished", BsonBoolean.TRUE));
   }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Counts how far a verification is. Thread-safe. */
+/** Counts the progress of a verification. Thread-safe. */
 final class VerifyMeter {
   final AtomicLong documents = new AtomicLong();
   final AtomicLong expected = new AtomicLong();
@@ -37,7 +37,7 @@ final class VerifyMeter {
     return details.get() > 0 && details.getAndDecrement() > 0;
   }
 
-  /** Counts ranges that an earlier run has compared, and the keys that it has named. */
+  /** Counts ranges that an earlier run has compared, and the keys that it named. */
   void resumed(int count, int named) {
     resumed.addAndGet(count);
     ranges.addAndGet(count);

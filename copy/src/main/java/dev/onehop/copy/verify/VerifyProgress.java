@@ -1,15 +1,15 @@
 package dev.onehop.copy.verify;
 
 /**
- * How far a verification is.
+ * The progress of a verification.
  *
- * @param phase what is being done, in words
+ * @param phase the current phase, in words
  * @param documents keys that were compared in this run
- * @param expected an estimate of how many there are to compare in this run
- * @param ranges ranges that are done, also by earlier runs
- * @param allRanges how many there are
- * @param waiting keys that differed and will be looked at again
- * @param differing keys that were found to differ
+ * @param expected an estimate of the keys to compare in this run
+ * @param ranges finished ranges, with those of earlier runs
+ * @param allRanges all ranges of the collections that were divided so far
+ * @param waiting keys that differed and will be read again
+ * @param differing keys that differ for certain
  */
 public record VerifyProgress(
     String phase,

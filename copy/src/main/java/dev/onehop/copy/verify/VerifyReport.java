@@ -3,16 +3,16 @@ package dev.onehop.copy.verify;
 import java.util.List;
 
 /**
- * What a verification has found.
+ * The result of a verification.
  *
- * @param compared how many keys, on either side, were compared
+ * @param compared number of keys, on either side, that were compared
  * @param missing keys of which the destination has no document, or fewer than the source
  * @param extra keys of which the source has no document, or fewer than the destination
- * @param different keys of which both have as many documents, but with other bytes
- * @param unsettled keys that kept changing until the time to decide was over
- * @param metadata what differs besides documents
- * @param details the first of the differing keys, as many as were asked for
- * @param resumed how many ranges were done by earlier runs
+ * @param different keys of which both sides have the same number of documents, but with other bytes
+ * @param unsettled keys that kept changing until the time limit
+ * @param metadata differences of collections, options, indexes and shard keys
+ * @param details the first differing keys, at most as many as the settings allow
+ * @param resumed number of ranges that earlier runs have finished
  */
 public record VerifyReport(
     long compared,

@@ -28,13 +28,13 @@ import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies all events of a source from a time on to a destination, until it is cancelled: in order
- * for each document. Several processes may do so for the same job; they share the work, and when
- * one ends the others take over.
+ * Applies all events of a source from a time on to a destination, in order for each document, until
+ * it is cancelled. Several processes may run for the same job. They share the work, and when one
+ * ends, the others take over.
  *
- * <p>The destination has to hold what was copied: of each document any state from the time on, and
- * no document that was deleted before. Updates of documents whose state is not known are not
- * applied; such documents are read from the source again.
+ * <p>The destination must have the copied documents: each one in any state from that time on, and
+ * none that was deleted before. Updates of documents in an unknown state are not applied: such
+ * documents are read from the source again.
  *
  * <p>Thread-safe.
  */
@@ -86,22 +86,22 @@ public final class Applier {
   }
 
   /**
-   * Begins.
+   * Starts a builder.
    *
    * @param source settings of the source's connections, also to its shards
-   * @param start a cluster time of the source, before anything was read of it; when the job goes
-   *     on, it does so from its own place
+   * @param start a cluster time of the source before its first read; a job that resumes continues
+   *     from its stored position
    */
   public static Builder builder(MongoClientSettings source, BsonTimestamp start) {
     return new Builder(source, start);
   }
 
   private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
-    // Channels are only written to while their leases last.
+    // Channels write only while their leases last.
     return new Fence(destination, state, job + ".apply", Mono.empty());
   }
 
-  /** Shuts all processes out that apply events for a job that is no more. */
+  /** Shuts out all processes that apply events for a job that no longer exists. */
   public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
     return fence(destination, state, job).close(Builder.LANES);
   }
@@ -109,14 +109,14 @@ public final class Applier {
   /**
    * Applies events.
    *
-   * @return cold; ends with an error if it can't go on. When it is cancelled, what is being written
-   *     is finished in the background
+   * @return cold; fails if it can't continue. After a cancellation, writes in progress end in the
+   *     background
    */
   public Mono<Void> run() {
     return capped.find().then(Mono.from(group.process(sink)));
   }
 
-  /** How far it is. Empty before it has begun. */
+  /** The progress. Empty before the start. */
   public Mono<ApplyStatus> status() {
     return Mono.from(group.place())
         .map(Checkpoint::clusterTime)
@@ -131,35 +131,34 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                // Of channels that are elsewhere, or to come, it is not known.
+                                // The state of channels in other processes is unknown.
                                 sink.isWhole() ? sink.exactFrom() : now)));
   }
 
   /**
-   * Waits until everything is applied that the source has now, and what the destination has is
-   * exact. Meanwhile {@link #run} has to go on, here or elsewhere.
+   * Waits until all present events of the source are applied, and the destination is exact. {@link
+   * #run} must continue, here or in another process.
    *
-   * @return the cluster time before which all events were applied, later than that of the call
+   * @return the cluster time before which all events were applied, later than the time of the call
    */
   public Mono<BsonTimestamp> finish() {
     return source.now().flatMap(this::applied);
   }
 
-  /** Completes when a {@link #run} that was cancelled, and any other one, writes nothing more. */
+  /** Completes when no {@link #run} writes any more, including one that was cancelled. */
   public Mono<Void> ended() {
     return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
   }
 
   /**
-   * Whether there are events of a document, or of its whole collection, after what is stored as
-   * applied.
+   * Whether there are events of a document, or of its whole collection, after the stored position.
    *
-   * @param event one of the document
-   * @param until a time that has passed; whether there are later ones does not matter
+   * @param event an event of the document
+   * @param until a past time; later events do not matter
    */
   private Mono<Boolean> hasChanged(
       MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
-    // Where there is no name it is a database's.
+    // An event without a name of a collection is a database's.
     Bson match =
         Filters.and(
             Filters.eq("ns.db", event.namespace().getDatabaseName()),
@@ -190,7 +189,8 @@ public final class Applier {
   }
 
   /**
-   * Shards where nothing happens say so every ten seconds only, unless they have something to say.
+   * Idle shards report their time only every ten seconds. A note in the oplog makes them report at
+   * once.
    */
   private Mono<Void> tick() {
     BsonDocument note =
@@ -199,9 +199,9 @@ public final class Applier {
     return Mono.from(sourceClient.getDatabase("admin").runCommand(note)).onErrorComplete().then();
   }
 
-  /** Collects what an applier is made of. Not thread-safe. */
+  /** Collects the settings of an applier. Not thread-safe. */
   public static final class Builder {
-    /** As many for each of two, three, four or six shards. */
+    /** The same number for each of two, three, four or six shards. */
     private static final int LANES = 12;
 
     private static final int BATCH = 500;
@@ -226,7 +226,7 @@ public final class Applier {
     }
 
     /**
-     * The clients, which stay the caller's.
+     * Sets the clients, which the caller closes.
      *
      * @param ofSource for reads of single documents
      * @param ofDestination for the writes
@@ -238,7 +238,7 @@ public final class Applier {
     }
 
     /**
-     * Where the state is kept, at the destination.
+     * Sets where the destination stores the state.
      *
      * @param database of the client of the destination
      * @param name of the job
@@ -249,48 +249,48 @@ public final class Applier {
       return this;
     }
 
-    /** Which collections, and where to; all by default. */
+    /** Sets which collections are copied, and their names at the destination; all by default. */
     public Builder mapping(Mapping wanted) {
       this.mapping = wanted;
       return this;
     }
 
-    /** Which kinds of events are applied; all by default. */
+    /** Sets which kinds of events are applied; all by default. */
     public Builder operations(Set<CopyOperation> wanted) {
       this.operations = EnumSet.copyOf(wanted);
       return this;
     }
 
     /**
-     * Whether the source's servers tell of collections and indexes that are created; by default.
+     * Sets whether the source's servers report created collections and indexes; true by default.
      */
     public Builder creations(boolean told) {
       this.creations = told;
       return this;
     }
 
-    /** In how many lanes documents are written at once, 1 to 128; 12 by default. */
+    /** Sets how many lanes write at the same time, 1 to 128; 12 by default. */
     public Builder lanes(int count) {
       this.lanes = count;
       return this;
     }
 
-    /** How many events a batch has at most; 500 by default. */
+    /** Sets how many events a batch has at most; 500 by default. */
     public Builder maxBatch(int events) {
       this.batch = events;
       return this;
     }
 
     /**
-     * How long a lane is a process's own after it last said so, at least a second; 10 seconds by
-     * default. When a process is killed, another one waits that long for its lanes.
+     * Sets how long a process owns a lane after its last renewal: at least a second, 10 seconds by
+     * default. After a kill, another process waits that long for the lanes.
      */
     public Builder lease(Duration time) {
       this.lease = time;
       return this;
     }
 
-    /** Nothing begins yet. */
+    /** Creates an applier. It does not start yet. */
     public Applier build() {
       Objects.requireNonNull(sourceClient, "clients");
       Objects.requireNonNull(state, "state");

@@ -28,8 +28,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Applies the batches of channels to the destination. Each channel writes in a lane of the fence,
- * so that a late owner's writes have no effect. Where it came to is stored with its lease: who goes
- * on after it was killed applies some events again, to documents that have met them. Thread-safe.
+ * so that late writes of an old owner have no effect. The position of a channel is stored with its
+ * lease. After a kill, the next owner applies some events again, to documents that include them.
+ * Thread-safe.
  */
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
@@ -48,8 +49,7 @@ final class ApplySink implements ChannelSink {
   private final AtomicLong events = new AtomicLong();
 
   /**
-   * @param changed whether events that are still to come may concern the document of an event, up
-   *     to a time
+   * @param changed whether later events, up to a time, may concern the document of an event
    */
   ApplySink(
       Fence fence,
@@ -156,7 +156,7 @@ final class ApplySink implements ChannelSink {
         .onErrorResume(OccupiedException.class, failure -> occupied.written(batch, tenure));
   }
 
-  /** Of an event that no server could send, the document is read. */
+  /** Reads the document of an event that was too large to send. */
   @Override
   public Publisher<Void> notice(StreamEvent notice) {
     if (!(notice instanceof StreamEvent.TooLarge large)) {
@@ -182,8 +182,8 @@ final class ApplySink implements ChannelSink {
   }
 
   /**
-   * What is not as events say is read from the source. A second plan may change documents that the
-   * first one did not: the source has got them back meanwhile.
+   * Reads documents from the source that do not match their events. A second plan may update other
+   * documents than the first one: the source may have inserted them again since.
    */
   private Mono<Void> again(
       ChannelBatch batch,
@@ -212,12 +212,12 @@ final class ApplySink implements ChannelSink {
     return batch.events().get(batch.events().size() - 1).document().getTimestamp("clusterTime");
   }
 
-  /** Whether every channel was written here. */
+  /** Whether this process has begun every channel. */
   boolean isWhole() {
     return tenures.size() == channels;
   }
 
-  /** The latest time from which on the documents of these channels are as at the source. */
+  /** The latest {@link Lane#exactFrom} of these channels. */
   BsonTimestamp exactFrom() {
     return tenures.values().stream()
         .map(tenure -> tenure.lane().exactFrom())

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.bson.BsonTimestamp;
 
 /**
- * How far events are applied.
+ * The progress of applied events.
  *
  * @param events how many were applied by this process
  * @param documentsRead how many documents were read from the source for them
@@ -20,7 +20,7 @@ public record ApplyStatus(
     BsonTimestamp source,
     BsonTimestamp exactFrom) {
 
-  /** Whether what is applied is a state that the source had. */
+  /** Whether the destination equals a state that the source had. */
   public boolean isExact() {
     return applied.compareTo(exactFrom) > 0;
   }

@@ -11,8 +11,8 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is written for a batch: of each collection first what is removed, then what is put or
- * changed. Not thread-safe.
+ * The writes for a batch: for each collection first the deletes, then the inserts and updates. Not
+ * thread-safe.
  */
 final class BatchPlan {
   private final Map<Run, Work> work = new LinkedHashMap<>();
@@ -23,18 +23,18 @@ final class BatchPlan {
   private int lastRun;
 
   /**
-   * What can be written to a collection at once.
+   * Writes to a collection that may go together.
    *
-   * @param number in the order of a capped collection's events; 0 of another collection
+   * @param number in the order of a capped collection's events; 0 for other collections
    */
   private record Run(Target target, int number) {}
 
   /**
-   * What is written to a collection.
+   * The writes to a collection.
    *
    * @param deletes of documents
    * @param inserts of documents, before their updates
-   * @param updates in an order that matters for those of the same document only
+   * @param updates whose order matters only within a document
    */
   record Work(
       Target target, List<Statement> deletes, List<Statement> inserts, List<Statement> updates) {
@@ -52,7 +52,7 @@ final class BatchPlan {
   }
 
   /**
-   * @param run what is added to a collection with a lesser number is written before
+   * @param run the number of the run; lower numbers of a collection are written first
    * @param statements for one document, deletes first
    */
   void add(Target target, int run, Lane.Document document, List<Statement> statements) {
@@ -71,9 +71,9 @@ final class BatchPlan {
   }
 
   /**
-   * A document is written as it was at a time.
+   * Notes that a document is written as it was at a time.
    *
-   * @param named the same by the name of its collection
+   * @param named the same document, with the name of its collection instead of the UUID
    */
   void read(Lane.Document document, Lane.Document named, BsonTimestamp time) {
     read.put(document, time);
@@ -81,7 +81,7 @@ final class BatchPlan {
     documentsRead++;
   }
 
-  /** Removes the documents that this would put or change. */
+  /** A plan that removes the documents that this one would write. */
   BatchPlan withdrawal() {
     BatchPlan removal = new BatchPlan();
     work.forEach(
@@ -100,7 +100,7 @@ final class BatchPlan {
     return removal;
   }
 
-  /** Whether documents are removed and nothing is put in their place. */
+  /** Whether the plan removes documents and writes none. */
   boolean isRemoval() {
     return !work.isEmpty()
         && work.values().stream()
@@ -111,7 +111,7 @@ final class BatchPlan {
     return documentsRead;
   }
 
-  /** By collection, in the order in which it is written. */
+  /** The writes by collection, in their order. */
   List<Work> work() {
     return List.copyOf(work.values());
   }
@@ -120,7 +120,7 @@ final class BatchPlan {
     return read;
   }
 
-  /** The documents that have to be there. */
+  /** The documents that must exist, because they are updated. */
   Set<Lane.Document> updated() {
     return updated;
   }

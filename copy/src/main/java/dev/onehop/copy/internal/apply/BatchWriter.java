@@ -25,12 +25,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes what is planned for batches, with one command each for what is removed from a collection,
- * inserted and changed. Commands are unordered, so that shards work side by side; a shard carries
- * out the statements for a document, which are all its own, in their order. Thread-safe.
+ * Writes the plans of batches, with one command each for the deletes, inserts and updates of a
+ * collection. Commands are unordered, so that shards work in parallel. All statements for a
+ * document go to one shard, which runs them in their order. Thread-safe.
  */
 final class BatchWriter {
-  /** With what is around the statements it is less than a document may have. */
+  /** With the rest of the command this is less than the largest document. */
   private static final int MOST_BYTES = 12_000_000;
 
   private static final int MOST_STATEMENTS = 5_000;
@@ -41,7 +41,7 @@ final class BatchWriter {
 
   private final MongoClient destination;
 
-  /** The commands, which name their statements each in its way. */
+  /** The commands, with the names of their lists of statements. */
   private enum Command {
     DELETE("delete", "deletes"),
     INSERT("insert", "documents"),
@@ -60,7 +60,7 @@ final class BatchWriter {
     this.destination = destination;
   }
 
-  /** Some documents that are changed are not there, or not as they have to be. */
+  /** Some documents to update do not exist, or do not match. */
   static final class UnmatchedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -84,7 +84,7 @@ final class BatchWriter {
       this.error = error;
     }
 
-    /** Finds who has the value, by an index that may be the one. */
+    /** A filter for the document that has the value, by an index that may have refused it. */
     private BsonDocument filter(BsonDocument index) {
       BsonArray all = new BsonArray();
       BsonArray any = new BsonArray();
@@ -92,7 +92,7 @@ final class BatchWriter {
         BsonValue value = error.getDocument("keyValue").get(field, BsonNull.VALUE);
         String operator = "$eq";
         if (index.containsKey("collation")) {
-          // The error has the string's place in the collation.
+          // The error has the string's sort key in the collation.
           BsonValue own = BsonPath.of(field).find(refused.document());
           value = own == null ? BsonNull.VALUE : own;
           operator = value.isArray() ? "$in" : "$eq";
@@ -111,10 +111,10 @@ final class BatchWriter {
   }
 
   /**
-   * Writes for good.
+   * Writes a plan with majority write concern.
    *
-   * @return an {@link UnmatchedException} or an {@link OccupiedException} if some of it could not
-   *     be written; the rest is
+   * @return an {@link UnmatchedException} or an {@link OccupiedException} if a part could not be
+   *     written
    */
   Mono<Void> write(Fence.Lane lane, BatchPlan plan) {
     return Flux.fromIterable(plan.work())
@@ -126,7 +126,7 @@ final class BatchWriter {
                         Flux.defer(() -> send(lane, work.target(), Command.INSERT, work.inserts())))
                     .map(work.target()::put)
                     .collectList()
-                    // Others are there already.
+                    // Replaces documents that exist already.
                     .flatMapMany(puts -> send(lane, work.target(), Command.UPDATE, puts))
                     .thenMany(
                         Flux.defer(
@@ -158,7 +158,7 @@ final class BatchWriter {
   }
 
   /**
-   * The documents that have a value which another one needs.
+   * The documents that have a value which another document needs.
    *
    * @return their {@code _id}s; none if it is free now, or if an orphan has it
    */
@@ -201,7 +201,7 @@ final class BatchWriter {
   /**
    * Sends statements of one kind.
    *
-   * @return documents that could not be inserted as there are some of the same {@code _id}
+   * @return documents that could not be inserted because of a duplicate key
    */
   private static Flux<RawBsonDocument> send(
       Fence.Lane lane, Target target, Command command, List<Statement> statements) {

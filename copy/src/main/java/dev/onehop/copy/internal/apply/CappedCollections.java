@@ -18,12 +18,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The source's capped collections. All events of such a one are of one channel: the order of its
- * documents is that of their inserts, which decides what it removes.
+ * The source's capped collections. All events of a capped collection go to one channel, because the
+ * order of its inserts decides which documents it removes.
  *
- * <p>A process that goes on has to find the events in the same channels. So the collections are
- * remembered at the destination by their UUIDs, as they may be dropped. Those that come later are
- * told by the stream. Thread-safe.
+ * <p>A process that resumes must find the events in the same channels. So the destination stores
+ * the UUIDs of the collections, which may be dropped later. The stream reports new collections.
+ * Thread-safe.
  */
 final class CappedCollections {
   private static final BsonPath UUID = BsonPath.of("collectionUUID");
@@ -35,8 +35,7 @@ final class CappedCollections {
   private final Set<BsonValue> known = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param remembered where they are remembered; those that are created later are so by {@link
-   *     SchemaChanges}
+   * @param remembered stores the UUIDs; {@link SchemaChanges} adds those of new collections
    */
   CappedCollections(
       MongoClient source, MongoCollection<BsonDocument> remembered, Mapping mapping, int channels) {
@@ -46,7 +45,7 @@ final class CappedCollections {
     this.channels = channels;
   }
 
-  /** Whether an event tells that one is created. */
+  /** Whether an event reports a new capped collection. */
   static boolean isCreated(RawBsonDocument event) {
     return event.getString("operationType").getValue().equals("create")
         && event.containsKey("collectionUUID")
@@ -56,7 +55,7 @@ final class CappedCollections {
             .getValue();
   }
 
-  /** Finds those that there are. Events are read after that. */
+  /** Finds the present capped collections, before events are read. */
   Mono<Void> find() {
     return Flux.from(remembered.find(Filters.type("_id", BsonType.BINARY)))
         .doOnNext(each -> known.add(each.get("_id")))
@@ -88,7 +87,7 @@ final class CappedCollections {
         .then();
   }
 
-  /** The channel of an event, in the order of the stream. */
+  /** The channel of an event. Calls come in the order of the stream. */
   int channel(RawBsonDocument event) {
     int channel = Channels.of(event, channels);
     if (channel == Channels.ALL) {

@@ -21,13 +21,13 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Events of collections that come, go and get another name.
+ * Applies events that create, drop and rename collections.
  *
- * <p>A database that gets another primary shard of the source has its unsharded collections created
- * there under another UUID, and then dropped at the old one. Such a drop is none for the
- * destination. It is told by the create before it, of the same name, while the collection was
- * there: an application's own comes after the drop, from the same shard. So creates are remembered,
- * at the destination.
+ * <p>When a database of the source moves to another primary shard, its unsharded collections are
+ * created there under another UUID, and then dropped at the old one. The destination does not apply
+ * such a drop. It is recognised by the create before it, of the same name, while the collection
+ * existed. An application's create comes after the drop, from the same shard. So the destination
+ * stores creates.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,7 @@ final class CollectionChanges {
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
 
-  // Of operationDescription, not of the command.
+  // Fields of operationDescription that the command does not have.
   private static final Set<String> NO_OPTIONS = Set.of("idIndex", "uuid", "temp", "autoIndexId");
 
   private final SchemaCommands commands;
@@ -44,7 +44,7 @@ final class CollectionChanges {
   private final Mapping mapping;
 
   /**
-   * @param created where creates are remembered
+   * @param created stores the creates
    */
   CollectionChanges(
       SchemaCommands commands, MongoCollection<BsonDocument> created, Mapping mapping) {
@@ -94,7 +94,7 @@ final class CollectionChanges {
             });
   }
 
-  /** Whether the collection lives on elsewhere. */
+  /** Whether the collection still exists on another shard. */
   private static boolean isOfOldHome(StreamEvent.Change drop, BsonDocument lastCreated) {
     BsonValue uuid = drop.document().get("collectionUUID");
     return uuid != null
@@ -109,7 +109,7 @@ final class CollectionChanges {
         NAMESPACE_NOT_FOUND);
   }
 
-  /** Its collections are dropped before, each with an event; views are not. */
+  /** Drops a database with its views. Its collections were dropped before, each by an event. */
   Mono<Void> dropDatabase(String database) {
     if (!mapping.concerns(database) || mapping.splits(database)) {
       return Mono.empty();
@@ -172,7 +172,7 @@ final class CollectionChanges {
         .exists(old)
         .flatMap(
             there -> {
-              // Another shard's event has done it.
+              // Another shard's event has renamed it.
               if (!there) {
                 return Mono.just(plan);
               }
@@ -191,7 +191,7 @@ final class CollectionChanges {
         NAMESPACE_NOT_FOUND);
   }
 
-  /** The copy may have met the collection under its old name, under the new one, or both. */
+  /** The copy may have read the collection under its old name, its new name, or both. */
   private Mono<Void> renameUncertain(
       StreamEvent.Change change, String from, MongoNamespace old, MongoNamespace renamed) {
     Mono<Boolean> wholeByEvents =
@@ -215,7 +215,8 @@ final class CollectionChanges {
               if (whole || !both) {
                 return rename(old, renamed);
               }
-              // There was no other of this name, so what is there was copied after the rename.
+              // No other collection had the new name, so the present one was copied after the
+              // rename.
               return overAnother
                   ? Mono.error(
                       new IllegalStateException(

@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param type {@code operationType}
  * @param namespace of the source
- * @param uuid of its collection; null from servers that don't tell
+ * @param uuid of its collection; null if the server reports none
  * @param time its cluster time
  * @param key its {@code documentKey}
- * @param document the document, told apart from others of a collection of the same name
+ * @param document the identity of the document, distinct from documents of other collections of the
+ *     same name
  * @param full {@code fullDocument}
  * @param description {@code updateDescription}
  */
@@ -48,20 +49,18 @@ record DocumentEvent(
           "fullDocument",
           "updateDescription");
 
-  /** Reads an event; null if it is none of a document. */
+  /** Reads an event; null if it is not of a document. */
   static @Nullable DocumentEvent of(RawBsonDocument event) {
     return new Reader().read(event);
   }
 
-  /**
-   * Reads events; those of one collection, one after the other, share its name. Not thread-safe.
-   */
+  /** Reads events. Consecutive events of a collection share its name. Not thread-safe. */
   static final class Reader {
     private @Nullable RawBsonDocument name;
     private @Nullable MongoNamespace namespace;
     private @Nullable BsonBinary uuid;
 
-    /** Reads an event; null if it is none of a document. */
+    /** Reads an event; null if it is not of a document. */
     @Nullable DocumentEvent read(RawBsonDocument event) {
       @Nullable Located[] fields = FIELDS.find(event);
       RawBsonDocument documentKey = fields[0] == null ? null : fields[0].document();
@@ -124,7 +123,7 @@ record DocumentEvent(
     return document(full, "fullDocument");
   }
 
-  /** What an update has changed. */
+  /** The changes of an update. */
   BsonDocument updateDescription() {
     return document(description, "updateDescription").decode(CODEC);
   }

@@ -16,13 +16,13 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one {@code _id} of a collection in a batch, and the statements they become. What is
- * overwritten in the same batch is left out.
+ * The events of one {@code _id} of a collection in a batch, and their statements. Events that a
+ * later event of the batch overwrites are left out.
  *
- * <p>While a document changes its shard key at the source, there are events of two documents with
- * the same {@code _id}: a delete of one and an insert of the other, in any order. The two are told
- * apart by the whole {@code documentKey}. A replacement may give its values other types, as {@code
- * 1.0} for {@code 1}: then it is the same document still. Not thread-safe.
+ * <p>A change of the shard key at the source causes events of two documents with the same {@code
+ * _id}: a delete of one and an insert of the other, in any order. The whole {@code documentKey}
+ * distinguishes the two. A replacement may change the types of its values, as {@code 1.0} for
+ * {@code 1}: it is still the same document. Not thread-safe.
  */
 final class DocumentEvents {
   private final Target target;
@@ -32,7 +32,10 @@ final class DocumentEvents {
   private boolean readAgain;
   private boolean insertedAgain;
 
-  /** Of one {@code documentKey}, from the last event on that says the whole. */
+  /**
+   * The events of one {@code documentKey}, from the last event on that sets or deletes the
+   * document.
+   */
   private static final class Changes {
     private BsonDocument key;
     private boolean whole;
@@ -55,7 +58,7 @@ final class DocumentEvents {
     this.id = id;
   }
 
-  /** The document is to be read from the source, for its events don't tell all that is needed. */
+  /** Requires that the document is read from the source, because its events are not enough. */
   void readAgain() {
     readAgain = true;
   }
@@ -67,15 +70,15 @@ final class DocumentEvents {
             && byKey.values().stream().filter(Changes::isLive).count() > 1);
   }
 
-  /** Whether statements for several keys may meet the same document. */
+  /** Whether statements for several keys may match the same document. */
   private boolean mayMeetOneDocument() {
     return target.isPlacedById() || !placed;
   }
 
   /**
-   * The document is inserted in a capped collection that may have it already, at this place or at a
-   * later one; the source may have removed it since. One that has gone is not inserted any more:
-   * that would remove another one, which the source may have still.
+   * The document is inserted in a capped collection that may have it already, at this position or a
+   * later one. If the source has removed it since, it is not inserted: that would remove another
+   * document, which the source may still have.
    */
   void insertAgain() {
     insertedAgain = true;
@@ -94,10 +97,10 @@ final class DocumentEvents {
   }
 
   /**
-   * An event has the whole document.
+   * Adds an event with the whole document.
    *
    * @param inserted whether the event is its insert
-   * @param perhapsMoved whether there may be an older version of it elsewhere
+   * @param perhapsMoved whether an older version of it may exist with another shard key
    */
   void put(
       BsonDocument documentKey, RawBsonDocument document, boolean inserted, boolean perhapsMoved) {
@@ -110,7 +113,7 @@ final class DocumentEvents {
   void delete(BsonDocument documentKey) {
     Changes changes = begin(documentKey);
     changes.document = null;
-    // It may come back elsewhere.
+    // It may come back with another shard key.
     changes.moved |= !target.isPlacedBy(documentKey);
   }
 
@@ -130,8 +133,8 @@ final class DocumentEvents {
   }
 
   /**
-   * Equal if servers hold the keys equal; all have the same {@code _id}. A field that is null may
-   * be left out.
+   * Equal if servers treat the keys as equal. All have the same {@code _id}, and a field that is
+   * null may be missing.
    */
   private static Map<String, ByteBuffer> comparable(BsonDocument documentKey) {
     if (documentKey.size() == 1) {
@@ -149,7 +152,8 @@ final class DocumentEvents {
 
   void update(BsonDocument documentKey, BsonDocument description) {
     FieldChanges update = FieldChanges.of(description);
-    // Without the shard key it would go to all shards, beside what is put there.
+    // Without the shard key it would go to all shards, where documents are written at the same
+    // time.
     if (update == null || changesPlace(documentKey, update) || !target.isPlacedBy(documentKey)) {
       readAgain();
     } else {
@@ -157,7 +161,7 @@ final class DocumentEvents {
     }
   }
 
-  /** The events that follow have another key, or the destination has it elsewhere. */
+  /** Whether later events have another key, or the destination's shard key changes. */
   private boolean changesPlace(BsonDocument documentKey, FieldChanges update) {
     return concernsAny(update, documentKey.keySet()) || concernsAny(update, target.shardKey());
   }
@@ -179,7 +183,7 @@ final class DocumentEvents {
       RawBsonDocument document = changes.document;
       if (document != null) {
         if (insertedAgain) {
-          // It comes last.
+          // So that the insert puts it last.
           deletes.add(target.delete(changes.key));
         } else if (changes.moved) {
           add(target.deleteOthers(id, List.of(document)), deletes);
@@ -197,10 +201,10 @@ final class DocumentEvents {
     return deletes;
   }
 
-  /** The statements after which the destination has what the source has. */
+  /** The statements that make the destination equal the source. */
   List<Statement> statements(List<RawBsonDocument> atSource) {
     List<Statement> statements = new ArrayList<>();
-    // What is inserted again comes last.
+    // A document that is inserted again comes last.
     add(target.deleteOthers(id, insertedAgain ? List.of() : atSource), statements);
     atSource.forEach(document -> statements.add(target.put(document)));
     return statements;

@@ -4,7 +4,7 @@ import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
 import org.bson.BsonValue;
 
-/** Values of {@code _id} as keys of maps: equal if a server holds the values equal. */
+/** Values of {@code _id} as keys of maps: equal if a server treats the values as equal. */
 final class Ids {
   private Ids() {}
 

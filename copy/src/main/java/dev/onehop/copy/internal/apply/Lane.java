@@ -8,15 +8,15 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a channel's owner knows of the documents that it writes in one term.
+ * The state of the documents that a channel's owner writes in one term.
  *
  * <p>A document of the destination is <em>ahead</em> if it was read from the source at a later time
- * than the events have come to. What such a document has met already can't be applied to it once
- * more: fields would change their order, and paths lead nowhere. Up to the <em>horizon</em> any
- * document may be ahead, for the copy, or an earlier term, has read it at a time that nobody knows.
- * There an update is not applied: the document is read anew, as of a time that is known, and its
- * events up to that time are left out. After the horizon only documents that were read since can be
- * ahead, and these are known.
+ * than the events have reached. An event that such a document includes can't be applied to it
+ * again: fields would change their order, and paths would not exist. Up to the <em>horizon</em> any
+ * document may be ahead, because the copy or an earlier term has read it at an unknown time. There
+ * an update is not applied: the document is read again as of a known time, and its events up to
+ * that time are left out. After the horizon only documents that were read since can be ahead, and
+ * the lane knows these.
  *
  * <p>Thread-safe.
  */
@@ -28,9 +28,9 @@ final class Lane {
   private BsonTimestamp horizon;
   private volatile BsonTimestamp exactFrom;
 
-  /** A document's name. */
+  /** The identity of a document. */
   record Document(Object collection, ByteBuffer id) {
-    // What a record has by itself costs several times as much.
+    // The methods of a record cost several times as much.
     @Override
     public int hashCode() {
       return 31 * collection.hashCode() + id.hashCode();
@@ -45,7 +45,7 @@ final class Lane {
   }
 
   /**
-   * @param horizon a time of the source at or after everything that was read of it before
+   * @param horizon a time of the source at or after all earlier reads of it
    */
   Lane(long term, BsonTimestamp horizon) {
     this.term = term;
@@ -57,17 +57,17 @@ final class Lane {
     return term;
   }
 
-  /** Whether a document has met an event already. */
+  /** Whether a document includes an event already. */
   synchronized boolean has(Document document, BsonTimestamp time) {
     BsonTimestamp read = ahead.isEmpty() ? null : ahead.get(document);
     return read != null && time.compareTo(read) <= 0;
   }
 
   /**
-   * Whether a document may be ahead of an event, and it is not known how far.
+   * Whether a document may be ahead of an event by an unknown time.
    *
-   * @param named the same by the name of its collection, which gets another UUID when it is
-   *     resharded
+   * @param named the same document, with the name of its collection instead of the UUID, which a
+   *     resharding changes
    */
   synchronized boolean isUncertain(Document document, Document named, BsonTimestamp time) {
     return isUncertain(time)
@@ -75,12 +75,12 @@ final class Lane {
         : has(named, time) && !ahead.containsKey(document);
   }
 
-  /** Whether anything may be newer than an event. */
+  /** Whether any document may be newer than an event. */
   synchronized boolean isUncertain(BsonTimestamp time) {
     return time.compareTo(horizon) <= 0;
   }
 
-  /** A document was written as it was at a time. */
+  /** Notes that a document was written as it was at a time. */
   synchronized void wrote(Document document, BsonTimestamp time) {
     ahead.remove(document);
     ahead.put(document, time);
@@ -92,12 +92,12 @@ final class Lane {
     }
   }
 
-  /** A document is not as at the source before the events up to a time are applied. */
+  /** Notes that a document differs from the source's until the events up to a time are applied. */
   synchronized void exactAfter(BsonTimestamp time) {
     exactFrom = max(exactFrom, time);
   }
 
-  /** All events up to a time are applied. */
+  /** Notes that all events up to a time are applied. */
   synchronized void reached(BsonTimestamp time) {
     Iterator<BsonTimestamp> oldest = ahead.values().iterator();
     while (oldest.hasNext() && oldest.next().compareTo(time) < 0) {
@@ -105,7 +105,7 @@ final class Lane {
     }
   }
 
-  /** The time from which on the documents are as at the source when the events come to it. */
+  /** The documents equal the source's once the events have passed this time. */
   BsonTimestamp exactFrom() {
     return exactFrom;
   }

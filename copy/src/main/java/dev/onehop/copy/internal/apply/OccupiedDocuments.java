@@ -29,16 +29,17 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The documents of a batch for which a value of a unique index is taken. Another channel may be
- * about to free it; or a shard may have an orphan with the same {@code _id}, which it removes by
- * itself, after a quarter of an hour perhaps. Meanwhile the batch's other documents are written,
- * each as it is at the source, and those that wait are not at the destination, so that others can
- * have their values.
+ * The documents of a batch that need a taken value of a unique index. Another channel may be about
+ * to free it. Or a shard may have an orphan with the same {@code _id}, which it removes by itself,
+ * perhaps after a quarter of an hour. Until then the batch's other documents are written, each as
+ * it is at the source. The documents that wait are not at the destination, so that others can have
+ * their values.
  *
- * <p>A document that was read from the source may need a value whose owner gives it up in an event
- * that is held back: by a change of metadata that waits for this batch, or because too much is read
- * ahead. So the owner is read from the source, too, and written in a turn of its own channel:
- * nothing older can be written over it, and that channel leaves out the events that it has met.
+ * <p>A document that was read from the source may need a value whose owner gives it up in a later
+ * event. That event may be delayed: a change of metadata waits for this batch, or too many events
+ * are read ahead. So the owner is read from the source, too, and written in a turn of its own
+ * channel. Nothing older can overwrite it, and that channel leaves out the events that the owner
+ * includes.
  *
  * <p>Thread-safe.
  */
@@ -58,9 +59,8 @@ final class OccupiedDocuments {
   private final BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed;
 
   /**
-   * @param tenures of the channels, as they are now
-   * @param changed whether events that are still to come may concern the document of an event, up
-   *     to a time
+   * @param tenures the present tenures of the channels
+   * @param changed whether later events, up to a time, may concern the document of an event
    */
   OccupiedDocuments(
       Map<Integer, Tenure> tenures,
@@ -88,9 +88,9 @@ final class OccupiedDocuments {
     private final ChannelBatch batch;
     private final Tenure tenure;
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
-    // Why those that are not of the batch are among them.
+    // The failure that added a document which is not of the batch.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
-    // Since the last pause: one that does not help is not tried again at once.
+    // Added since the last pause, so that an owner which does not help is not tried again at once.
     private final Set<Lane.Document> added = new HashSet<>();
     private long tries;
 
@@ -121,7 +121,7 @@ final class OccupiedDocuments {
                       }));
     }
 
-    /** Tries all, and again at once if there was something to do. */
+    /** Tries all documents, and again at once if the set of documents changed. */
     private Mono<Void> pass() {
       Set<Lane.Document> all = Set.copyOf(documents.keySet());
       List<OccupiedException> occupied = new ArrayList<>();
@@ -160,7 +160,7 @@ final class OccupiedDocuments {
           .doOnSuccess(done -> documents.remove(document));
     }
 
-    /** The channel is another process's, which is to write its documents. */
+    /** Leaves a document to the process that owns its channel now. */
     private Mono<Void> lost(Lane.Document document, int channel, long term) {
       documents.remove(document);
       return channel == batch.channel()
@@ -185,7 +185,10 @@ final class OccupiedDocuments {
                           }));
     }
 
-    /** A document that the source does not have is removed only if it was the source's. */
+    /**
+     * Checks that a document which the source does not have came from the source, before it is
+     * removed.
+     */
     private Mono<Void> checkRemoval(
         Lane.Document document, StreamEvent.Change change, BatchPlan plan) {
       OccupiedException why = owners.get(document);
@@ -205,9 +208,9 @@ final class OccupiedDocuments {
                                   .formatted(event.key().toJson(), why.getMessage()))));
     }
 
-    /** Of an owner it is only known that it has changed. */
+    /** Adds the owners of the value, with an event that only reports a change. */
     private Mono<Void> addOwners(OccupiedException occupied, StreamEvent.Change waiting) {
-      // Most give it up by themselves soon; some never, if their events are not to be applied.
+      // Most owners give it up soon. Some never do, if their events are not applied.
       if (tries < PATIENCE || !operations.containsAll(CHANGES)) {
         return Mono.empty();
       }
@@ -219,7 +222,7 @@ final class OccupiedDocuments {
                   StreamEvent.Change change = change(waiting, id);
                   Lane.Document owner = document(change);
                   if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
-                    log.debug("{} is read, as another document needs a value of it", id);
+                    log.debug("{} is read, because another document needs a value of it", id);
                     owners.put(owner, occupied);
                   }
                 }
@@ -232,7 +235,7 @@ final class OccupiedDocuments {
     return Objects.requireNonNull(DocumentEvent.of(change.document())).document();
   }
 
-  /** An event that no read has met, of another document of the same collection. */
+  /** An event of another document of the same collection, later than any read. */
   private static StreamEvent.Change change(StreamEvent.Change like, BsonValue id) {
     BsonDocument event =
         new BsonDocument("operationType", new BsonString("update"))

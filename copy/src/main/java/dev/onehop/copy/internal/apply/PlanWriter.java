@@ -3,7 +3,9 @@ package dev.onehop.copy.internal.apply;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
 
-/** Writes plans in the lanes of channels, which then know what was read for them. Thread-safe. */
+/**
+ * Writes plans in the lanes of channels, and notes there which documents were read. Thread-safe.
+ */
 final class PlanWriter {
   private final BatchWriter writer;
   private final AtomicLong documentsRead = new AtomicLong();

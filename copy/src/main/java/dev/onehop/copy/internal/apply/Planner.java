@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Finds out what is to be written for a batch of events of documents. Thread-safe. */
+/** Plans the writes for a batch of events of documents. Thread-safe. */
 final class Planner {
   private final Mapping mapping;
   private final Set<CopyOperation> operations;
@@ -40,9 +40,9 @@ final class Planner {
   private record Origin(MongoNamespace namespace, @Nullable BsonBinary uuid) {}
 
   /**
-   * What becomes of a document.
+   * The events of a document.
    *
-   * @param run when it is written, see {@link Run}
+   * @param run the number of its {@link Run}
    */
   private record Task(Origin origin, int run, Lane.Document document, DocumentEvents events) {}
 
@@ -50,9 +50,9 @@ final class Planner {
   private record TaskKey(int run, Lane.Document document) {}
 
   /**
-   * Events of a capped collection that may be applied as all are: what is removed first, then what
-   * is inserted, then what is changed. So the collection has at no time more than the source had,
-   * and removes by itself only what the source has removed.
+   * Events of a capped collection that may be applied as in other collections: deletes first, then
+   * inserts, then updates. So the collection never has more documents than the source had, and
+   * removes by itself only documents that the source has removed.
    */
   private static final class Run {
     private final Set<Lane.Document> deleted = new HashSet<>();
@@ -62,7 +62,7 @@ final class Planner {
     /**
      * The number of the run in which an event is applied.
      *
-     * @param inserts whether it becomes an insert; else it changes a document, or puts one there
+     * @param inserts whether it becomes an insert; otherwise it updates or replaces a document
      */
     int next(DocumentEvent event, boolean inserts) {
       boolean deletes = event.type().equals("delete");
@@ -83,7 +83,7 @@ final class Planner {
    * Plans a batch. Nothing is written.
    *
    * @param lane of the channel
-   * @param readAgain documents for which events alone won't do
+   * @param readAgain documents to read, because their events are not enough
    */
   Mono<BatchPlan> plan(List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
     List<DocumentEvent> events = new ArrayList<>(changes.size());
@@ -93,7 +93,7 @@ final class Planner {
     for (StreamEvent.Change change : changes) {
       DocumentEvent event = reader.read(change.document());
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
-        // Events of one collection, one after the other, share its name.
+        // Consecutive events of a collection share the object of its name.
         String destination =
             event.namespace().equals(last)
                 ? ""
@@ -133,7 +133,7 @@ final class Planner {
       boolean deleted = event.type().equals("delete");
       boolean inserted = event.type().equals("insert");
       boolean met = lane.has(document, event.time());
-      // A document that was read is where an older insert has put it.
+      // In a capped collection, a document that was read keeps the position of an older insert.
       if (!met || (ordered && (inserted || deleted))) {
         if (met && inserted) {
           again.add(document);
@@ -156,7 +156,7 @@ final class Planner {
                             new DocumentEvents(target, event.id())))
                 .events();
         Lane.Document named = new Lane.Document(event.namespace(), document.id());
-        // What is planned a second time may be written already, and later events, too.
+        // In a second plan, this event and later ones may be written already.
         boolean uncertain =
             lane.isUncertain(document, named, event.time()) || (ordered && !readAgain.isEmpty());
         if (ordered && inserted && (read || uncertain)) {
@@ -188,7 +188,8 @@ final class Planner {
       case "insert", "replace" -> {
         BsonDocument changed = mapping.transformed(namespace, event.fullDocument());
         if (filter != null || (!removes() && !to.target().isPlacedById())) {
-          // Only the server knows whether it fits, and only a delete would tell of its old place.
+          // Only the server can evaluate a filter. Without deletes, no event removes an old
+          // version.
           to.readAgain();
         } else if (changed == null) {
           if (removes()) {

@@ -21,11 +21,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies events that concern more than a document. All lanes are up to such an event, and wait for
- * it. Each can be applied again, for an owner may end before it has stored the place; and each
+ * Applies events that concern more than a document. All lanes reach such an event and wait for it.
+ * Each event may be applied again, because an owner may end before it has stored its position. Each
  * comes once from every shard of the source that has the collection.
  *
- * <p>Indexes that are unique, or let documents expire, are left to the end of the copy: lanes do
+ * <p>Indexes that are unique or make documents expire are built at the end of the copy: lanes do
  * not keep the order between documents, and only the source decides when a document expires.
  *
  * <p>Thread-safe.
@@ -40,7 +40,7 @@ final class SchemaChanges {
   private final Mapping mapping;
 
   /**
-   * @param created where creates are remembered
+   * @param created stores the creates
    */
   SchemaChanges(MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
     this.commands = new SchemaCommands(destination);
@@ -51,9 +51,9 @@ final class SchemaChanges {
   /**
    * Applies an event.
    *
-   * @param guard fails if another process has the job; each command waits for it
+   * @param guard fails if another process owns the job; each command waits for it
    * @param uncertain whether the destination may be newer than the event
-   * @return what is to be written with the place
+   * @return the writes that go with the position
    */
   Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain, Mono<Void> guard) {
     return SchemaCommands.guarded(Mono.defer(() -> apply(change, uncertain)), guard);
@@ -147,7 +147,7 @@ final class SchemaChanges {
     BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
     description.forEach(modify::append);
     if (modify.isDocument("index")) {
-      // Whether documents expire is set at the end.
+      // Expiry is set at the end.
       BsonDocument index = new BsonDocument();
       index.putAll(modify.getDocument("index"));
       index.remove("expireAfterSeconds");
@@ -160,7 +160,7 @@ final class SchemaChanges {
       modify.put("viewOn", collections.viewed(namespace, on));
     }
     modify.remove("expireAfterSeconds");
-    // Of a view it is told, but can't be changed.
+    // The event of a view has it, but it can't be changed.
     modify.remove("collation");
     return modify.size() == 1
         ? Mono.empty()

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Commands that change the destination's collections. Each waits for a guard, which fails if
- * another process has the job. Thread-safe.
+ * another process owns the job. Thread-safe.
  */
 final class SchemaCommands {
   private static final Logger log = LoggerFactory.getLogger(SchemaCommands.class);
@@ -25,15 +25,15 @@ final class SchemaCommands {
     this.destination = destination;
   }
 
-  /** Has all commands of some work wait for a guard. */
+  /** Makes all commands of some work wait for a guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
     return work.contextWrite(context -> context.put(GUARD, guard));
   }
 
   /**
-   * Runs a command with a majority, again while servers can't be reached.
+   * Runs a command with majority write concern, and retries while servers are unreachable.
    *
-   * @param ignored errors that say that it was done before
+   * @param ignored error codes of a command that ran before
    */
   Mono<Void> run(String database, BsonDocument command, int... ignored) {
     if (!command.containsKey("writeConcern")) {
@@ -61,14 +61,15 @@ final class SchemaCommands {
   }
 
   /**
-   * The collection may be newer, and then it is as the end wants it, or a later event makes it so.
+   * Ignores a refusal if the collection may be newer. It has its final state then, or a later event
+   * sets it.
    */
   static Mono<Void> tolerant(Mono<Void> command, boolean uncertain) {
     return uncertain
         ? command.onErrorResume(
             MongoCommandException.class,
             refused -> {
-              log.info("not applied to what may be newer: {}", refused.getErrorMessage());
+              log.info("not applied, the destination may be newer: {}", refused.getErrorMessage());
               return Mono.empty();
             })
         : command;

@@ -30,13 +30,13 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Reads documents of the source as they were at a time that is known, over its mongoses or as a
- * replica set. While servers can't be reached, it tries on. Thread-safe.
+ * Reads documents of the source as of a known time, over its mongoses or from a replica set. It
+ * retries while servers are unreachable. Thread-safe.
  */
 final class SourceReads {
   private static final int SNAPSHOT_UNAVAILABLE = 246;
 
-  /** What passes, too: times that are too old, or take too long to come to. */
+  /** Also transient: a time that is too old, or that a server takes too long to reach. */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
 
   private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
@@ -48,11 +48,11 @@ final class SourceReads {
   }
 
   /**
-   * What was read.
+   * The result of a read.
    *
-   * @param time as of which
-   * @param byId the documents, of those that were there
-   * @param gone whether the collection is no more: what its documents were does not matter
+   * @param time the time of the documents
+   * @param byId the documents that existed
+   * @param gone whether the collection no longer exists, so that its documents do not matter
    */
   record Documents(BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
     List<RawBsonDocument> of(ByteBuffer id) {
@@ -61,8 +61,8 @@ final class SourceReads {
   }
 
   /**
-   * A time of the source at or after everything that has happened on any of its shards: all shards
-   * are asked.
+   * A time of the source at or after all operations so far on any shard. The command goes to all
+   * shards.
    */
   Mono<BsonTimestamp> now() {
     BsonDocument ask =
@@ -78,11 +78,11 @@ final class SourceReads {
   }
 
   /**
-   * Documents of a collection, as of a time at or after {@link #now}.
+   * Reads documents of a collection, as of a time at or after {@link #now}.
    *
    * @param namespace its name when the events happened
-   * @param uuid by which it is found if it has another name now; null where events don't tell
-   * @param filter that the documents have to fit, too; null for none
+   * @param uuid finds the collection after a rename; null if events have none
+   * @param filter that the documents must match, too; null for none
    */
   Mono<Documents> documents(
       MongoNamespace namespace,
@@ -122,20 +122,20 @@ final class SourceReads {
   }
 
   private static MongoException changed() {
-    return new MongoException(SNAPSHOT_UNAVAILABLE, "the collection was renamed meanwhile");
+    return new MongoException(SNAPSHOT_UNAVAILABLE, "the collection was renamed during the read");
   }
 
   /** The name that a collection has now; empty if there is none. */
   Mono<String> name(MongoNamespace namespace, @Nullable BsonBinary uuid) {
     Mono<String> byName =
         name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
-    // One that was resharded has another identifier and the same name.
+    // A resharded collection has another UUID and the same name.
     return uuid == null
         ? byName
         : name(namespace, new BsonDocument("info.uuid", uuid)).switchIfEmpty(byName);
   }
 
-  /** Whether a collection that events are of is there still, under whatever name. */
+  /** Whether the collection of some events still exists, under any name. */
   Mono<Boolean> exists(MongoNamespace namespace, BsonBinary uuid) {
     return name(namespace, new BsonDocument("info.uuid", uuid))
         .hasElement()
@@ -201,7 +201,9 @@ final class SourceReads {
         && refused.getErrorMessage().contains("capped");
   }
 
-  /** They are more than fits into a reply, and the cursor is another mongos' perhaps. */
+  /**
+   * Reads in two parts: one reply can't hold all documents, and getMore might go to another mongos.
+   */
   private Mono<List<RawBsonDocument>> halves(
       MongoNamespace namespace,
       List<BsonValue> ids,
@@ -249,12 +251,12 @@ final class SourceReads {
     return Mono.from(source.getDatabase(database).runCommand(command, RawBsonDocument.class));
   }
 
-  /** Tries on while servers can't be reached or are about to know better. */
+  /** Retries while servers are unreachable or fail for a transient reason. */
   static Retry untilThere() {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(Duration.ofSeconds(1))
         .filter(SourceReads::isPassing)
-        .doBeforeRetry(signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
+        .doBeforeRetry(signal -> log.debug("retrying: {}", signal.failure().getMessage()));
   }
 
   static boolean isPassing(Throwable failure) {

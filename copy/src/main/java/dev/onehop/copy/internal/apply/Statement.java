@@ -14,7 +14,7 @@ import org.bson.codecs.BsonDocumentCodec;
  *
  * @param id of the document
  * @param body as a statement of the command
- * @param kind what is expected of it
+ * @param kind its effect
  */
 record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
@@ -22,13 +22,13 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   enum Kind {
     /** Removes the document if there is one. */
     DELETE,
-    /** Removes all that match, wherever they are: they have to be found first. */
+    /** Removes all documents that match, on any shard. They have to be found first. */
     SWEEP,
-    /** Inserts a document; one that is there is replaced. The body is the document. */
+    /** Inserts a document, or replaces an existing one. The body is the document. */
     INSERT,
-    /** Puts a whole document there. */
+    /** Writes a whole document. */
     PUT,
-    /** Changes a document that is there. */
+    /** Changes an existing document. */
     UPDATE,
     /**
      * Changes a document if the event's paths mean nested fields in it. If it matches none, they
@@ -40,8 +40,8 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   /**
    * An update or a put.
    *
-   * @param simple whether strings of the filter are compared by their bytes, whatever the
-   *     collection does
+   * @param simple whether strings of the filter are compared by their bytes, regardless of the
+   *     collection's collation
    * @param update operators, the stages of a pipeline, or the whole document
    */
   static Statement update(
@@ -53,7 +53,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
     return new Statement(id, raw(body, simple), kind);
   }
 
-  /** An update by what events say of a document's fields. */
+  /** An update with the field changes of events. */
   static Statement update(BsonValue id, boolean simple, FieldUpdates.Update update) {
     return update(
         id,
@@ -78,7 +78,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
         simple ? body.append("collation", SIMPLE) : body, new BsonDocumentCodec());
   }
 
-  /** The whole document that is put there. */
+  /** The whole document that is written. */
   BsonDocument document() {
     BsonValue put = body.get("u", body);
     return put.isArray()

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace its name
  * @param shardKey the fields of its shard key; none if it is not sharded
  * @param collated whether strings of filters are compared by a collation of the collection
- * @param capped whether it has its documents in the order of their insertion and drops the oldest
+ * @param capped whether it keeps documents in the order of insertion and drops the oldest
  */
 record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   static final String ID = "_id";
@@ -34,7 +34,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return collated && !shardKey.isEmpty();
   }
 
-  /** Whether all documents of an {@code _id} are in one place. */
+  /** Whether the {@code _id} alone decides which shard owns a document. */
   boolean isPlacedById() {
     for (String field : shardKey) {
       if (!KeyFields.isOfId(field)) {
@@ -44,7 +44,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return true;
   }
 
-  /** Whether events tell where the documents that they concern are. */
+  /** Whether the key of an event decides which shard owns its document. */
   boolean isPlacedBy(BsonDocument documentKey) {
     for (String field : shardKey) {
       if (!KeyFields.isOfId(field) && !documentKey.containsKey(field)) {
@@ -95,9 +95,9 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return id;
   }
 
-  /** Puts a document there, whatever there was. */
+  /** Writes a whole document, over an existing one or not. */
   Statement put(RawBsonDocument document) {
-    // As a replacement it would be taken for operators, or refused.
+    // Servers would take such a replacement for operators, or refuse it.
     BsonValue update =
         hasOperatorName(document)
             ? new BsonArray(
@@ -106,8 +106,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     BsonDocument filter = exactly(document);
     return Statement.update(
         id(document),
-        // Where the document's _id has another type, a server takes that for a change of the shard
-        // key. It refuses such a one if the filter is an _id and nothing else.
+        // If the existing _id has another type, a server sees a change of the shard key. It refuses
+        // that if the filter is an _id and nothing else.
         !shardKey.isEmpty() && isPlacedById()
             ? new BsonDocument("$and", new BsonArray(List.of(filter)))
             : filter,
@@ -116,7 +116,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
         Statement.Kind.PUT);
   }
 
-  /** Puts a document there that is not expected to be there. Inserts cost servers less. */
+  /** Writes a document that probably does not exist yet. Inserts cost servers less. */
   Statement insert(RawBsonDocument document) {
     return hasOperatorName(document)
         ? put(document)
@@ -146,9 +146,9 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Removes the documents of an {@code _id} from where they do not belong.
+   * Removes the documents of an {@code _id} that have other shard keys than these.
    *
-   * @param documents those that stay, or will be put there
+   * @param documents the documents that stay or will be written
    * @return null if there can be none
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {

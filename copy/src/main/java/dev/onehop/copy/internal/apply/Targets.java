@@ -13,7 +13,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
-/** What is known of the destination's collections. Thread-safe. */
+/** The known collections of the destination. Thread-safe. */
 final class Targets {
   private final MongoClient destination;
   private final Map<String, Target> known = new ConcurrentHashMap<>();
@@ -78,7 +78,7 @@ final class Targets {
         .defaultIfEmpty(List.of());
   }
 
-  /** Its metadata may have changed. */
+  /** Forgets all collections, because metadata may have changed. */
   void forget() {
     known.clear();
   }

@@ -4,13 +4,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A lock of work that ends on other threads: one after the other, in the order of subscription.
- * What has a turn must not wait for another one's, and must not be cancelled. Thread-safe.
+ * A lock for work that ends on other threads. Work runs one after the other, in the order of
+ * subscription. During its turn, work must not wait for another turn and must not be cancelled.
+ * Thread-safe.
  */
 final class Turns {
   private Mono<Void> last = Mono.empty();
 
-  /** Work that begins when all before it has ended, however that was. */
+  /** Runs work after all earlier work has ended, with or without success. */
   <T> Mono<T> next(Mono<T> work) {
     return Mono.defer(
         () -> {

@@ -48,7 +48,7 @@ import reactor.core.publisher.Mono;
  * mongoses, or to its primary. Thread-safe.
  */
 public final class ClusterEnd implements AutoCloseable {
-  /** The name of a replica set that is no shard. */
+  /** The id, in {@link #shards}, of a replica set that is not a shard. */
   public static final String ALONE = "";
 
   // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
@@ -88,10 +88,11 @@ public final class ClusterEnd implements AutoCloseable {
    *
    * @param role source or destination, for messages
    * @param change of the driver's settings
-   * @param routing to which servers the client of a sharded cluster sends what one shard owns.
-   *     Without a way to all shards, the mode {@code DIRECT} is {@code NONE}
+   * @param routing the routing mode of the client of a sharded cluster. If a shard is unreachable,
+   *     {@code NONE} replaces {@code DIRECT}
    * @param threads how many threads the connections to the servers have
-   * @throws CopyException if it can't be reached, which its cause says, or is none of the two
+   * @throws CopyException if the cluster is unreachable, with the failure as its cause, or if the
+   *     URL names config servers
    */
   public static ClusterEnd connect(
       String role,
@@ -137,7 +138,7 @@ public final class ClusterEnd implements AutoCloseable {
     return hello;
   }
 
-  /** Null if the shards can't be reached from here, or don't know the user. */
+  /** Null if the shards are unreachable from here or refuse the user. */
   private static @Nullable OneHop router(String role, RoutingMode mode, OneHop.Builder builder) {
     String missing;
     try {
@@ -151,7 +152,7 @@ public final class ClusterEnd implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       missing = Waits.reason(e);
     }
-    log.warn("the {} is used through its mongoses, as its shards can't be: {}", role, missing);
+    log.warn("the shards of the {} are unavailable, mongoses are used: {}", role, missing);
     return null;
   }
 
@@ -169,7 +170,7 @@ public final class ClusterEnd implements AutoCloseable {
     return isMongos(hello);
   }
 
-  /** What the server that it is connected to says of itself. */
+  /** The reply of its server to {@code hello}. */
   public BsonDocument hello() {
     return hello;
   }
@@ -210,50 +211,52 @@ public final class ClusterEnd implements AutoCloseable {
         .getCollection(name.getCollectionName(), BsonDocument.class);
   }
 
-  /** Runs a command by the client and gives its answer; a failure if it is not carried out. */
+  /**
+   * Runs a command by the client and returns its reply. Throws a failure if the server refuses it.
+   */
   public BsonDocument run(String database, BsonDocument command) throws InterruptedException {
     return Waits.one(client.getDatabase(database).runCommand(command, BsonDocument.class));
   }
 
-  /** The same again while servers can't be reached. */
+  /** Runs a command by the client, and retries while servers are unreachable. */
   public BsonDocument runPersistently(String database, BsonDocument command)
       throws InterruptedException {
     return persistently(() -> run(database, command));
   }
 
-  /** All that a publisher gives, again from the beginning when a server is lost meanwhile. */
+  /** All values of a publisher. Starts again from the beginning when a server is lost. */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
     return one(() -> Flux.from(publisher).collectList());
   }
 
-  /** The first value of a publisher that has one, again when a server is lost meanwhile. */
+  /** The first value of a publisher that has one. Retries when a server is lost. */
   public <T> T one(Supplier<? extends Publisher<T>> publisher) throws InterruptedException {
     return persistently(() -> Waits.one(publisher.get()));
   }
 
-  /** Does something until it succeeds, fails for good, or fails longer than is accepted. */
+  /** Retries a step until it succeeds, fails permanently, or the patience ends. */
   public <T extends @Nullable Object> T persistently(Waits.Step<T> step)
       throws InterruptedException {
     return Waits.persistently(patience(), step);
   }
 
-  /** How long failures that pass are accepted from now on. */
+  /** How long transient failures are retried from now on. */
   public Waits.Patience patience() {
     return new Waits.Patience("the " + role, patience);
   }
 
-  /** Sets how long failures that pass are accepted; by default without a limit. */
+  /** Sets how long transient failures are retried; by default without a limit. */
   public void setPatience(Duration longest) {
     patience = longest;
   }
 
-  /** Documents of the metadata, as of now. */
+  /** Reads documents of the metadata. */
   public List<BsonDocument> metadata(String collection, BsonDocument filter)
       throws InterruptedException {
     return all(collection("config." + collection).find(filter));
   }
 
-  /** The servers of each shard by its id; of a replica set its own, as {@link #ALONE}. */
+  /** The servers of each shard by its id. A replica set has the single id {@link #ALONE}. */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
         ? one(() -> servers().directory().all())
@@ -268,7 +271,7 @@ public final class ClusterEnd implements AutoCloseable {
   /**
    * Sends a command to a replica set, with the cluster time.
    *
-   * @return the answer; a {@link CommandFailure} if it is not carried out
+   * @return the reply; a {@link CommandFailure} if the server refuses the command
    */
   public Mono<BsonDocument> send(ReplicaSet to, String database, BsonDocument command) {
     return Mono.defer(
@@ -285,9 +288,9 @@ public final class ClusterEnd implements AutoCloseable {
         .map(ReplicaSet.Answer::document);
   }
 
-  /** The cluster time of now, not before that of all its answers. */
+  /** The present cluster time, not before the time of any reply so far. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
-    // Nothing may have been sent yet to tell it.
+    // Without an earlier command, this reply is the first to report it.
     one(() -> run(servers().seeds(), "admin", command("hello")));
     BsonDocument time = servers().clock().clusterTime();
     return time == null ? null : ClusterClock.time(time);
@@ -308,9 +311,9 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Learns which version it has.
+   * Checks the version of the servers.
    *
-   * @throws CopyException if it is too old, or a part of a sharded cluster
+   * @throws CopyException if it is too old, or if the URL names a shard of a cluster
    */
   public void check() throws InterruptedException {
     Compatibility found = Waits.one(Compatibility.of(client));
@@ -332,20 +335,21 @@ public final class ClusterEnd implements AutoCloseable {
               collection("admin.system.version").find(Filters.eq("shardIdentity")).first())
           != null;
     } catch (MongoCommandException refused) {
-      log.debug("the {} does not tell whether it is a shard", role, refused);
+      log.debug("the {} does not report whether it is a shard", role, refused);
       return false;
     }
   }
 
-  /** Whether its servers take {@code collectionUUID} in commands, as far as is known. */
+  /** Whether its servers accept {@code collectionUUID} in commands, as far as is known. */
   public boolean takesUuids() {
     return takesUuids;
   }
 
   /**
-   * Whether a command was refused for its {@code collectionUUID}. Then no other is sent one.
+   * Whether a server refused a command for its {@code collectionUUID}. If so, later commands have
+   * none.
    *
-   * @param refusal the answer
+   * @param refusal the reply
    */
   public boolean isUuidRefused(BsonDocument refusal) {
     if (!UUID_REFUSED.contains(ErrorCodes.of(refusal))
@@ -356,7 +360,7 @@ public final class ClusterEnd implements AutoCloseable {
     return true;
   }
 
-  /** Whether the change streams of its servers tell which collections and indexes are created. */
+  /** Whether the change streams of its servers report created collections and indexes. */
   public boolean tellsCreations() throws InterruptedException {
     for (ReplicaSet shard : shards().values()) {
       BsonDocument its = one(() -> run(shard, "admin", command("hello")));
@@ -367,7 +371,10 @@ public final class ClusterEnd implements AutoCloseable {
     return true;
   }
 
-  /** What it is recognised by: of a sharded cluster its id, else the addresses of its members. */
+  /**
+   * The identity of the cluster: the id of a sharded cluster, or the addresses of a replica set's
+   * members.
+   */
   public Set<String> identity() throws InterruptedException {
     Set<String> identity = new TreeSet<>();
     if (isSharded()) {

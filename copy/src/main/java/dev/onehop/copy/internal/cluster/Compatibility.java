@@ -19,7 +19,7 @@ record Compatibility(String kind, String version) {
   private static final int WITH_UUIDS = 6;
 
   /**
-   * The feature compatibility version, or the version of the server where the user may not know it.
+   * The feature compatibility version, or the version of the server if the user may not read it.
    *
    * @param client of the cluster's mongoses, or of a replica set
    */
@@ -51,21 +51,21 @@ record Compatibility(String kind, String version) {
                             "server version", found.getString("version").getValue())));
   }
 
-  /** Whether it is one that copies and verifications know. */
+  /** Whether copies and verifications support it. */
   boolean isKnown() {
     return major() >= LEAST;
   }
 
   /**
-   * Why it is not.
+   * The message for a version that is not supported.
    *
-   * @param side whose version it is
+   * @param side the cluster with this version
    */
   String refusal(String side) {
     return "%s has the %s %s, and %d.0 or later is needed".formatted(side, kind, version, LEAST);
   }
 
-  /** Whether servers take the UUID of a collection with a command. */
+  /** Whether servers accept the UUID of a collection in a command. */
   boolean takesUuids() {
     return major() >= WITH_UUIDS;
   }

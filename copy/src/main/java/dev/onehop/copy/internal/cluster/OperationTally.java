@@ -5,9 +5,8 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * How many operations a server has carried out until which time. It keeps some points only: between
- * two of them operations are taken to be spread evenly. The older points are, the farther they are
- * from each other. Not thread-safe.
+ * The number of operations of a server by time. It keeps a limited number of points, and assumes an
+ * even rate between two of them. Older points are farther apart. Not thread-safe.
  */
 final class OperationTally {
   private static final int MOST_POINTS = 2_000;
@@ -15,14 +14,14 @@ final class OperationTally {
   private final List<Point> points = new ArrayList<>();
   private long total;
 
-  /** How many there were up to a time, with it. */
+  /** The number of operations up to a time, including it. */
   private record Point(BsonTimestamp time, long operations) {}
 
   /**
-   * Counts some more.
+   * Adds operations.
    *
-   * @param first when the first of them was, after all that were counted before
-   * @param last when the last of them was
+   * @param first time of the first of them, after all that were added before
+   * @param last time of the last of them
    */
   void add(BsonTimestamp first, BsonTimestamp last, long operations) {
     points.add(new Point(new BsonTimestamp(first.getValue() - 1), total));
@@ -33,7 +32,7 @@ final class OperationTally {
     }
   }
 
-  /** Leaves out every other one of the older points. */
+  /** Removes every other one of the older points. */
   private void thin() {
     List<Point> kept = new ArrayList<>();
     for (int i = 0; i < points.size(); i++) {
@@ -45,7 +44,7 @@ final class OperationTally {
     points.addAll(kept);
   }
 
-  /** How many of those that were counted were at a time or later. */
+  /** The number of added operations at or after a time. */
   long since(BsonTimestamp time) {
     BsonTimestamp before = new BsonTimestamp(time.getValue() - 1);
     Point lower = null;
@@ -65,14 +64,14 @@ final class OperationTally {
     return lower.operations() + Math.round(part * (upper.operations() - lower.operations()));
   }
 
-  /** Forgets what nobody will ask for: what was before a time. */
+  /** Forgets operations before a time, which no later call asks for. */
   void forget(BsonTimestamp before) {
     while (points.size() > 1 && points.get(1).time().compareTo(before) < 0) {
       points.remove(0);
     }
   }
 
-  /** How many points it keeps. */
+  /** The number of points that it keeps. */
   int points() {
     return points.size();
   }

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the inserts, updates and deletes of the source, of all its databases, so that it can be
- * told how many came after a time. Once a second each shard's primary is asked how many entries its
- * oplog has got. Unlike the servers' counters these are documents and not statements, know when
- * they were, and go on over restarts and elections. What migrations write does not count.
+ * Counts the inserts, updates and deletes in all databases of the source, to know how many came
+ * after a time. Once a second each shard's primary counts the new entries of its oplog. Unlike the
+ * servers' counters, these counts are of documents instead of statements, have times, and survive
+ * restarts and elections. Writes of migrations do not count.
  *
  * <p>Thread-safe.
  */
@@ -34,7 +34,7 @@ public final class OperationsBehind implements AutoCloseable {
   private static final int SLICE_SECONDS = 30;
   private static final int UNAUTHORIZED = 13;
 
-  // The servers' own databases, and that of jobs, are not copied. Transactions are commands.
+  // The databases of the servers and of jobs are not copied. Transactions are commands.
   private static final String OPERATIONS =
       "{fromMigrate: {$exists: false}, $or: [{op: 'c', 'o.applyOps': {$exists: true}}, {op: {$in:"
           + " ['i', 'u', 'd']}, $nor: [{ns: {$gte: 'config.', $lt: 'config/'}}, {ns: {$gte:"
@@ -51,7 +51,7 @@ public final class OperationsBehind implements AutoCloseable {
   private boolean unknown;
   private boolean closed;
 
-  /** What is known of a shard. */
+  /** The count of a shard. */
   private static final class Shard {
     private final OperationTally tally = new OperationTally();
     private BsonTimestamp counted;
@@ -66,8 +66,8 @@ public final class OperationsBehind implements AutoCloseable {
   /**
    * Begins to count.
    *
-   * @param from a cluster time of the source; what was before it is not counted
-   * @param notes is told if it can't be counted
+   * @param from a cluster time of the source; earlier operations do not count
+   * @param notes receives a note if the count is impossible
    */
   public OperationsBehind(ClusterEnd source, BsonTimestamp from, Consumer<String> notes) {
     this.source = source;
@@ -78,9 +78,9 @@ public final class OperationsBehind implements AutoCloseable {
   }
 
   /**
-   * How many operations there were at or after a time. After {@link #close}, as it was then.
+   * The number of operations at or after a time, up to {@link #close}.
    *
-   * @param time not before that of the calls before
+   * @param time not before the time of an earlier call
    * @return null if it is not known, or not yet
    */
   public synchronized @Nullable Long since(BsonTimestamp time) {
@@ -104,12 +104,12 @@ public final class OperationsBehind implements AutoCloseable {
         try {
           look();
         } catch (RuntimeException failure) {
-          log.debug("the source's shards are not known now", failure);
+          log.debug("the source's shards can't be read now", failure);
         }
         Thread.sleep(EVERY_MILLIS);
       }
     } catch (InterruptedException e) {
-      // Nobody asks any more.
+      // Closed.
     }
   }
 
@@ -121,7 +121,7 @@ public final class OperationsBehind implements AutoCloseable {
     Map<String, ReplicaSet> now = source.shards();
     synchronized (this) {
       shards.keySet().retainAll(now.keySet());
-      // Of the time itself there may be some.
+      // Operations at the time itself count.
       now.keySet()
           .forEach(
               id ->
@@ -152,7 +152,7 @@ public final class OperationsBehind implements AutoCloseable {
     notes.accept("how many operations the destination is behind is not known: " + why);
   }
 
-  /** Counts all that the majority has of a shard's oplog. */
+  /** Counts the new entries of a shard's oplog that the majority has. */
   private void count(String id, ReplicaSet servers) throws InterruptedException {
     Shard shard;
     BsonTimestamp counted;
@@ -186,7 +186,7 @@ public final class OperationsBehind implements AutoCloseable {
                               BsonDocument.parse(COUNT))))
                   .append("cursor", new BsonDocument()));
       if (!remembers(servers, counted)) {
-        giveUp("the oplog of " + place(id) + " no longer has all that is to be counted");
+        giveUp("the oplog of " + place(id) + " no longer has all operations to count");
         return;
       }
       counted = until;
@@ -211,12 +211,12 @@ public final class OperationsBehind implements AutoCloseable {
         "$match", new BsonDocument("ts", new BsonDocument("$gt", after).append("$lte", until)));
   }
 
-  /** Whether nothing after a time was removed. */
+  /** Whether the oplog still has all entries after a time. */
   private boolean remembers(ReplicaSet servers, BsonTimestamp time) throws InterruptedException {
     RawBsonDocument oldest = entry(servers, 1);
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
-            // The first of all: the shard is younger.
+            // The first entry of all: the shard is younger than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
   }
@@ -239,7 +239,7 @@ public final class OperationsBehind implements AutoCloseable {
     return CursorReplies.documents(Waits.one(source.send(servers, "local", command)));
   }
 
-  /** Counts no more. */
+  /** Stops the count. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -14,19 +14,20 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the source's servers remember a change, at the rate at which they are written to. An
- * oplog that is not full yet is taken to go on as it has begun.
+ * How long the source's oplogs keep a change, at the present rate of writes. For an oplog that is
+ * not full, this assumes the rate of its writes so far.
  *
- * @param shard the one that forgets first
- * @param length how long it remembers
+ * @param shard the shard whose oplog loses changes first
+ * @param length how long it keeps them
  */
 public record OplogWindow(String shard, Duration length) {
   private static final double FULL = 0.9;
 
   /**
-   * The shortest of all shards'.
+   * The shortest window of all shards.
    *
-   * @return null if none could be told: nothing was written yet, or the user may not read it
+   * @return null if no window is known: nothing was written yet, or the user may not read the
+   *     oplogs
    */
   public static @Nullable OplogWindow of(ClusterEnd source) throws InterruptedException {
     OplogWindow shortest = null;
@@ -44,7 +45,7 @@ public record OplogWindow(String shard, Duration length) {
     return shortest;
   }
 
-  /** Whose oplog it is, in words. */
+  /** The place of the oplog, in words. */
   public String place() {
     return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
   }
@@ -77,7 +78,7 @@ public record OplogWindow(String shard, Duration length) {
     if (seconds < 0 || share <= 0) {
       return null;
     }
-    // All of it may be of one second.
+    // All entries may be of one second.
     double length = Math.max(1, seconds);
     return Duration.ofSeconds((long) (share >= FULL ? length : length / share));
   }

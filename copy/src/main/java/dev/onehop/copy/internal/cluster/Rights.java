@@ -18,17 +18,16 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the users lack of the privileges that a copy needs, gathered from {@code connectionStatus}
- * of both clusters and of each shard of the source, so that it is said in one message, and before
- * anything is written.
+ * The privileges that a copy needs and its users lack. They come from {@code connectionStatus} of
+ * both clusters and of each shard of the source. One message names them all before the copy writes.
  */
 public final class Rights {
   private final List<String> lacking = new ArrayList<>();
 
-  /** Nothing is lacking yet. */
+  /** Begins without missing privileges. */
   public Rights() {}
 
-  /** What reading the source needs. */
+  /** Checks the privileges to read the source. */
   public void ofSource(ClusterEnd source, Collection<String> databases)
       throws InterruptedException {
     BsonDocument status = source.run("admin", connectionStatus());
@@ -69,7 +68,7 @@ public final class Rights {
   }
 
   /**
-   * What writing the destination needs.
+   * Checks the privileges to write the destination.
    *
    * @param state the database of the job's state
    */
@@ -111,7 +110,7 @@ public final class Rights {
       BsonDocument status, String place, String database, String collection, String... actions) {
     BsonDocument auth = status.getDocument("authInfo", new BsonDocument());
     if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
-      // Without access control everybody may do anything; with it, the first command tells.
+      // Without access control every command is allowed; with it, the first command is refused.
       return;
     }
     Set<String> granted = new HashSet<>();
@@ -143,9 +142,9 @@ public final class Rights {
   }
 
   /**
-   * Says what is lacking.
+   * Reports the missing privileges.
    *
-   * @throws CopyException if something is
+   * @throws CopyException if a privilege is missing
    */
   public void check() {
     if (!lacking.isEmpty()) {

@@ -28,8 +28,8 @@ public final class Waits {
   private static final int QUIET_TRIES = 4;
   static final Duration FOREVER = Duration.ofDays(10_000);
 
-  // What says that a server is not there or not ready, or has no room in its cache for now, that a
-  // cursor is gone with what it read, or that the metadata have changed.
+  // Codes of a server that is down, not ready or short of cache, of a lost cursor, and of changed
+  // metadata.
   private static final Set<Integer> PASSING =
       Set.of(
           6, 7, 43, 63, 64, 70, 82, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237,
@@ -39,8 +39,8 @@ public final class Waits {
   private Waits() {}
 
   /**
-   * The first value; its failure is thrown. When the thread is interrupted, the publisher is
-   * cancelled.
+   * Waits for the first value of a publisher, or throws its failure. An interruption of the thread
+   * cancels the publisher.
    *
    * @return null if there is none
    */
@@ -59,7 +59,7 @@ public final class Waits {
     }
   }
 
-  /** The first value, of a publisher that has one. */
+  /** Waits for the first value of a publisher that has one. */
   public static <T> T one(Publisher<T> publisher) throws InterruptedException {
     T value = first(publisher);
     if (value == null) {
@@ -68,25 +68,25 @@ public final class Waits {
     return value;
   }
 
-  /** What servers do for a copy. */
+  /** A step that servers carry out. */
   @FunctionalInterface
   public interface Step<T extends @Nullable Object> {
-    /** Does it; it can be done twice. */
+    /** Runs the step. It may run twice. */
     T run() throws InterruptedException;
   }
 
   /**
-   * Does something until it succeeds or fails for good. As long as servers can't be reached or are
-   * being replaced, it waits.
+   * Retries a step until it succeeds or fails permanently. Waits while servers are unreachable or
+   * replaced.
    *
-   * @param what it is, for the log
+   * @param what the subject of log messages
    */
   public static <T extends @Nullable Object> T persistently(String what, Step<T> step)
       throws InterruptedException {
     return persistently(new Patience(what, FOREVER), step);
   }
 
-  /** The same, as long as the patience lasts. */
+  /** Retries a step as long as the patience lasts. */
   public static <T extends @Nullable Object> T persistently(Patience patience, Step<T> step)
       throws InterruptedException {
     while (true) {
@@ -98,7 +98,7 @@ public final class Waits {
     }
   }
 
-  /** How long failures that pass are accepted. Not thread-safe. */
+  /** How long transient failures are retried. Not thread-safe. */
   public static final class Patience {
     private final String what;
     private final Duration longest;
@@ -106,23 +106,23 @@ public final class Waits {
     private int tries;
 
     /**
-     * @param what fails, for the log
-     * @param longest from the first failure on
+     * @param what the subject of log messages
+     * @param longest the time limit from the first failure on
      */
     public Patience(String what, Duration longest) {
       this.what = what;
       this.longest = longest;
     }
 
-    /** Starts again, after a success. */
+    /** Resets the time limit after a success. */
     public void renew() {
       tries = 0;
     }
 
     /**
-     * Waits before the next attempt, the longer the more often.
+     * Waits before the next attempt. The pause grows with each attempt.
      *
-     * @throws RuntimeException the failure, if it does not pass or has not for too long
+     * @throws RuntimeException the failure, if it is permanent or has lasted too long
      */
     public void pauseAfter(RuntimeException failure) throws InterruptedException {
       if (isInterruption(failure)) {
@@ -137,7 +137,7 @@ public final class Waits {
     }
   }
 
-  /** Whether a failure is an interruption, which the reactive library and channels wrap. */
+  /** Whether a failure is an interruption. The reactive library and channels wrap interruptions. */
   public static boolean isInterruption(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
@@ -148,19 +148,19 @@ public final class Waits {
   }
 
   /**
-   * Waits a while after a failure, the longer the more often.
+   * Waits after a failure. The pause grows with each attempt.
    *
-   * @param tries from 1
+   * @param tries the number of failed attempts, from 1
    */
   public static void pause(String what, Throwable failure, int tries) throws InterruptedException {
     if (tries == QUIET_TRIES) {
-      log.warn("{}: {}; tries on", what, reason(failure));
+      log.warn("{}: {}; retrying", what, reason(failure));
     }
     Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
     Thread.sleep((pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE).toMillis());
   }
 
-  /** Whether it may be done again with success, when it can be done twice. */
+  /** Whether a retry of an idempotent operation may succeed after this failure. */
   public static boolean isPassing(Throwable failure) {
     Throwable cause = failure.getCause();
     if (failure instanceof CommandFailure refused) {
@@ -169,7 +169,7 @@ public final class Waits {
     if (failure instanceof MongoException known) {
       return known instanceof MongoSocketException
           || known instanceof MongoTimeoutException
-          // Of those that wait for a connection when another one is lost.
+          // Operations that wait for a connection fail with it when another connection is lost.
           || known instanceof MongoConnectionPoolClearedException
           || known instanceof MongoNotPrimaryException
           || known instanceof MongoNodeIsRecoveringException
@@ -182,7 +182,7 @@ public final class Waits {
         || (cause != null && isPassing(cause));
   }
 
-  /** What a failure says, in one line. */
+  /** The first line of a failure's message, or the name of its class. */
   public static String reason(Throwable failure) {
     String message = failure.getMessage();
     return message == null || message.isBlank()

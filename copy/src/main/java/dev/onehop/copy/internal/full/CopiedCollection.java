@@ -6,15 +6,15 @@ import org.bson.BsonObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A collection as the job knows it.
+ * A collection of a job.
  *
  * @param number in the job
  * @param spec as it was at the start
- * @param key by whose ranges it is read: the shard key, or {@code _id}
- * @param index {@code name} and {@code key} of the index with which it is read, whose key begins
- *     with that of the ranges; null for the order in which the documents are stored
+ * @param key the key of its ranges: the shard key, {@code _id}, or the key of a chosen index
+ * @param index {@code name} and {@code key} of the index that reads use, whose key begins with the
+ *     key of the ranges; null for the order of storage
  * @param documents an estimate of how many it has
- * @param division the id of its ranges; null if they are not known yet
+ * @param division the id of its ranges; null if it has none yet
  */
 public record CopiedCollection(
     int number,

@@ -30,8 +30,8 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 
 /**
- * Writes copied documents, each unless it is there already. What is there is never older than what
- * the destination must have when all events since the start are applied to it.
+ * Writes copied documents that the destination does not have. A document at the destination is
+ * never too old for the events since the start.
  *
  * <p>Thread-safe.
  */
@@ -40,7 +40,7 @@ final class CopyWriter {
   private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
-  /** With what is around the documents it is less than a document may have. */
+  /** With the rest of the command this is less than the largest document. */
   private static final long MOST_BYTES = 12_000_000;
 
   private final Mapping mapping;
@@ -53,14 +53,14 @@ final class CopyWriter {
     this.destination = destination;
   }
 
-  /** Writes a batch for good, with a majority. */
+  /** Writes a batch with majority write concern. */
   void write(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
     List<RawBsonDocument> refused = insert(lane, spec, documents);
     if (refused.isEmpty()) {
       return;
     }
-    // The batch came a second time, in part at least.
+    // A part of the batch may have been written before.
     for (RawBsonDocument document : missing(spec, refused)) {
       if (!insert(lane, spec, List.of(document)).isEmpty()) {
         replaceOccupants(lane, spec, document);
@@ -68,7 +68,7 @@ final class CopyWriter {
     }
   }
 
-  /** Removes what was written of a collection. */
+  /** Removes all documents of a collection at the destination. */
   void clear(Fence.Lane lane, CollectionSpec spec) throws InterruptedException {
     List<RawBsonDocument> some;
     do {
@@ -83,9 +83,10 @@ final class CopyWriter {
   }
 
   /**
-   * Inserts, without an order but in capped collections, whose order is that of insertion.
+   * Inserts documents. Only inserts in capped collections are ordered, because these keep the order
+   * of insertion.
    *
-   * @return those for which a value of a unique index is taken
+   * @return the documents whose value of a unique index is taken
    */
   private List<RawBsonDocument> insert(
       Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
@@ -140,7 +141,7 @@ final class CopyWriter {
         .getCollection(namespace.substring(database.length() + 1), RawBsonDocument.class);
   }
 
-  /** Those that are not there. */
+  /** The documents that the destination does not have. */
   private List<RawBsonDocument> missing(CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
     List<BsonValue> ids = new ArrayList<>();
@@ -159,7 +160,7 @@ final class CopyWriter {
     return document.get("_id", BsonNull.VALUE);
   }
 
-  /** What tells a document from others: in a sharded collection the {@code _id} alone does not. */
+  /** The identity of a document. In a sharded collection the {@code _id} alone is not unique. */
   private static ByteBuffer identity(CollectionSpec spec, BsonDocument document) {
     byte[] id = SortableKey.encode(idOf(document));
     if (spec.sharding() == null || spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
@@ -171,8 +172,8 @@ final class CopyWriter {
 
   /**
    * Another document has a unique value of this one: the same {@code _id} or the same shard key. At
-   * the source it has gone or changed since it was copied, as that has this one now. So all of them
-   * are written anew as they are at the source.
+   * the source it was removed or changed after it was copied, because the source has this document
+   * now. So all of them are replaced by their state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {
@@ -206,13 +207,16 @@ final class CopyWriter {
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
       if (!missing(spec, List.of(occupied)).isEmpty()) {
-        // It was taken again, by one that changes now.
+        // Another document that changes now has taken the value.
         replaceOccupants(lane, spec, occupied);
       }
     }
   }
 
-  /** Who is killed after this leaves documents out that an event concerns: they have changed. */
+  /**
+   * After a kill these documents are missing, and events restore them: they have changed at the
+   * source.
+   */
   private void delete(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
     if (documents.isEmpty()) {
@@ -241,7 +245,7 @@ final class CopyWriter {
     }
   }
 
-  /** Documents as they are written. */
+  /** The documents to write, after the transformation. */
   List<RawBsonDocument> transformed(CollectionSpec spec, List<RawBsonDocument> documents) {
     if (mapping.transformation() == null) {
       return documents;
@@ -271,7 +275,7 @@ final class CopyWriter {
     return filter;
   }
 
-  /** The fields of the shard key as the document has them. */
+  /** A filter with the document's values of the shard key. */
   private static BsonDocument keyOf(CollectionSpec spec, BsonDocument document) {
     BsonDocument key = new BsonDocument();
     if (spec.sharding() != null) {

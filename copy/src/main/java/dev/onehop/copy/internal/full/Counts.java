@@ -2,7 +2,7 @@ package dev.onehop.copy.internal.full;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What was done so far, by this process and those before it. Thread-safe. */
+/** Counts the work so far, of this process and earlier ones. Thread-safe. */
 public final class Counts {
   final AtomicLong ranges = new AtomicLong();
   final AtomicLong rangesDone = new AtomicLong();
@@ -11,7 +11,7 @@ public final class Counts {
   final AtomicLong bytesDone = new AtomicLong();
   final AtomicLong rangesReadAgain = new AtomicLong();
 
-  /** Begins. */
+  /** Starts at zero. */
   public Counts() {}
 
   /** How many ranges there are. */
@@ -19,7 +19,7 @@ public final class Counts {
     return ranges.get();
   }
 
-  /** How many of them are done. */
+  /** How many ranges are finished. */
   public long rangesDone() {
     return rangesDone.get();
   }
@@ -34,7 +34,7 @@ public final class Counts {
     return documentsDone.get();
   }
 
-  /** How many bytes these had. */
+  /** How many bytes the copied documents had. */
   public long bytesDone() {
     return bytesDone.get();
   }

@@ -18,8 +18,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies the documents of all ranges that are not done: some readers for each shard, each with a
- * lane of its own, range after range.
+ * Copies the documents of all unfinished ranges. Each shard has some readers. Each reader has its
+ * own lane, and copies one range after the other.
  */
 public final class FullCopy {
   private final ClusterEnd source;
@@ -31,15 +31,15 @@ public final class FullCopy {
   private final Counts counts;
 
   /**
-   * How it reads.
+   * How the copy reads.
    *
-   * @param start a cluster time that the source has reached; all reads are of it or later
+   * @param start a cluster time that the source has reached; all reads are at or after it
    * @param readersPerShard how many ranges of a shard are read at the same time
    * @param batchSize documents that are read and written at once
    */
   public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
 
-  /** Nothing begins before {@link #run}. */
+  /** Creates a copy, which starts with {@link #run}. */
   public FullCopy(
       ClusterEnd source,
       ClusterEnd destination,
@@ -57,14 +57,14 @@ public final class FullCopy {
     this.counts = counts;
   }
 
-  /** Gives lanes to write in. */
+  /** Raises the lanes in which the copy writes. */
   @FunctionalInterface
   public interface Lanes {
-    /** As many as asked for. */
+    /** Raises this number of lanes. */
     List<Fence.Lane> raise(int count) throws InterruptedException;
   }
 
-  /** Plans what is not planned yet, and copies. */
+  /** Plans the collections without a plan, and copies all unfinished ranges. */
   public void run(Lanes lanes, RangePlanner planner) throws InterruptedException {
     List<CopiedCollection> collections = new ArrayList<>();
     List<KeyRange> open = new ArrayList<>();
@@ -129,7 +129,7 @@ public final class FullCopy {
       for (Thread thread : threads) {
         thread.join();
       }
-      // What a server has refused, and is still on its way a second time, comes too late now.
+      // A repeated write may still be on its way. Its server refuses it after this.
       for (Fence.Lane lane : failure.get() == null ? lanes : List.<Fence.Lane>of()) {
         Waits.first(lane.raise());
       }

@@ -19,17 +19,17 @@ import org.bson.BsonValue;
  */
 public record KeyRange(
     int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
-  /** What is left of it from a key on, that key included. */
+  /** The rest of the range from a key on, including the key. */
   public KeyRange from(BsonDocument key) {
     return new KeyRange(collection, number, shard, key, max, true);
   }
 
-  /** Below all keys. */
+  /** The bound below all keys. */
   public static BsonDocument lowest(BsonDocument key) {
     return all(key, new BsonMinKey());
   }
 
-  /** Above all keys. */
+  /** The bound above all keys. */
   public static BsonDocument highest(BsonDocument key) {
     return all(key, new BsonMaxKey());
   }

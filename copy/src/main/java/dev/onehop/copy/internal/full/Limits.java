@@ -3,7 +3,7 @@ package dev.onehop.copy.internal.full;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Holds readers and writers to a rate, and stops them while the job rests. Thread-safe. */
+/** Limits the rate of readers and writers, and stops them while the job is paused. Thread-safe. */
 public final class Limits {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final long LOOK_AGAIN_MILLIS = 200;
@@ -22,12 +22,12 @@ public final class Limits {
     this.bytesPerSecond = bytesPerSecond;
   }
 
-  /** Rests or goes on. */
+  /** Pauses or resumes. */
   public void setPaused(boolean rest) {
     paused = rest;
   }
 
-  /** Waits until so much may pass. */
+  /** Waits until the rate allows this amount. */
   public void pass(int documents, long bytes) throws InterruptedException {
     while (paused) {
       Thread.sleep(LOOK_AGAIN_MILLIS);

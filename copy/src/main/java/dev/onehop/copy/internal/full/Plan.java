@@ -30,10 +30,11 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 
 /**
- * What a job copies, kept at the destination: its collections as they were at the start, and their
- * ranges with what is done. What is said to be done is there, whoever says it. A process that stood
- * still while another one took the job over changes nothing that this one goes by: each plan, and
- * each division into ranges, has an id of its own, and the first one counts.
+ * The plan of a job, stored at the destination: its collections as they were at the start, and
+ * their ranges with the progress. A range marked as done is complete at the destination, no matter
+ * which process marked it. A process that paused while another one took the job over can't change
+ * the plan of that one: each plan, and each division into ranges, has its own id, and the first one
+ * counts.
  *
  * <p>Thread-safe.
  */
@@ -72,7 +73,7 @@ public final class Plan {
     write(collections, writes);
   }
 
-  /** Removes what is stored. */
+  /** Removes the stored plan. */
   public void remove() throws InterruptedException {
     for (CopiedCollection collection : collections()) {
       BsonObjectId division = collection.division();
@@ -127,9 +128,9 @@ public final class Plan {
   }
 
   /**
-   * Stores the ranges of a collection, unless another process has.
+   * Stores the ranges of a collection, unless another process has stored some.
    *
-   * @return the collection as it is to be copied
+   * @return the collection with the ranges that count
    */
   CopiedCollection store(CopiedCollection collection, List<KeyRange> planned)
       throws InterruptedException {
@@ -161,7 +162,7 @@ public final class Plan {
     return collection(destination.one(() -> collections.find(byId).first()));
   }
 
-  /** Counts what was done, by processes that have ended. */
+  /** Counts the work of earlier processes. */
   public void count(Counts counts) throws InterruptedException {
     for (CopiedCollection collection : collections()) {
       counts.documents.addAndGet(collection.documents());
@@ -172,8 +173,8 @@ public final class Plan {
   /**
    * The ranges of a collection.
    *
-   * @param counts is told of each range, and of what is done of it
-   * @return those that are not done
+   * @param counts counts each range and its progress
+   * @return the unfinished ranges
    */
   List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {
     List<KeyRange> open = new ArrayList<>();
@@ -206,12 +207,12 @@ public final class Plan {
     return open;
   }
 
-  /** Says that a range is read from now on, once more if it was before. */
+  /** Records the start of a read of a range. */
   void started(CopiedCollection of, KeyRange range) throws InterruptedException {
     set(of, range, Updates.inc("reads", 1));
   }
 
-  /** Says that the documents of a range are at the destination. */
+  /** Records that the documents of a range are at the destination. */
   void done(CopiedCollection of, KeyRange range, long documents, long bytes)
       throws InterruptedException {
     set(
@@ -230,7 +231,7 @@ public final class Plan {
   }
 
   private static BsonBinary bytes(BsonDocument document) {
-    // As bytes, for what is stored may have any names of fields.
+    // As bytes, because the document may have any field names.
     ByteBuffer buffer = new RawBsonDocument(document, CODEC).getByteBuffer().asNIO();
     byte[] copy = new byte[buffer.remaining()];
     buffer.get(copy);

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Cursors at the primaries of the shards that have a part of a collection, each opened with a shard
- * version. Only the primary knows of its cursors, and keeps for them what has moved away. Another
- * primary may remove that, and a cursor of the one before would not tell. So what was read counts
- * if the server was the primary from before it was read until after.
+ * Cursors at the primaries of the shards that own a part of a collection. Each is opened with a
+ * shard version. Only the primary knows its cursors, and keeps documents for them that have moved
+ * away. Another primary may remove these documents, and a cursor of the old primary would not
+ * report it. So documents count only if the server was the same primary before and after the read.
  *
  * <p>Thread-safe.
  */
@@ -52,12 +52,13 @@ final class PrimaryCursors {
   }
 
   /**
-   * What a collection is called now.
+   * The present name of a collection.
    *
-   * @param uuid the servers check that it is still that; null if that can't be checked any more: it
-   *     was resharded, which gave it another one, or dropped, and what may have its name now has
-   *     come with events that drop it first
-   * @param withoutIndex whether the index of the ranges is gone, so that everything is read
+   * @param uuid the UUID that servers check. Null if they can't: a resharding has changed it, or
+   *     the collection was dropped. In that case, events drop the old collection before they create
+   *     another one of this name
+   * @param withoutIndex whether the index of the ranges is gone, so that the whole collection is
+   *     read
    */
   record Name(String namespace, @Nullable BsonBinary uuid, boolean withoutIndex) {
     String database() {
@@ -69,7 +70,9 @@ final class PrimaryCursors {
     }
   }
 
-  /** A collection has another name, or is another one. Control flow, so no stack trace. */
+  /**
+   * The collection's name, UUID or index can't be used any more. Control flow, so no stack trace.
+   */
   static final class RenamedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final transient Name name;
@@ -84,10 +87,10 @@ final class PrimaryCursors {
     }
   }
 
-  /** Since when a server is the primary of its shard. */
+  /** A server that is a primary, and the election that made it one. */
   record Tenure(ServerAddressName server, BsonValue election) {}
 
-  /** A cursor that is open at a server. */
+  /** An open cursor at a server. */
   record Cursor(ReplicaSet set, Tenure tenure, BsonDocument reply) {
     ServerAddressName server() {
       return tenure.server();
@@ -107,7 +110,7 @@ final class PrimaryCursors {
   /**
    * Opens a cursor.
    *
-   * @param under the table under which the shard is read; null for a replica set
+   * @param under the routing table for the shard version; null for a replica set
    */
   Cursor open(@Nullable RoutingTable under, String shard, BsonDocument find)
       throws InterruptedException {
@@ -130,7 +133,7 @@ final class PrimaryCursors {
                                     .map(answer -> cursor(set, tenure, answer)))));
   }
 
-  /** What a server of its version checks before it reads. */
+  /** The fields that a server of this version checks before it reads. */
   private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
     BsonDocument fields =
         under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
@@ -150,7 +153,7 @@ final class PrimaryCursors {
     return cursor;
   }
 
-  /** Whether the server of a cursor is known to be the primary still. */
+  /** Whether the server of a cursor is certainly still the same primary. */
   boolean isSamePrimary(Cursor cursor) throws InterruptedException {
     try {
       requireSamePrimary(cursor);
@@ -179,7 +182,7 @@ final class PrimaryCursors {
         throw new RenamedException(called);
       }
       if (ErrorCodes.of(reply) == ErrorCodes.BAD_VALUE && !called.withoutIndex()) {
-        // The hint names no index.
+        // The index of the hint does not exist.
         throw new RenamedException(new Name(called.namespace(), called.uuid(), true));
       }
       throw CommandFailure.of(reply);
@@ -187,7 +190,7 @@ final class PrimaryCursors {
     return reply;
   }
 
-  /** Takes a cursor's documents. The next batch is on its way while one is taken. */
+  /** Passes a cursor's documents to a sink. The next batch is on its way during this. */
   void drain(Cursor opened, Batches sink) throws InterruptedException {
     Cursor cursor = opened;
     while (true) {

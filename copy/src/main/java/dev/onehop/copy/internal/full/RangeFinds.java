@@ -38,7 +38,7 @@ final class RangeFinds {
 
   /**
    * @param filter of the documents that are copied; null for all
-   * @param start cluster time of which all reads are, or of a later one
+   * @param start the earliest cluster time of a read
    */
   RangeFinds(
       CopiedCollection collection,
@@ -73,7 +73,7 @@ final class RangeFinds {
   }
 
   /**
-   * Finds the documents of a range, in the order of the index that it is read by.
+   * Finds the documents of a range, in the order of the index that the read uses.
    *
    * @param min inclusive
    * @param max exclusive
@@ -109,7 +109,7 @@ final class RangeFinds {
     } else {
       BsonDocument fields = index.getDocument("key");
       if (index.containsKey("name")) {
-        // That of a shard key, which has no collation.
+        // The index of a shard key has no collation.
         find.append("hint", index.get("name"));
         find.append("collation", SIMPLE);
       } else {
@@ -130,7 +130,7 @@ final class RangeFinds {
     return document.getInt64(RECORD_ID).getValue();
   }
 
-  /** The document's own bytes: servers add the field at the end. */
+  /** The document without the field, which servers add at its end. */
   static RawBsonDocument withoutRecordId(RawBsonDocument document) {
     ByteBuf bytes = document.getByteBuffer();
     int length = bytes.remaining() - RECORD_ID_BYTES;
@@ -144,7 +144,10 @@ final class RangeFinds {
     return direction.isNumber() && direction.asNumber().doubleValue() < 0;
   }
 
-  /** A bound of an index that has more fields than the key: before all that begin with it. */
+  /**
+   * Extends a bound to an index with more fields than the key. It lies before all index keys that
+   * begin with the bound.
+   */
   private static BsonDocument extended(BsonDocument bound, BsonDocument index) {
     BsonDocument extended = new BsonDocument();
     for (Map.Entry<String, BsonValue> field : index.entrySet()) {

@@ -21,11 +21,11 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the documents of ranges from the primaries of the shards that own them, each part with a
- * shard version, so that a shard which does not own it any more refuses. A cursor that is open goes
- * on with what it began with, wherever the range moves; its changes are in the change streams.
+ * Reads the documents of ranges from the primaries of the shards that own them. Each part is read
+ * with a shard version, so that a shard which no longer owns it refuses. An open cursor returns the
+ * documents that it began with, even if the range moves. Their changes are in the change streams.
  *
- * <p>All reads are of what the majority has, not before the job's start. When a server is lost, a
+ * <p>All reads have majority read concern, at or after the job's start. When a server is lost, a
  * part of a range is read again, so a document may come twice.
  *
  * <p>Thread-safe.
@@ -37,7 +37,7 @@ final class RangeReader {
   private final int batchSize;
 
   /**
-   * @param start cluster time of which all reads are, or of a later one
+   * @param start the earliest cluster time of a read
    */
   RangeReader(ClusterEnd source, Mapping mapping, BsonTimestamp start, int batchSize) {
     this.source = source;
@@ -46,15 +46,15 @@ final class RangeReader {
     this.batchSize = batchSize;
   }
 
-  /** Takes what is read. */
+  /** Receives the documents. */
   interface Sink {
     /**
-     * A capped collection is read, from its oldest document on: what was taken of it before does
-     * not count.
+     * The read of a capped collection starts at its oldest document. Documents taken before do not
+     * count.
      */
     void begin() throws InterruptedException;
 
-    /** Takes a batch, in the order of the index, at least one document. */
+    /** Takes a batch of at least one document, in the order of the index. */
     void take(List<RawBsonDocument> documents) throws InterruptedException;
   }
 
@@ -77,7 +77,7 @@ final class RangeReader {
         from = attempt.from;
       } catch (RuntimeException failure) {
         if (isGone(failure)) {
-          // What was of it at the start, its events remove.
+          // Events remove the documents that it had at the start.
           return;
         }
         if (!Waits.isPassing(failure)) {
@@ -109,7 +109,7 @@ final class RangeReader {
   private record Part(
       @Nullable RoutingTable table, String shard, BsonDocument min, BsonDocument max) {}
 
-  /** Reads on from a key until something fails. */
+  /** Reads from a key to the end, or until a failure. */
   private final class Attempt {
     private final CopiedCollection collection;
     private final Name called;
@@ -121,7 +121,7 @@ final class RangeReader {
     private BsonDocument from;
     private @Nullable RoutingTable refused;
     private @Nullable RoutingTable table;
-    // Of a capped collection, the place of the last document that is read.
+    // The record id of the last document to read of a capped collection.
     private long newest = Long.MAX_VALUE;
 
     Attempt(
@@ -169,7 +169,7 @@ final class RangeReader {
       }
     }
 
-    /** Reads the rest at the only shard. */
+    /** Reads the rest from the only shard. */
     private void readWhole(@Nullable RoutingTable now, String shard) throws InterruptedException {
       if (collection.spec().isCapped()) {
         readCapped(new Part(now, shard, from, range.max()));
@@ -183,8 +183,9 @@ final class RangeReader {
     }
 
     /**
-     * Reads what a capped collection has when this begins. All of it fits into the destination's,
-     * which therefore removes nothing. What is inserted later comes with the changes.
+     * Reads the documents that a capped collection has at the beginning of the read. They fit into
+     * the destination's collection, which therefore removes none. Later inserts come with the
+     * events.
      */
     private void readCapped(Part part) throws InterruptedException {
       sink.begin();
@@ -204,7 +205,7 @@ final class RangeReader {
       cursors.requireSamePrimary(cursor);
     }
 
-    /** What one shard owns at the beginning of the rest. */
+    /** The part at the beginning of the rest that one shard owns. */
     private Part part(RoutingTable now) {
       int first = now.chunkIndexOf(pattern.keyOfBound(from));
       String shard = now.shardOfChunk(first);
@@ -224,8 +225,9 @@ final class RangeReader {
     }
 
     /**
-     * The key of the collection is not that of the range any more. All shards are asked under one
-     * table, and all at once, so that what moves is seen at one of them.
+     * Reads from all shards, because the shard key or the index of the ranges is another one now.
+     * All cursors are opened under one routing table before the first one is read, so that a
+     * document that moves is found on one shard.
      */
     private void readEverywhere(RoutingTable now) throws InterruptedException {
       List<Cursor> opened = new ArrayList<>();
@@ -247,8 +249,8 @@ final class RangeReader {
     }
 
     /**
-     * Whether what is left goes to the end of all keys and has a bound below. With one, servers
-     * give no document whose key is the highest of all, which an {@code _id} may be.
+     * Whether the rest has a lower bound and extends to the end of all keys. With a lower bound,
+     * servers leave out a document with the highest key of all, which an {@code _id} may have.
      */
     private boolean isLastOfSeveral() {
       return KeyRange.isHighest(range.max()) && !KeyRange.isLowest(from);
@@ -258,7 +260,10 @@ final class RangeReader {
       return cursors.open(part.table(), part.shard(), finds.between(part.min(), part.max()));
     }
 
-    /** Reads a part; what was read of it before a failure counts if it is sure to be all. */
+    /**
+     * Reads a part. After a failure its documents count only if the server is still the same
+     * primary.
+     */
     private void read(Part part, boolean ordered) throws InterruptedException {
       BsonDocument before = from;
       Cursor cursor = open(part);
@@ -283,7 +288,7 @@ final class RangeReader {
     private void takeUnordered(List<RawBsonDocument> documents) throws InterruptedException {
       List<RawBsonDocument> taken = documents;
       if (collection.spec().isCapped()) {
-        // Those that were there when it began to be read.
+        // Only documents that existed when the read began.
         taken =
             documents.stream()
                 .filter(document -> RangeFinds.recordId(document) <= newest)
@@ -295,7 +300,7 @@ final class RangeReader {
       }
     }
 
-    /** Where a document's key may be several, what was read before it does not count. */
+    /** The key after the last document. With an array in the key, the read does not advance. */
     private BsonDocument after(RawBsonDocument last) {
       try {
         return pattern.keyDocumentOf(last);

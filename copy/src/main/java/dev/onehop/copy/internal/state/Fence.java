@@ -28,18 +28,19 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Writes that have no effect once another process has the job.
+ * Writes that have no effect once another process owns the job.
  *
- * <p>A <em>lane</em> sends retryable writes under a session whose id is the lane's own, in whatever
- * process. Their transaction numbers begin with the owner's term. A new owner first writes a
- * document on every shard in each lane. From then on each shard refuses all that an older owner
- * sends in these lanes, whenever it arrives: a server refuses a number below the highest that a
- * session has had there ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
+ * <p>A <em>lane</em> sends retryable writes under a session id that is the lane's in every process.
+ * Their transaction numbers begin with the owner's term. A new owner first writes a document on
+ * every shard in each lane. From then on each shard refuses the writes of older owners in these
+ * lanes, however late they arrive: a server refuses a number below the highest one of a session
+ * ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
  * src/mongo/db/transaction_participant.cpp}). That number is in {@code config.transactions}, so
- * that it holds after an election, too.
+ * that it survives an election.
  *
- * <p>Servers forget a session that was not used for half an hour: who stood still for longer than
- * that, after the job had ended, is not refused. Sessions of different users are different.
+ * <p>Servers forget a session that was not used for half an hour. After the end of a job, they do
+ * not refuse a process that has paused for longer than that. Different users have different
+ * sessions.
  *
  * <p>Thread-safe.
  */
@@ -53,7 +54,7 @@ public final class Fence {
   /** Servers may forget a session that was not used for half an hour. */
   private static final long PAUSE_NANOS = Duration.ofMinutes(20).toNanos();
 
-  /** How often it is looked whether there are new shards. */
+  /** How often the fence checks for new shards. */
   private static final long LOOK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private static final int AT_ONCE = 8;
@@ -63,7 +64,7 @@ public final class Fence {
           .maxBackoff(Duration.ofSeconds(1))
           .filter(Waits::isPassing)
           .doBeforeRetry(
-              signal -> log.debug("it is sent again: {}", Waits.reason(signal.failure())));
+              signal -> log.debug("a write is sent again: {}", Waits.reason(signal.failure())));
 
   private final MongoClient destination;
   private final String database;
@@ -73,7 +74,7 @@ public final class Fence {
   private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
   private volatile Set<String> shards = Set.of();
 
-  /** Shards of the destination that a lane is not raised on yet. */
+  /** The places changed while a lane was raised. */
   private static final class MovedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -85,10 +86,10 @@ public final class Fence {
   /**
    * Sets up a fence. Nothing is sent yet.
    *
-   * @param state where its documents are
-   * @param name of the lanes: the same in all processes that have the job, and of no other job
-   * @param stillOwner fails if another process has the job; asked before a lane that has rested for
-   *     long writes again
+   * @param state the database of its documents
+   * @param name of the lanes: the same in all processes of the job, and no other job's
+   * @param stillOwner fails if another process owns the job; a lane checks it after a long pause,
+   *     before it writes again
    */
   public Fence(MongoClient destination, MongoDatabase state, String name, Mono<Void> stillOwner) {
     this.stillOwner = stillOwner;
@@ -114,7 +115,7 @@ public final class Fence {
             });
   }
 
-  /** Shuts everybody out of the lanes below a number. */
+  /** Shuts all owners out of the lanes below a number. */
   public Mono<Void> close(int lanes) {
     return Flux.range(0, lanes)
         .flatMap(number -> raise(number, (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1), AT_ONCE)
@@ -122,7 +123,7 @@ public final class Fence {
         .then();
   }
 
-  /** The shards that lanes have to be raised on. */
+  /** The shards on which lanes must be raised. */
   private Mono<Set<String>> shards() {
     long last = lookedNanos.get();
     long now = System.nanoTime();
@@ -132,7 +133,7 @@ public final class Fence {
     return places.shards().doOnNext(found -> shards = found);
   }
 
-  /** One line of writes, each done before the next. */
+  /** A sequence of writes. Each one ends before the next one begins. */
   public final class Lane implements AutoCloseable {
     private final ClientSession session;
     private final ClientSession named;
@@ -149,13 +150,13 @@ public final class Fence {
 
     /**
      * Runs an {@code insert}, {@code update} or {@code delete}, again with the same number while
-     * servers can't be reached. Each statement is carried out once. The next one has to wait for
-     * the end of this.
+     * servers are unreachable. Each statement takes effect once. The caller waits for the end of
+     * one write before the next.
      *
-     * @param command without a write concern, which is the majority; its statements concern one
-     *     document each
-     * @return the answer with errors of statements; fails with a {@link
-     *     dev.onehop.copy.progress.CopyException} if another process has the job
+     * @param command without a write concern, because the lane adds majority; each statement
+     *     concerns one document
+     * @return the reply with errors of statements; fails with a {@link
+     *     dev.onehop.copy.progress.CopyException} if another process owns the job
      */
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
       return afterPause()
@@ -169,10 +170,10 @@ public final class Fence {
     }
 
     /**
-     * Makes sure that the job is still this process's, as far as can be said before something that
-     * can't be fenced.
+     * Raises the lane on all shards, to check that this process still owns the job. This is the
+     * best check before an operation that can't be fenced.
      *
-     * @return a {@link dev.onehop.copy.progress.CopyException} if another process has the job
+     * @return a {@link dev.onehop.copy.progress.CopyException} if another process owns the job
      */
     public Mono<Void> raise() {
       return Mono.defer(
@@ -195,7 +196,7 @@ public final class Fence {
       return Flux.fromIterable(at.ids().values())
           .flatMap(id -> send(database, touch(id), mine), AT_ONCE)
           .then()
-          // Of several shards that refuse at once.
+          // The first failure, if several shards refuse at once.
           .onErrorMap(failure -> Exceptions.unwrapMultiple(failure).get(0));
     }
 
@@ -216,7 +217,9 @@ public final class Fence {
           .append("updates", new BsonArray(List.of(statement)));
     }
 
-    /** Who was not here for long may be shut out where it is forgotten. */
+    /**
+     * After a long pause the owner may have changed, and servers may have forgotten the session.
+     */
     private Mono<Void> afterPause() {
       return Mono.defer(
           () -> System.nanoTime() - triedNanos > PAUSE_NANOS ? stillOwner : Mono.empty());
@@ -229,7 +232,7 @@ public final class Fence {
       triedNanos = System.nanoTime();
       return Mono.defer(
               () -> {
-                // Between two tries there is no such pause, unless the process stood still.
+                // Retries never pause for that long, unless the process itself stopped.
                 if (System.nanoTime() - triedNanos > PAUSE_NANOS) {
                   return Mono.error(Job.lost(null));
                 }
@@ -247,7 +250,10 @@ public final class Fence {
               Job::lost);
     }
 
-    /** An answer that says that some of it is to be sent again is a failure. */
+    /**
+     * Turns a reply into a failure if the command must be sent again or the lane is closed to this
+     * owner.
+     */
     private static Mono<BsonDocument> settled(BsonDocument reply) {
       for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
         MongoException error = error(each.asDocument());

@@ -27,8 +27,8 @@ import reactor.util.function.Tuples;
 import reactor.util.retry.Retry;
 
 /**
- * A document on every shard of the destination: a sharded collection that has a chunk on each. Of a
- * replica set it is one document. Thread-safe.
+ * A document on every shard of the destination, in a sharded collection with a chunk on each shard.
+ * A replica set has one document. Thread-safe.
  */
 final class FencePlaces {
   private static final String ID = "_id";
@@ -37,7 +37,7 @@ final class FencePlaces {
           .maxBackoff(Duration.ofSeconds(1))
           .filter(Waits::isPassing);
 
-  // A minute.
+  // A minute, with the pauses.
   private static final int TRIES = 600;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -46,13 +46,12 @@ final class FencePlaces {
   private final AtomicReference<@Nullable Mono<Void>> completing = new AtomicReference<>();
 
   /**
-   * @param ids by the shard's name, the id of a document that it has, or will have when it is
-   *     written
-   * @param chunks the collection's chunks with their versions; nothing of a replica set
+   * @param ids by the shard's name, the id of its document, which may not be written yet
+   * @param chunks the collection's chunks with their versions; empty for a replica set
    */
   record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
 
-  /** Some shards have no place. */
+  /** Some shards have no document of the fence. */
   private static final class MissingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -66,7 +65,7 @@ final class FencePlaces {
     this.namespace = namespace;
   }
 
-  /** The places as they are now, after shards that have none were given one. */
+  /** The places now. Shards without a place receive one first. */
   Mono<Places> get() {
     return isSharded()
         .flatMap(
@@ -80,7 +79,7 @@ final class FencePlaces {
         .retryWhen(PATIENTLY);
   }
 
-  /** One at a time, for all lanes that need it. */
+  /** Adds missing places. Lanes that need it at the same time share one run. */
   private Mono<Void> completion() {
     return Mono.defer(
         () -> {
@@ -91,8 +90,8 @@ final class FencePlaces {
   }
 
   /**
-   * The shards that there are now; of a replica set one name. One that is about to be removed is
-   * none: the balancer would move its chunk away.
+   * The present shards; one name for a replica set. A shard that is being removed does not count:
+   * the balancer would move its chunk away.
    */
   Mono<Set<String>> shards() {
     return isSharded()
@@ -113,7 +112,7 @@ final class FencePlaces {
     String database = namespace.substring(0, namespace.indexOf('.'));
     return entry()
         .switchIfEmpty(
-            // Servers before 6.0 need the first.
+            // Servers before 6.0 need enableSharding first.
             run(new BsonDocument("enableSharding", new BsonString(database)))
                 .then(
                     run(
@@ -187,7 +186,7 @@ final class FencePlaces {
               return missing.isEmpty()
                   ? Mono.empty()
                   : place(missing.iterator().next(), last + 1)
-                      // The balancer may have moved what was to be divided.
+                      // The balancer may have moved the chunk to split.
                       .onErrorResume(
                           failure -> failure instanceof MongoException && tries < TRIES,
                           overtaken -> Mono.delay(PAUSE).then())
@@ -195,7 +194,7 @@ final class FencePlaces {
             });
   }
 
-  /** The chunk without an upper bound is divided, and the rest of it moved. */
+  /** Splits the chunk without an upper bound, and moves its upper part. */
   private Mono<Void> place(String shard, int from) {
     BsonDocument point = new BsonDocument(ID, new BsonInt32(from));
     return run(new BsonDocument("split", new BsonString(namespace)).append("middle", point))
@@ -207,7 +206,7 @@ final class FencePlaces {
         .then();
   }
 
-  /** A number in a chunk; chunks are only divided at numbers from 0. */
+  /** A number in a chunk. Chunks are only split at numbers from 0. */
   private static BsonInt32 within(BsonDocument chunk) {
     BsonValue min = chunk.getDocument("min").get(ID);
     BsonValue max = chunk.getDocument("max").get(ID);

@@ -28,9 +28,9 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job's document at the destination: who has it until when, and what is done. Only one process
- * has a job at a time; each time it changes hands, its term grows. Time is the servers': {@code
- * $$NOW}. Every write is conditional on the owner and the term.
+ * A job's document at the destination: the owner, the end of its lease, and the progress. Only one
+ * process owns a job at a time, and each new owner raises the term. The servers give the time
+ * ({@code $$NOW}). Every write of an owner is conditional on the owner and the term.
  *
  * <p>Thread-safe.
  */
@@ -45,7 +45,7 @@ public final class Job {
 
   /**
    * @param name of the job
-   * @param lease how long it is a process's own
+   * @param lease how long a process owns the job without renewal
    */
   public Job(ClusterEnd destination, String database, String name, Duration lease) {
     this.jobs = destination.database(database).getCollection("jobs", BsonDocument.class);
@@ -53,14 +53,14 @@ public final class Job {
     this.leaseMillis = new BsonInt64(lease.toMillis());
   }
 
-  /** The document as it is; null if there is no such job. */
+  /** Reads the document; null if there is no such job. */
   public @Nullable BsonDocument read() throws InterruptedException {
     return Waits.persistently(
             "the destination", () -> Optional.ofNullable(Waits.first(jobs.find(byName()).first())))
         .orElse(null);
   }
 
-  /** Whether a process has it at this moment. */
+  /** Whether a process owns the job at this moment. */
   public boolean isTaken() throws InterruptedException {
     Bson taken =
         Filters.and(
@@ -76,10 +76,10 @@ public final class Job {
   }
 
   /**
-   * Makes a new job in the place of one that may be there, unless another process has that.
+   * Creates a job, or replaces the job of this name, unless another process owns it.
    *
-   * @param fields what is stored with it, with the incarnation under {@code incarnation}
-   * @return whether it could
+   * @param fields the fields to store, with the id of this job under {@code incarnation}
+   * @return whether this process owns the new job
    */
   public boolean create(BsonDocument fields) throws InterruptedException {
     Bson free =
@@ -89,11 +89,11 @@ public final class Job {
     Waits.persistently(
         "the destination",
         () -> Waits.one(jobs.updateOne(byName(), free, new UpdateOptions().upsert(true))));
-    // What an old process holds of the job, it holds under a lesser term.
+    // Writes of an old process have a lower term.
     return take(fields);
   }
 
-  /** Takes the job if nobody has it. */
+  /** Takes the job if no other process owns it. */
   public boolean take() throws InterruptedException {
     return take(new BsonDocument());
   }
@@ -135,7 +135,7 @@ public final class Job {
   /**
    * Renews the lease.
    *
-   * @throws CopyException if another process has the job
+   * @throws CopyException if another process owns the job
    */
   public void renew() throws InterruptedException {
     set(new BsonDocument());
@@ -150,7 +150,7 @@ public final class Job {
     }
   }
 
-  /** Says that another process has the job. */
+  /** The failure of a process that has lost the job to another one. */
   public static CopyException lost(@Nullable Throwable cause) {
     return new CopyException(
         "another process has taken the job over, as this one had not renewed its lease in time",
@@ -161,45 +161,45 @@ public final class Job {
     return Filters.and(byName(), Filters.eq("owner", owner), Filters.eq("term", term()));
   }
 
-  /** Gives the job up, so that another process need not wait. */
+  /** Releases the job, so that another process does not wait for the end of the lease. */
   public void release() throws InterruptedException {
     Waits.first(
         jobs.updateOne(
             mine(), new BsonDocument("$set", new BsonDocument("owner", BsonNull.VALUE))));
   }
 
-  /** The term under which this process has the job. */
+  /** The term under which this process owns the job. */
   public BsonInt64 term() {
     return known.getInt64("term");
   }
 
-  /** Which of the jobs of this name it is. */
+  /** The id that distinguishes this job from other jobs of the same name. */
   public BsonObjectId incarnation() {
     return known.getObjectId("incarnation");
   }
 
-  /** A field as it was when the job was last written. */
+  /** A field as of this process's last write to the job. */
   public @Nullable BsonValue get(String field) {
     return known.get(field);
   }
 
-  /** The same of a field that every job has at this point. */
+  /** A field that every job has at this point, as of this process's last write to the job. */
   public BsonValue required(String field) {
     return Objects.requireNonNull(known.get(field), field);
   }
 
-  /** Whether somebody has asked it to rest. */
+  /** Whether a pause was requested. */
   public boolean isPaused() {
     return BsonBoolean.TRUE.equals(known.get("paused"));
   }
 
-  /** Whether somebody has asked it to finish. */
+  /** Whether the end of the job was requested. */
   public boolean isToFinish() {
     return BsonBoolean.TRUE.equals(known.get("finish"));
   }
 
   /**
-   * Asks whoever has the job to rest, to go on or to finish.
+   * Requests that the job's owner pause, resume or finish.
    *
    * @return whether there is such a job
    */

@@ -7,13 +7,13 @@ import java.lang.reflect.Proxy;
 import org.bson.BsonDocument;
 
 /**
- * A driver's session with a server session whose id is chosen by the caller. A proxy, for the
- * driver adds methods to its interface.
+ * A driver's session whose server session has an id of the caller's choice. It is a proxy, because
+ * new versions of the driver add methods to the interface.
  */
 final class LaneSession {
   private LaneSession() {}
 
-  /** A session that commands are sent with under the id; the rest is {@code session}'s. */
+  /** A session that sends commands with the id. All other methods are {@code session}'s. */
   static ClientSession of(ClientSession session, BsonDocument id) {
     ServerSession named = new Named(id);
     return (ClientSession)
@@ -32,7 +32,7 @@ final class LaneSession {
             });
   }
 
-  /** Numbers of transactions are given by who sends. */
+  /** The sender sets the numbers of transactions. */
   private record Named(BsonDocument id) implements ServerSession {
     @Override
     public BsonDocument getIdentifier() {
@@ -56,7 +56,7 @@ final class LaneSession {
 
     @Override
     public void markDirty() {
-      // Its id stays the same whatever becomes of a connection.
+      // The id stays the same after a connection is lost.
     }
 
     @Override

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A collection or view of the source.
  *
- * @param namespace at the source; of a time series its own, not that of its buckets
- * @param destination its name there
- * @param kind what it is
- * @param uuid of where its documents are, by which it is known when it is renamed; null if the
- *     server does not tell
- * @param options as {@code listCollections} tells them, and {@code create} takes them
- * @param indexes as {@code listIndexes} tells them; of what is to be copied without that of {@code
- *     _id}
+ * @param namespace its name at the source; not the name of the buckets of a time series
+ * @param destination its name at the destination
+ * @param kind its kind
+ * @param uuid the UUID of the collection with its documents, which identifies it after a rename;
+ *     null if the server reports none
+ * @param options as {@code listCollections} reports and {@code create} accepts them
+ * @param indexes as {@code listIndexes} reports them; a collection to copy leaves out the index of
+ *     {@code _id}
  * @param sharding null if it is not sharded
  */
 public record CollectionSpec(
@@ -28,7 +28,7 @@ public record CollectionSpec(
     BsonDocument options,
     List<BsonDocument> indexes,
     @Nullable Sharding sharding) {
-  /** What it is. */
+  /** The kind of a collection. */
   public enum Kind {
     COLLECTION,
     TIME_SERIES,
@@ -38,7 +38,7 @@ public record CollectionSpec(
   /**
    * How it is sharded.
    *
-   * @param key the pattern, of a time series that of its own fields
+   * @param key the pattern; for a time series, of its own fields
    * @param unique whether the key is unique
    * @param zones documents of {@code config.tags}
    */
@@ -48,7 +48,7 @@ public record CollectionSpec(
       zones = List.copyOf(zones);
     }
 
-    /** Whether the servers themselves split an empty collection, evenly by the hash. */
+    /** Whether servers split an empty collection evenly by the hash. */
     public boolean isSplitByServers() {
       return key.values().iterator().next().isString();
     }
@@ -63,12 +63,12 @@ public record CollectionSpec(
     return new CollectionSpec(namespace, destination, kind, uuid, options, others, sharding);
   }
 
-  /** Where its documents are: of a time series its bucket collection. */
+  /** The collection with its documents: the buckets of a time series, or itself. */
   public String stored() {
     return stored(namespace, kind);
   }
 
-  /** The same at the destination. */
+  /** The collection with its documents at the destination. */
   public String storedThere() {
     return stored(destination, kind);
   }
@@ -82,7 +82,7 @@ public record CollectionSpec(
     return options.getBoolean("capped", BsonBoolean.FALSE).getValue();
   }
 
-  /** Its order of strings; null for that of their bytes. */
+  /** Its collation; null for the order of bytes. */
   public @Nullable BsonDocument collation() {
     return options.isDocument("collation") ? options.getDocument("collation") : null;
   }

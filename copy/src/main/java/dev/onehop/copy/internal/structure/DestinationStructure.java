@@ -21,9 +21,9 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * Creates collections, views and indexes at the destination. Each step can be done again. What
- * would remove or refuse documents that are still to come, or to change, is made at the end: unique
- * indexes and what lets documents expire.
+ * Creates collections, views and indexes at the destination. Each step may be repeated. Unique
+ * indexes and the expiry of documents are set at the end, because they would refuse or remove
+ * documents during the copy.
  */
 public final class DestinationStructure {
   private static final int NAMESPACE_NOT_FOUND = 26;
@@ -38,7 +38,7 @@ public final class DestinationStructure {
   private final ShardLayout layout;
 
   /**
-   * @param notes gets what differs from the source and why
+   * @param notes receives differences from the source, with the reason
    */
   public DestinationStructure(ClusterEnd destination, Mapping mapping, Consumer<String> notes) {
     this.destination = destination;
@@ -48,10 +48,10 @@ public final class DestinationStructure {
   }
 
   /**
-   * Drops a collection or view, if it is still the one that was listed. Servers that take no UUID
-   * drop whatever has its name.
+   * Drops a collection or view, if it is still the one that was listed. Servers that accept no UUID
+   * drop any collection of this name.
    *
-   * @param info of the list of collections
+   * @param info its entry in the list of collections
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
     BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
@@ -70,10 +70,10 @@ public final class DestinationStructure {
   }
 
   /**
-   * Creates a collection, empty, or a view.
+   * Creates an empty collection or a view.
    *
-   * @param points some shard keys in order, between which there are about as many documents each;
-   *     none if that is not known
+   * @param points some shard keys in order, with about the same number of documents between them;
+   *     empty if unknown
    */
   public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
     BsonDocument create =
@@ -103,7 +103,7 @@ public final class DestinationStructure {
     String on = view.options().getString("viewOn").getValue();
     String there = mapping.destination(Mapping.databaseOf(view.namespace()) + "." + on);
     if (there == null) {
-      // It may be a view or a collection that is left out.
+      // A view or a collection that is left out.
       notes.accept(view.destination() + " is a view of " + on + ", which is not copied");
       return on;
     }
@@ -116,7 +116,7 @@ public final class DestinationStructure {
 
   private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)
       throws InterruptedException {
-    // Else the server makes one of the key alone.
+    // Without it, the server creates an index of the key alone.
     List<BsonDocument> supporting =
         spec.indexes().stream().filter(index -> supports(index, sharding.key())).limit(1).toList();
     build(spec, supporting);
@@ -135,7 +135,7 @@ public final class DestinationStructure {
     if (spec.kind() == Kind.TIME_SERIES) {
       shard.append("timeseries", spec.options().getDocument("timeseries"));
     }
-    // Below 6.0 a step of its own, later no more than there is.
+    // Servers before 6.0 require this. It has no effect at later ones.
     destination.runPersistently(
         "admin", new BsonDocument("enableSharding", new BsonString(databaseOf(spec))));
     destination.runPersistently("admin", shard);
@@ -144,7 +144,7 @@ public final class DestinationStructure {
     }
   }
 
-  /** Whether a shard key can be looked up in an index, as servers see it. */
+  /** Whether servers can use an index for a shard key. */
   public static boolean supports(BsonDocument index, BsonDocument key) {
     List<BsonDocument> fields = fields(index.getDocument("key"));
     List<BsonDocument> wanted = fields(key);
@@ -156,7 +156,7 @@ public final class DestinationStructure {
             || index.getDocument("collation").getString("locale").getValue().equals("simple"));
   }
 
-  /** The fields of a pattern in order, 1 in whatever type. */
+  /** The fields of a pattern in order, with all numbers as doubles. */
   static List<BsonDocument> fields(BsonDocument pattern) {
     List<BsonDocument> fields = new ArrayList<>();
     pattern.forEach(
@@ -170,13 +170,13 @@ public final class DestinationStructure {
     return fields;
   }
 
-  /** Builds the indexes that can be there while documents come and change. */
+  /** Builds the indexes that may exist while documents are inserted and changed. */
   public void buildIndexes(CollectionSpec spec) throws InterruptedException {
     build(
         spec, spec.indexes().stream().filter(Predicate.not(DestinationStructure::isLate)).toList());
   }
 
-  /** Does what is to be done at the end, when the destination is as the source. */
+  /** Builds late indexes and sets the expiry, when the destination equals the source. */
   public void finish(CollectionSpec spec) throws InterruptedException {
     Map<String, BsonDocument> there = new HashMap<>();
     for (BsonDocument index :
@@ -187,7 +187,7 @@ public final class DestinationStructure {
                 .listIndexes(BsonDocument.class))) {
       there.put(nameOf(index), index);
     }
-    // No stream of servers of 6.0 tells of the index that comes with another shard key.
+    // Change streams of 6.0 do not report the index of a new shard key.
     List<BsonDocument> wanted =
         spec.indexes().stream()
             .filter(index -> isLate(index) || !there.containsKey(nameOf(index)))
@@ -203,7 +203,7 @@ public final class DestinationStructure {
     }
   }
 
-  /** Of indexes that are there already, as in a copy back. */
+  /** Changes the expiry of indexes that exist already, as in a copy back. */
   private void alterExpiry(
       CollectionSpec spec, List<BsonDocument> wanted, Map<String, BsonDocument> there)
       throws InterruptedException {
@@ -250,11 +250,11 @@ public final class DestinationStructure {
   }
 
   /**
-   * An index as it is to be created. Servers tell no collation of one that has the simple one, but
-   * give the collection's to what is created without.
+   * The specification to create an index. Servers report no collation of an index with the simple
+   * one, but give the collection's collation to a new index without one.
    */
   public static BsonDocument toCreate(BsonDocument index) {
-    // Before this version there was none, and it is refused.
+    // Indexes before this version have no collation, and servers refuse one.
     if (index.containsKey("collation")
         || index.getNumber("v", new BsonInt32(COLLATED_VERSION)).intValue() < COLLATED_VERSION) {
       return index;

@@ -20,8 +20,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index in whose order documents are read, of the collections that have it. It has an entry for
- * each document, and only one, in the order of the values' bytes.
+ * An index that sets the order in which documents are read, for the collections that have it. It
+ * must have exactly one entry for each document, in the order of the values' bytes.
  */
 public final class ReadOrder {
   private static final String OF_ID = "_id_";
@@ -48,8 +48,8 @@ public final class ReadOrder {
   /**
    * The index of a collection.
    *
-   * @return its {@code key}, and its {@code name} unless it is that of {@code _id}; null if the
-   *     collection has none, or its documents have an order of their own
+   * @return its {@code key}, and its {@code name} unless it is the index of {@code _id}. Null if
+   *     the collection does not have it, is capped, or is a view or a time series
    */
   public @Nullable BsonDocument of(CollectionSpec spec) {
     if (spec.kind() != Kind.COLLECTION || spec.isCapped()) {
@@ -73,9 +73,9 @@ public final class ReadOrder {
   }
 
   /**
-   * Looks whether the index can be used.
+   * Checks that the index can be used.
    *
-   * @param notes is told of the collections that don't have it
+   * @param notes receives the collections that do not have it
    * @throws CopyException if it can't, or no collection has it
    */
   public void check(ClusterEnd source, List<CollectionSpec> specs, Consumer<String> notes)
@@ -142,12 +142,12 @@ public final class ReadOrder {
         return null;
       }
     } catch (ShardKeyException otherKind) {
-      // Text, geographic or of all fields.
+      // A text, geographic or wildcard index.
     }
     return "is of a kind without an order of values";
   }
 
-  /** Whether an entry is of an array's element. Each shard knows of its own entries. */
+  /** Whether an entry belongs to an element of an array. Each shard reports its own entries. */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
       throws InterruptedException {
     BsonValue hint = index.containsKey("name") ? index.get("name") : index.get("key");
@@ -166,7 +166,7 @@ public final class ReadOrder {
           return true;
         }
       } catch (CommandFailure refused) {
-        // Where it has no documents, a shard may not have the index.
+        // A shard without documents may lack the index.
         if (refused.code() != ErrorCodes.BAD_VALUE) {
           throw refused;
         }
@@ -188,7 +188,7 @@ public final class ReadOrder {
                         || hasMultikey(field.getValue()));
   }
 
-  /** As it was given. */
+  /** The index as the caller gave it. */
   @Override
   public String toString() {
     return name;

@@ -19,8 +19,8 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * Spreads an empty sharded collection over the shards of the destination, so that all of them take
- * documents from the beginning.
+ * Spreads an empty sharded collection over the shards of the destination, so that all of them
+ * receive documents from the beginning.
  */
 final class ShardLayout {
   private static final int TRIES = 5;
@@ -34,7 +34,7 @@ final class ShardLayout {
     this.notes = notes;
   }
 
-  /** The zones that the destination has shards in, with the ranges that they have at the source. */
+  /** Adds the source's ranges of each zone that has shards at the destination. */
   void addZones(String namespace, List<BsonDocument> zones) throws InterruptedException {
     Map<String, List<String>> shards = shardsOfZones();
     TreeSet<String> unknown = new TreeSet<>();
@@ -70,7 +70,7 @@ final class ShardLayout {
     return shards;
   }
 
-  /** Splits a collection at some keys and deals the chunks to the shards in turn. */
+  /** Splits a collection at some keys and moves the chunks to the shards in turn. */
   void split(String namespace, List<BsonDocument> points) throws InterruptedException {
     for (BsonDocument point : points) {
       RoutingTable before = table(namespace);
@@ -102,7 +102,7 @@ final class ShardLayout {
     }
   }
 
-  /** Where a chunk may be: the shards of the zone that it is in, else all. */
+  /** The shards that may own a chunk: those of its zone, or all. */
   private static List<String> allowed(
       ShardKeyPattern pattern,
       Chunk chunk,
@@ -129,9 +129,10 @@ final class ShardLayout {
   }
 
   /**
-   * The balancer may be at it, too, all the time; a layout that is not quite even harms nothing.
+   * Runs a command with a limited number of attempts. The balancer may interfere all the time, and
+   * an uneven layout does no harm.
    *
-   * @return whether it was done
+   * @return whether it succeeded
    */
   private boolean attempt(String namespace, BsonDocument command) throws InterruptedException {
     int refusals = 0;

@@ -14,9 +14,9 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what is to be copied. */
+/** Reads the structure to copy. */
 public final class SourceStructure {
-  // Documents that only the servers themselves write, and that no change stream gives.
+  // Only servers write these documents, and no change stream has them.
   private static final Set<String> KNOWN_SYSTEM = Set.of("system.views", "system.profile");
 
   private final Mapping mapping;
@@ -24,7 +24,7 @@ public final class SourceStructure {
   private final StructureReader reader;
 
   /**
-   * @param notes gets what is not copied and why
+   * @param notes receives collections that are not copied, with the reason
    */
   public SourceStructure(ClusterEnd source, Mapping mapping, Consumer<String> notes) {
     this.mapping = mapping;
@@ -38,7 +38,8 @@ public final class SourceStructure {
   }
 
   /**
-   * What is to be copied, views last, without the indexes that come with a collection.
+   * The collections to copy, views last, without the indexes that a server creates with a
+   * collection.
    *
    * @throws CopyException if two of them would get the same name
    */

@@ -18,7 +18,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a cluster has: collections, views, their indexes, shard keys and zones. */
+/** Reads the structure of a cluster: collections, views, their indexes, shard keys and zones. */
 public final class StructureReader {
   private static final Map<String, Kind> KINDS =
       Map.of("view", Kind.VIEW, "timeseries", Kind.TIME_SERIES);
@@ -29,8 +29,8 @@ public final class StructureReader {
 
   /**
    * @param databases which databases are read
-   * @param destinations from the name of a collection to {@link CollectionSpec#destination}; null
-   *     for one that is left out
+   * @param destinations maps the name of a collection to {@link CollectionSpec#destination}; null
+   *     leaves it out
    */
   public StructureReader(
       ClusterEnd cluster,
@@ -105,7 +105,7 @@ public final class StructureReader {
   private List<BsonDocument> indexes(String namespace) throws InterruptedException {
     List<BsonDocument> indexes =
         cluster.all(cluster.collection(namespace).listIndexes(BsonDocument.class));
-    // The namespace, which old servers say.
+    // Old servers report the namespace.
     indexes.forEach(index -> index.remove("ns"));
     return indexes;
   }
@@ -128,7 +128,7 @@ public final class StructureReader {
     return entry.getBoolean(flag, BsonBoolean.FALSE).getValue();
   }
 
-  /** A shard key of buckets as one of the measurements that are in them. */
+  /** Translates a shard key of buckets to the fields of their measurements. */
   static BsonDocument ofSeries(BsonDocument key, BsonDocument fields) {
     String time = fields.getString("timeField").getValue();
     BsonValue meta = fields.get("metaField");
