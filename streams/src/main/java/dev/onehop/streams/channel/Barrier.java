@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 record Barrier(StreamEvent.Change wide) {
   /** What a member does at the event. */
   enum Step {
-    /** Looks again later. */
+    /** Checks again later. */
     WAIT,
-    /** Goes on: the event is written. */
+    /** Continues: the event is written. */
     PASS,
     /** Writes the event. */
     WRITE

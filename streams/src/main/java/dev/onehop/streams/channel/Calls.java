@@ -14,7 +14,7 @@ final class Calls {
 
   private Calls() {}
 
-  /** Runs a task and reports what it throws, which an executor would only print. */
+  /** Runs a task and reports its exception, which an executor would only print. */
   static void run(Runnable task, Consumer<? super Throwable> failed) {
     try {
       task.run();

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * The waiting events of a channel, of which one batch at a time is processed. Used under the lock
  * of its owner, which is also the argument of {@link #start}.
  *
- * @param <E> an event with what its owner knows of it
+ * @param <E> an event with its owner's data
  */
 final class ChannelQueue<E extends ChannelQueue.Entry> {
   private final Deque<E> entries = new ArrayDeque<>();
@@ -38,12 +38,12 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     return busy;
   }
 
-  /** Occupies the channel with something else than a batch, or ends what occupies it. */
+  /** Marks the channel as busy with something else than a batch, or as free. */
   void setBusy(boolean value) {
     busy = value;
   }
 
-  /** Removes what waits. */
+  /** Removes the waiting events. */
   List<E> clear() {
     List<E> removed = List.copyOf(entries);
     entries.clear();
@@ -86,7 +86,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
         });
   }
 
-  /** The next batch. Another event than a change is alone in it. */
+  /** The next batch. An event that is not a change is alone in it. */
   private List<E> next(int most) {
     List<E> batch = new ArrayList<>();
     BatchSize size = new BatchSize(most);

@@ -34,7 +34,7 @@ final class ChannelThreads {
 
   /**
    * @param scheduler must have one thread per channel, and one more
-   * @param failed receives what a channel throws
+   * @param failed receives the exceptions of channels
    */
   ChannelThreads(Scheduler scheduler, Consumer<Throwable> failed) {
     this.scheduler = scheduler;

@@ -13,8 +13,8 @@ import reactor.core.CoreSubscriber;
 
 /**
  * The one stream that feeds the channels of a member. Another stream replaces it when channels are
- * added. Its methods are called with the lock of its owner, except {@link Pull#send} and what
- * {@link #restart} and {@link #stop} return. Those are called without it because events may arrive
+ * added. Its methods are called with the lock of its owner, except {@link Pull#send} and the
+ * results of {@link #restart} and {@link #stop}. Those run without it, because events may arrive
  * during the call.
  */
 final class GroupFeed {
@@ -32,7 +32,7 @@ final class GroupFeed {
 
   /** Receives the events. */
   interface Receiver {
-    /** Called with the lock when events are {@linkplain #poll there}. */
+    /** Called with the lock when {@link #poll} has events. */
     void arrived();
 
     /** Called without the lock at the end of the stream. */
@@ -124,7 +124,7 @@ final class GroupFeed {
     };
   }
 
-  /** Ends the stream for good; the result cancels it. */
+  /** Ends the stream permanently; the result cancels it. */
   Runnable stop() {
     Feed old = feed;
     feed = null;

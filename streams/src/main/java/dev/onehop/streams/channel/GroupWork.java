@@ -53,7 +53,7 @@ final class GroupWork {
   private final Scheduler scheduler;
   private final ChannelThreads threads;
 
-  // These fields, what they refer to and the channels are guarded by the lock of this object.
+  // These fields, their contents and the channels are guarded by the lock of this object.
   private final @Nullable OwnedChannel[] owned;
   private final GroupFeed feed;
   // The start of the group.

@@ -23,7 +23,7 @@ final class OwnedChannel {
   private boolean ended;
   private long untilNanos;
 
-  /** The part of its life in which a channel is. */
+  /** The state of a channel in its term. */
   private enum State {
     /** The sink begins the term. */
     OPENING,

@@ -13,10 +13,10 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the documents of a channel were read: up to an {@code _id}, in parts that were read as of
- * one cluster time each. A part begins at its first document. The part before it ends there, also
- * if the scan had already gone on at the later time: no document of the channel was there at that
- * time, so that all later events of such keys count.
+ * The progress of a channel's documents: up to an {@code _id}, in parts that were each read as of
+ * one cluster time. A part begins at its first document, and the part before it ends there. The
+ * scan may have passed keys before this document at the later time. No document of the channel
+ * existed there at that time, so that all later events of these keys count.
  *
  * <p>Immutable.
  *
@@ -66,7 +66,7 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     return new SnapshotProgress(reads.get(reads.size() - 1).id(), List.copyOf(all));
   }
 
-  /** Compares how far two channels are. */
+  /** Compares the progress of two channels. */
   static int compareUpTo(SnapshotProgress one, SnapshotProgress other) {
     if (one.upTo == null || other.upTo == null) {
       return Boolean.compare(one.upTo != null, other.upTo != null);

@@ -24,14 +24,14 @@ import reactor.util.retry.Retry;
 
 /**
  * Reads a collection in the order of {@code _id}, as of a cluster time that changes about once a
- * minute: servers keep a past of five minutes only. Thread-safe.
+ * minute, because servers keep only five minutes of history. Thread-safe.
  */
 final class SnapshotReader {
   private static final String ID = "_id";
   private static final BsonDocument BY_ID = new BsonDocument(ID, new BsonInt32(1));
   private static final Duration LONGEST = Duration.ofMinutes(1);
 
-  /** CursorNotFound, SnapshotTooOld, SnapshotUnavailable: read on, as of a later time. */
+  /** CursorNotFound, SnapshotTooOld, SnapshotUnavailable: continue as of a later time. */
   private static final Set<Integer> PAST_IS_GONE = Set.of(43, 239, 246);
 
   private final MongoClient client;

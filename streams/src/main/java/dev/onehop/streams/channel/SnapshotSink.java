@@ -38,7 +38,7 @@ final class SnapshotSink implements ChannelSink {
   /** A member takes its channels one after another. */
   private static final Duration GATHER = Duration.ofMillis(200);
 
-  /** Documents in memory: a chunk that is written, and one that is read meanwhile. */
+  /** The size of a chunk. One chunk is written while the next one is read. */
   private static final long CHUNK_BYTES = 16L << 20;
 
   private static final int CHUNK_PER_CHANNEL = 500;
@@ -186,7 +186,7 @@ final class SnapshotSink implements ChannelSink {
             });
   }
 
-  /** Writes events, unless the channel has another owner by now. The other channels go on. */
+  /** Writes events, unless the channel has another owner by now. The other channels continue. */
   private Mono<Void> write(Lane lane, List<StreamEvent.Change> events, Bson state) {
     return lane.fenced
         ? Mono.empty()

@@ -16,8 +16,8 @@ import reactor.core.publisher.Mono;
  * there: each document as of one cluster time, and each event after this time once.
  *
  * <p>The owner of a channel reads the documents of the channel, in the order of {@code _id}, and
- * stores how far it is together with them. A member that is stopped or killed leaves off there; the
- * next owner continues, as of another time. Events that a document contains already are left out.
+ * stores its progress together with them. After a member was stopped or killed, the next owner
+ * continues from there, as of another time. Events that a document contains already are left out.
  * The sink receives a document as an {@code insert} event, with the cluster time of the snapshot.
  *
  * <p>The oplogs have to reach back to the first document's time until all are read. A member reads

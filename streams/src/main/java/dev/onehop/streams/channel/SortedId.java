@@ -17,7 +17,7 @@ final class SortedId implements Comparable<SortedId> {
     this.order = SortableKey.encode(value);
   }
 
-  /** The value of a field that has to be there. */
+  /** The value of a required field. */
   static SortedId of(BsonDocument document, String field) {
     return new SortedId(Objects.requireNonNull(document.get(field), field));
   }

@@ -58,9 +58,9 @@ public record FieldChanges(
   }
 
   /**
-   * Whether an update may be applied to a document that has met it, and events after it. After
-   * those were applied again, too, the document is as before, with its fields in the same places. A
-   * field that is removed would come back behind others.
+   * Whether an update may be applied to a document that already includes it and later events. After
+   * those are applied again, too, the document is unchanged, with the same order of fields. A
+   * removed field would come back behind others.
    */
   public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
@@ -122,7 +122,7 @@ public record FieldChanges(
     return truncated.isEmpty() && removed.isEmpty() && isFlat();
   }
 
-  /** Whether a field, something in it, or what it is in changes. */
+  /** Whether a field, a field inside it, or a field around it changes. */
   public boolean concerns(String field) {
     for (String path : paths()) {
       if (path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + ".")) {
@@ -133,8 +133,8 @@ public record FieldChanges(
   }
 
   /**
-   * The fields to set, such that {@code $set} of one after the other adds new fields in the order
-   * of the event. Within one, the operator adds them by name, digits by their number.
+   * The fields to set, in groups: one {@code $set} after the other adds new fields in the order of
+   * the event. Within a group, the operator adds fields by name, and digits by number.
    */
   List<Map<String, BsonValue>> ascendingSets() {
     List<Map<String, BsonValue>> sets = new ArrayList<>();

@@ -65,9 +65,9 @@ public final class FieldUpdates {
   }
 
   /**
-   * The updates of one event, which may run again on a document that has met later events: they do
-   * not fail where a value has another type by now. Once the later events have run again, too, the
-   * document is as before, except that a field may have another place in it.
+   * The updates of one event, which may run again on a document that includes later events: they do
+   * not fail if a value has another type by then. After the later events have run again, too, the
+   * document is unchanged, except that a field may have another position.
    */
   public static List<Update> repeatable(BsonDocument filter, FieldChanges event) {
     return new FieldUpdates(filter, true).updates(List.of(event));
@@ -105,7 +105,7 @@ public final class FieldUpdates {
   }
 
   private void addStages(FieldChanges changes) {
-    // Within a pipeline, a field that is removed and set again would keep its old place.
+    // Within a pipeline, a field that is removed and set again would keep its old position.
     if (changes.set().keySet().stream().anyMatch(removed::contains)) {
       flush();
     }
@@ -128,7 +128,9 @@ public final class FieldUpdates {
         : sliced;
   }
 
-  /** A stage that only sets values takes more of them: a field keeps its place in it. */
+  /**
+   * A stage that only sets values can take another one, because a field keeps its position in it.
+   */
   private void addSet(String name, BsonValue value) {
     BsonDocument last = stages.isEmpty() ? null : stages.get(stages.size() - 1);
     if (last != null
@@ -157,7 +159,7 @@ public final class FieldUpdates {
   }
 
   private void addOperators(FieldChanges changes) {
-    // Operators on an array and on what is in it would conflict.
+    // Operators on an array and on its elements would conflict.
     changes
         .truncated()
         .forEach(

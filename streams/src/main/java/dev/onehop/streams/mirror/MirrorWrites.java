@@ -29,21 +29,20 @@ import reactor.core.publisher.Mono;
  *
  * <ul>
  *   <li>{@code insert} and {@code replace} put the whole document, with upsert.
- *   <li>{@code update} sets, removes and truncates what {@code updateDescription} names. A document
- *       that is not there stays away: its delete follows.
- *   <li>{@code delete} removes the document; in a transaction, unless it has another shard key by
- *       now, because it was moved to another shard.
+ *   <li>{@code update} sets, removes and truncates the fields that {@code updateDescription} names.
+ *       It does not create a missing document: its delete follows.
+ *   <li>{@code delete} removes the document. In a transaction it keeps a document with another
+ *       shard key, because the document was moved to another shard.
  * </ul>
  *
  * <p>All writes can run again: when all events from an earlier position on have run again, the
- * collection is as before, except that a field that was removed may have another place in its
- * document.
+ * collection is unchanged, except that a removed field may have another position in its document.
  *
  * <p>An update event may be unclear or not expressible: {@code a.b} may be a field within {@code a}
  * or one whose name has a dot, and a name may start with a dollar sign. Then the event's {@code
  * fullDocument} is put, if it has one ({@code FullDocument.UPDATE_LOOKUP}). Otherwise dots count as
- * nesting; the write fails if the document has a field with such a name. Servers from 6.1 on say
- * which it is with {@code showExpandedEvents(true)}.
+ * nesting; the write fails if the document has a field with such a name. Servers from 6.1 on report
+ * which one it is with {@code showExpandedEvents(true)}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -163,7 +162,7 @@ public final class MirrorWrites
         document instanceof RawBsonDocument known
             ? known
             : new RawBsonDocument(document, new BsonDocumentCodec());
-    // A replacement with such a name would be taken for operators.
+    // A server would take a replacement with such a name for operators.
     return RawFields.anyNameBeginsWith('$', raw)
         ? new UpdateOneModel<>(
             filter(event),
@@ -178,7 +177,7 @@ public final class MirrorWrites
         changes == null ? null : FieldUpdates.repeatable(filter(event), changes);
     boolean clear = updates != null && updates.stream().noneMatch(FieldUpdates.Update::guarded);
     if (!clear && event.isNull("fullDocument")) {
-      // It was looked up and is gone: its delete follows.
+      // The lookup did not find it: its delete follows.
       return List.of();
     }
     if (!clear && event.isDocument("fullDocument")) {

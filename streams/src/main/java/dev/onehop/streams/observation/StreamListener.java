@@ -7,7 +7,7 @@ import org.bson.BsonTimestamp;
 
 /**
  * Receives the state of a stream's subscriptions. It is called by the threads that read, one at a
- * time per subscription, and MUST NOT block. What it throws ends the subscription.
+ * time per subscription, and MUST NOT block. An exception that it throws ends the subscription.
  */
 public interface StreamListener {
   /** Ignores everything. */
@@ -33,7 +33,7 @@ public interface StreamListener {
    */
   default void resumed(Stall stall) {}
 
-  /** What a position waits for. */
+  /** The cause of a stall. */
   enum Cause {
     /** Shards that have not reported a later time: they are frozen, away, or idle. */
     SHARDS,
@@ -44,12 +44,12 @@ public interface StreamListener {
   }
 
   /**
-   * A position that stands still.
+   * A position that does not move.
    *
    * @param place the position
    * @param clusterTime the latest known cluster time
    * @param duration how long the position has not moved
-   * @param cause what it waits for
+   * @param cause the reason
    * @param shards the ids of the shards it waits for; empty for another cause
    */
   record Stall(

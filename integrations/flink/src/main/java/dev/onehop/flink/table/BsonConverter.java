@@ -10,7 +10,7 @@ interface BsonConverter extends Serializable {
   /**
    * Converts a value that is not null.
    *
-   * @throws WrongValueException if the type does not have it
+   * @throws WrongValueException if the type has no such value
    */
   Object convert(BsonValue value);
 }

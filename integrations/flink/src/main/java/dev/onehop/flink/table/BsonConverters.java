@@ -67,10 +67,10 @@ final class BsonConverters {
   }
 
   /**
-   * Converts a value, or nothing, of a field.
+   * Converts the value of a field, which may be missing.
    *
    * @param value null if there is none
-   * @param name the field's name, or its place in an array
+   * @param name the field's name, or its position in an array
    */
   static @Nullable Object field(
       @Nullable BsonValue value, BsonConverter converter, LogicalType type, String name) {

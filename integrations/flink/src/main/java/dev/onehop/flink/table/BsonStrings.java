@@ -57,7 +57,7 @@ final class BsonStrings {
     return "/" + regex.getPattern() + "/" + regex.getOptions();
   }
 
-  /** Only documents have JSON of their own. */
+  /** Only documents have a method for JSON. */
   private static String array(BsonValue value) {
     String json = new BsonDocument("a", value).toJson();
     return json.substring(IN_DOCUMENT.length(), json.length() - 1);

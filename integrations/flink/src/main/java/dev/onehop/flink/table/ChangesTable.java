@@ -52,7 +52,7 @@ final class ChangesTable
   private List<String> metadata = List.of();
 
   /**
-   * What the table's options say.
+   * The options of the table.
    *
    * @param startSeconds the cluster time to start at, in seconds since 1970; null for now
    */

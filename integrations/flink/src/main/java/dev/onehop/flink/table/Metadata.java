@@ -24,7 +24,7 @@ enum Metadata {
     return switch (this) {
       case DATABASE_NAME -> namespace(change, "db");
       case COLLECTION_NAME -> namespace(change, "coll");
-      // The time of Flink's records, which the watermarks of the source are for.
+      // The time of Flink's records, to which the source's watermarks refer.
       case OP_TS -> TimestampData.fromEpochMillis(EventTimes.of(change.token()));
       case ROW_KIND -> StringData.fromString(kind.shortString());
     };

@@ -23,8 +23,9 @@ import org.apache.flink.table.types.logical.RowType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connector {@code onehop-mongodb} of Flink SQL, which Flink finds by itself. Its options have
- * the names of Flink CDC's {@code mongodb-cdc} where they mean the same.
+ * The connector {@code onehop-mongodb} of Flink SQL. Flink finds it by {@link
+ * java.util.ServiceLoader}. Options with the same meaning as in Flink CDC's {@code mongodb-cdc}
+ * have the same names.
  */
 public final class OneHopTableFactory implements DynamicTableSourceFactory {
   private static final ConfigOption<String> URI = text("uri").noDefaultValue();

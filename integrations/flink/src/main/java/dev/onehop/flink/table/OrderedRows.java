@@ -14,9 +14,9 @@ import org.apache.flink.util.Collector;
 /**
  * Emits the rows of changes, which arrive in the order of their tokens for each {@code _id}.
  *
- * <p>A document that gets another shard by its shard key is deleted and inserted in one
- * transaction. Each shard has a cluster time of its own for it, so the deletion may come last. That
- * deletion is not the row's end: only its old version goes.
+ * <p>A change of the shard key may move a document to another shard: one transaction deletes and
+ * inserts it. Each shard has its own cluster time for it, so the deletion may come last. Such a
+ * deletion removes only the old version of the row.
  */
 final class OrderedRows
     extends KeyedProcessFunction<

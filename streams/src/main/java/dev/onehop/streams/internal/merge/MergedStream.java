@@ -21,7 +21,8 @@ public final class MergedStream implements Publisher<StreamEvent> {
   /**
    * The observation of subscriptions.
    *
-   * @param stream what is watched, for the log and the tag {@code stream}
+   * @param stream the watched collection, database or cluster, for the log and the tag {@code
+   *     stream}
    * @param registry the registry for meters; null for none
    * @param listener the listener
    * @param stallAfter how long a position may stand still

@@ -12,8 +12,8 @@ final class KeyAfterUpdate {
   private KeyAfterUpdate() {}
 
   /**
-   * A filter for the document after the update. It leaves out a part of the key that the update has
-   * changed in a way that does not say its value.
+   * A filter for the document after the update. It leaves out a changed part of the key if the
+   * event does not have the new value.
    *
    * @param event an event of type {@code update}
    */
