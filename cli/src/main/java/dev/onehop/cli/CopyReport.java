@@ -46,10 +46,11 @@ final class CopyReport {
                   : now.phase() == CopyPhase.FINISH ? behind(now) : "";
         };
     Duration oplog = now.oplogLeft();
-    boolean scarce = oplog != null && oplog.compareTo(now.lag()) < 0;
-    return state
-        + (scarce ? " | oplog for " + Progress.about(oplog) : "")
-        + (now.paused() ? " | paused" : "");
+    String scarce =
+        oplog != null && oplog.compareTo(now.lag()) < 0
+            ? " | oplog for " + Progress.about(oplog)
+            : "";
+    return state + scarce + (now.paused() ? " | paused" : "");
   }
 
   private static String behind(CopyProgress now) {

@@ -56,6 +56,7 @@ final class CopyRunOptions {
    * @param to the URL of its destination; null if it is missing, which prepare refuses
    * @param job its name
    */
+  @SuppressWarnings("try") // The server needs only to be closed.
   void run(
       Supplier<ClusterCopy> prepare,
       @Nullable String to,

@@ -83,7 +83,8 @@ final class CopyServer implements AutoCloseable {
   private void handle(HttpExchange exchange) throws IOException {
     try (exchange) {
       String path = exchange.getRequestURI().getPath();
-      String wanted = changes.containsKey(path) ? "POST" : "GET";
+      Change change = changes.get(path);
+      String wanted = change == null ? "GET" : "POST";
       if (!isOwn(exchange.getRequestHeaders().getFirst("Host"))) {
         answer(exchange, 403, TEXT, "this host name is not served\n");
       } else if (wanted.equals("GET") && !path.equals("/status") && !path.equals("/metrics")) {
@@ -91,8 +92,8 @@ final class CopyServer implements AutoCloseable {
       } else if (!exchange.getRequestMethod().equals(wanted)) {
         exchange.getResponseHeaders().set("Allow", wanted);
         answer(exchange, 405, TEXT, wanted + " only\n");
-      } else if (wanted.equals("POST")) {
-        change(exchange, path);
+      } else if (change != null) {
+        change(exchange, path, change);
       } else if (path.equals("/status")) {
         answer(exchange, 200, JSON, CopyReport.json(progress.get()) + "\n");
       } else {
@@ -101,13 +102,13 @@ final class CopyServer implements AutoCloseable {
     }
   }
 
-  private void change(HttpExchange exchange, String path) throws IOException {
+  private void change(HttpExchange exchange, String path, Change change) throws IOException {
     if (exchange.getRequestHeaders().containsKey("Origin")) {
       answer(exchange, 403, TEXT, "web pages may not do this\n");
       return;
     }
     try {
-      changes.get(path).run();
+      change.run();
       answer(exchange, 202, JSON, "{\"accepted\": \"%s\"}\n".formatted(path.substring(1)));
     } catch (CopyException | MongoException | IllegalStateException e) {
       answer(exchange, 503, TEXT, Failure.firstLine(e) + "\n");

@@ -127,10 +127,11 @@ final class ResultsOptions {
       return Objects.requireNonNull(results);
     }
     RunFacts run = results == null ? null : results.run();
-    throw interrupted && run != null
-        ? Failure.interrupted(
-            "%d of %d measurements are in %s"
-                .formatted(results.finished(), run.pointsPlanned(), file))
-        : failure;
+    if (interrupted && results != null && run != null) {
+      throw Failure.interrupted(
+          "%d of %d measurements are in %s"
+              .formatted(results.finished(), run.pointsPlanned(), file));
+    }
+    throw failure;
   }
 }

@@ -31,7 +31,7 @@ class ResultsOptionsTest {
 
   @TempDir private Path folder;
 
-  private record Number(String title) implements Bench.Cell {}
+  private record Counted(String title) implements Bench.Cell {}
 
   private record Found(@JsonUnwrapped Envelope envelope, List<String> numbers)
       implements RunResults {
@@ -41,19 +41,19 @@ class ResultsOptionsTest {
     }
   }
 
-  private record Numbers(String last) implements Bench<Number, String, Found> {
+  private record Numbers(String last) implements Bench<Counted, String, Found> {
     @Override
     public void prepare(Session session) throws IOException {
       Files.createDirectories(session.folder().resolve("logs/empty"));
     }
 
     @Override
-    public List<Number> cells() {
-      return List.of(new Number("one"), new Number("two"));
+    public List<Counted> cells() {
+      return List.of(new Counted("one"), new Counted("two"));
     }
 
     @Override
-    public String measure(Number cell, Session session) throws InterruptedException {
+    public String measure(Counted cell, Session session) throws InterruptedException {
       if (cell.title().equals(last)) {
         throw new InterruptedException();
       }
@@ -61,7 +61,7 @@ class ResultsOptionsTest {
     }
 
     @Override
-    public Found results(List<Measured<Number, String>> measured, Session session) {
+    public Found results(List<Measured<Counted, String>> measured, Session session) {
       return measured.isEmpty()
           ? null
           : new Found(

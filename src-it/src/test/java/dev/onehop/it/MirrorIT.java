@@ -44,6 +44,7 @@ import reactor.core.publisher.Mono;
 /** What a real server makes of the writes of mirrors, also when they run again. */
 @Tag("full")
 @SharedReplicaSet
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 class MirrorIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int WRITES = 3_000;
