@@ -2,8 +2,10 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.hamcrest.Matchers.notNullValue;
 
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.model.WriteModel;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -23,6 +25,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -114,7 +117,29 @@ class MirrorIT {
     leave(running);
   }
 
+  /** Reactor emits no error of this kind. Another member could not take channels that are held. */
+  @Test
+  void anErrorInTheWritesOfASnapshotEndsTheMember() {
+    database("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    Disposable running =
+        mirror(
+            failure,
+            event -> {
+              throw new StackOverflowError("in the writes");
+            });
+    await().atMost(TIMEOUT).untilAtomic(failure, notNullValue());
+    assertThat(failure.get()).hasMessageContaining("in the writes");
+    leave(running);
+  }
+
   private static Disposable mirror(AtomicReference<Throwable> failure) {
+    return mirror(failure, MirrorWrites.byId());
+  }
+
+  private static Disposable mirror(
+      AtomicReference<Throwable> failure,
+      Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> mirrored) {
     MongoDatabase database = client.getDatabase("mirror");
     ChannelGroup group =
         ChannelGroup.builder(
@@ -123,8 +148,7 @@ class MirrorIT {
                 "mirror",
                 database.getCollection("leases"))
             .build();
-    FencedSink sink =
-        new FencedSink(client, copy(), database.getCollection("states"), MirrorWrites.byId());
+    FencedSink sink = new FencedSink(client, copy(), database.getCollection("states"), mirrored);
     return Mono.from(
             SnapshotThenStream.of(group, client, database.getCollection("source")).process(sink))
         .subscribe(nothing -> {}, failure::set);

@@ -3,6 +3,7 @@ package dev.onehop.streams.channel;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
@@ -33,6 +34,7 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -53,6 +55,9 @@ public final class FencedSink implements ChannelSink {
 
   private static final long RAISING_SECONDS = 2;
   private static final int MAX_TIME_EXPIRED = 50;
+
+  // The error of one of several updates that has to be the only one of its command.
+  private static final int INVALID_OPTIONS = 72;
 
   // The error of a statement whose session was ended by a new owner.
   private static final int INTERRUPTED = 11601;
@@ -209,7 +214,10 @@ public final class FencedSink implements ChannelSink {
     }
     List<WriteModel<BsonDocument>> models = new ArrayList<>();
     events.forEach(event -> models.addAll(writes.apply(event)));
-    return Mono.defer(() -> attempt(tenure, models, state))
+    return Mono.defer(() -> attempt(tenure, models.isEmpty() ? List.of() : List.of(models), state))
+        .onErrorResume(
+            FencedSink::hasToBeAlone,
+            failure -> attempt(tenure, models.stream().map(List::of).toList(), state))
         .retryWhen(
             retry(
                 failure ->
@@ -218,16 +226,26 @@ public final class FencedSink implements ChannelSink {
         .doOnSuccess(done -> tenure.batch++);
   }
 
-  private Mono<Void> attempt(Tenure tenure, List<WriteModel<BsonDocument>> models, Bson state) {
+  /** Whether a mongos refuses an update of a shard key because it moves its document. */
+  private static boolean hasToBeAlone(Throwable failure) {
+    return isOf(failure, INVALID_OPTIONS)
+        || (failure instanceof MongoBulkWriteException bulk
+            && bulk.getWriteErrors().stream().anyMatch(each -> each.getCode() == INVALID_OPTIONS));
+  }
+
+  private Mono<Void> attempt(
+      Tenure tenure, List<List<WriteModel<BsonDocument>>> commands, Bson state) {
     ClientSession session = tenure.session;
     session.startTransaction(OPTIONS);
     Mono<Boolean> written =
         claim(tenure, state)
             .flatMap(
                 mine ->
-                    mine && !models.isEmpty()
-                        ? Mono.from(target.bulkWrite(session, models)).thenReturn(true)
-                        : Mono.just(mine));
+                    mine
+                        ? Flux.fromIterable(commands)
+                            .concatMap(models -> target.bulkWrite(session, models))
+                            .then(Mono.just(true))
+                        : Mono.just(false));
     return written
         .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
         .flatMap(

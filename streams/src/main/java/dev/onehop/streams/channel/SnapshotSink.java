@@ -190,7 +190,7 @@ final class SnapshotSink implements ChannelSink {
   private Mono<Void> write(Lane lane, List<StreamEvent.Change> events, Bson state) {
     return lane.fenced
         ? Mono.empty()
-        : Mono.defer(() -> sink.write(lane.channel, lane.term, events, state))
+        : Mono.defer(() -> written(lane, events, state))
             .onErrorResume(
                 FencedException.class,
                 fenced -> {
@@ -198,6 +198,15 @@ final class SnapshotSink implements ChannelSink {
                   lane.filled.tryEmitError(fenced);
                   return Mono.empty();
                 });
+  }
+
+  /** Reactor would throw some errors of the application's code where nothing receives them. */
+  private Mono<Void> written(Lane lane, List<StreamEvent.Change> events, Bson state) {
+    try {
+      return sink.write(lane.channel, lane.term, events, state);
+    } catch (RuntimeException | Error thrown) {
+      return Mono.error(thrown);
+    }
   }
 
   @Override
