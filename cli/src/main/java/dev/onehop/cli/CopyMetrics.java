@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The metrics of a copy, in Prometheus' text format. What is not known is left out. */
+/** The metrics of a copy, in Prometheus' text format. Unknown values are left out. */
 final class CopyMetrics {
   private final StringBuilder text = new StringBuilder();
   private final String job;
@@ -38,7 +38,7 @@ final class CopyMetrics {
         operations == null ? null : operations.doubleValue());
     all.gauge(
         "oplog_left_seconds",
-        "how long the source's oplogs have what is not applied",
+        "how long the source's oplogs keep the unapplied changes",
         seconds(now.oplogLeft()));
     all.gauge(
         "left_seconds", "until the phase ends or the copy has caught up", seconds(now.left()));

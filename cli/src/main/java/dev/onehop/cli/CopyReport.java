@@ -12,11 +12,11 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** How far a copy is, as text and as JSON. */
+/** The progress of a copy, as text and as JSON. */
 final class CopyReport {
   private CopyReport() {}
 
-  /** What happens within the phase, in one line. */
+  /** The work within the phase, in one line. */
   static String state(CopyProgress now) {
     String state =
         switch (now.phase()) {

@@ -29,7 +29,7 @@ final class CopyServer implements AutoCloseable {
   /** Changes a job. */
   @FunctionalInterface
   interface Change {
-    /** Does so; a CopyException if there is no such job yet. */
+    /** Runs the change. Throws a CopyException if there is no such job yet. */
     void run() throws InterruptedException;
   }
 
@@ -47,11 +47,12 @@ final class CopyServer implements AutoCloseable {
           });
 
   /**
-   * Listens.
+   * Starts to listen.
    *
-   * @param address {@code PORT}, of the loopback address, or {@code HOST:PORT}; port 0 is any
-   * @param changes by their path
-   * @throws Failure if the address is none, or is taken
+   * @param address {@code PORT} of the loopback address, or {@code HOST:PORT}; port 0 chooses a
+   *     free one
+   * @param changes the changes by path
+   * @throws Failure if the address is invalid, or in use
    */
   CopyServer(String address, Supplier<CopyProgress> progress, Map<String, Change> changes) {
     this.progress = progress;
@@ -117,7 +118,10 @@ final class CopyServer implements AutoCloseable {
     }
   }
 
-  /** A name that someone else's DNS server resolves to this machine is none of its own. */
+  /**
+   * Whether a header names this machine. A name that someone else's DNS server resolves to it does
+   * not count.
+   */
   private boolean isOwn(@Nullable String header) {
     String name = header == null ? "" : header.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
     return name.equals("localhost")

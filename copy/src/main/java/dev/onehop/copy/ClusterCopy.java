@@ -23,7 +23,7 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies a replica set or a sharded cluster to another one, while the source is written to and
+ * Copies a replica set or a sharded cluster to another one, while the source receives writes and
  * ranges move at both.
  *
  * <pre>{@code
@@ -33,17 +33,16 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Documents are read from the primaries of the source's shards themselves, each range from its
- * owner with a shard version, and written by way of the destination's mongoses. What the copy needs
- * to go on after its process has ended is kept at the destination, in the database {@value
- * #STATE_DATABASE}, without any password. One process at a time works on a job; another one can
- * take it over once the first has not renewed its lease, and what the first may still write has no
- * effect then.
+ * <p>Documents are read directly from the primaries of the source's shards, each range from its
+ * owner with a shard version. They are written over the destination's mongoses. The destination
+ * stores the state of the copy in the database {@value #STATE_DATABASE}, without any password, so
+ * that another process can resume it. One process at a time works on a job. Another one can take it
+ * over when the first has not renewed its lease. Late writes of the first have no effect then.
  *
  * <p>Thread-safe.
  */
 public final class ClusterCopy implements AutoCloseable {
-  /** Where the state is kept. It can be dropped when the copy is done. */
+  /** The database of the state. It can be dropped when the copy is done. */
   public static final String STATE_DATABASE = Mapping.STATE_DATABASE;
 
   private final CopyRun run;
@@ -53,10 +52,11 @@ public final class ClusterCopy implements AutoCloseable {
   }
 
   /**
-   * Starts from two connection strings with their usual options.
+   * Starts a builder with two connection strings and their usual options.
    *
-   * @param from of the mongoses of a sharded cluster, or of a replica set
-   * @param to the same of the destination
+   * @param from the connection string of the source: mongoses of a sharded cluster, or a replica
+   *     set
+   * @param to the connection string of the destination
    * @throws IllegalArgumentException if one is malformed
    */
   public static Builder builder(String from, String to) {
@@ -64,38 +64,38 @@ public final class ClusterCopy implements AutoCloseable {
   }
 
   /**
-   * Copies until all phases that were asked for are done. Called once. While servers can't be
-   * reached, it waits and goes on.
+   * Runs all phases of the settings. Called once. It waits while servers are unreachable, and then
+   * continues.
    *
-   * @throws CopyException if it can't begin or can't go on
+   * @throws CopyException if it can't begin or can't continue
    * @throws InterruptedException if the thread is interrupted; the job can be resumed
    */
   public void run() throws InterruptedException {
     run.run();
   }
 
-  /** How far it is. Never blocks. */
+  /** Returns the progress. Never blocks. */
   public CopyProgress progress() {
     return run.progress();
   }
 
-  /** Ends {@link #run}, if it runs, and all connections. The job can be resumed. */
+  /** Ends {@link #run} if it runs, and closes all connections. The job can be resumed. */
   @Override
   public void close() {
     run.close();
   }
 
-  /** Whether a copy begins or goes on. */
+  /** How a copy begins. */
   public enum Begin {
-    /** Begins; refuses a destination that has collections of the copy's, or the job. */
+    /** Begins a job. Refuses a destination that has the job, or collections of the copy. */
     NEW,
-    /** Goes on with the job. */
+    /** Continues the job. */
     RESUME,
-    /** Drops the job and the collections that are to be copied, and begins. */
+    /** Drops the job and the collections to copy, and begins a job. */
     OVERWRITE
   }
 
-  /** Collects what a copy is made of. Not thread-safe. */
+  /** Collects the settings of a copy. Not thread-safe. */
   public static final class Builder {
     private static final int MOST_READERS = 64;
     private static final int MOST_DOCUMENTS = 100_000;
@@ -142,7 +142,7 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** The name under which the state is kept; {@code copy} by default. */
+    /** Sets the name under which the state is stored; {@code copy} by default. */
     public Builder job(String name) {
       if (name.isBlank()) {
         throw new IllegalArgumentException("a job has a name");
@@ -151,16 +151,16 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** Whether the job begins or goes on; {@link Begin#NEW} by default. */
+    /** Sets how the copy begins; {@link Begin#NEW} by default. */
     public Builder begin(Begin wanted) {
       this.begin = Objects.requireNonNull(wanted, "wanted");
       return this;
     }
 
     /**
-     * What is done; structure, full and indexes by default.
+     * Sets the phases to run; structure, full and indexes by default.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if the set is empty
      */
     public Builder phases(Set<CopyPhase> wanted) {
       if (wanted.isEmpty()) {
@@ -171,17 +171,17 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Copies only these; by default all but the servers' own.
+     * Copies only these collections; by default all except the servers' own.
      *
-     * @param patterns {@code database} or {@code database.collection}, where {@code *} stands for
-     *     any characters
+     * @param patterns {@code database} or {@code database.collection}, where {@code *} matches any
+     *     characters
      */
     public Builder include(List<String> patterns) {
       included.addAll(patterns);
       return this;
     }
 
-    /** Leaves these out, also of what is included. */
+    /** Leaves these collections out, even if they are included. */
     public Builder exclude(List<String> patterns) {
       excluded.addAll(patterns);
       return this;
@@ -191,7 +191,7 @@ public final class ClusterCopy implements AutoCloseable {
      * Gives a database or a collection another name at the destination. Views that read a renamed
      * collection by {@code $lookup} are not changed.
      *
-     * @param name {@code database}, or {@code database.collection}, which counts before it
+     * @param name {@code database}, or {@code database.collection}, which has precedence
      * @param newName of the same kind
      */
     public Builder rename(String name, String newName) {
@@ -206,11 +206,11 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Changes or leaves out documents on their way.
+     * Changes or leaves out documents during the copy.
      *
-     * @param change gets the collection at the source and a document, and gives the document to
-     *     write, or null for none. It MUST keep {@code _id} and the fields of the shard key, and
-     *     give the same for the same; it is called by several threads
+     * @param change receives the collection at the source and a document, and returns the document
+     *     to write, or null for none. It MUST keep {@code _id} and the fields of the shard key, and
+     *     return the same result for the same document. Several threads call it
      */
     public Builder transform(BiFunction<String, RawBsonDocument, @Nullable BsonDocument> change) {
       this.transformation = Objects.requireNonNull(change, "change");
@@ -218,10 +218,10 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Applies only these changes of the source; all by default. Without all of them the destination
-     * is no state that the source had.
+     * Applies only these changes of the source; all by default. If some are missing, the
+     * destination may never equal a state of the source.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if the set is empty
      */
     public Builder operations(Set<CopyOperation> wanted) {
       if (wanted.isEmpty()) {
@@ -231,21 +231,21 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** How many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
+    /** Sets how many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
     public Builder readersPerShard(int readers) {
       this.readersPerShard = CopySettings.between("readersPerShard", readers, MOST_READERS);
       return this;
     }
 
-    /** How many documents are read and written at once, 1 to 100,000; 1,000 by default. */
+    /** Sets how many documents are read and written at once, 1 to 100,000; 1,000 by default. */
     public Builder batchSize(int documents) {
       this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
       return this;
     }
 
     /**
-     * About how many bytes a range has, which is what is read again at the most for each reader
-     * after an interruption; 32 MB by default.
+     * Sets about how many bytes a range has; 32 MB by default. After an interruption, each reader
+     * reads at most one range again.
      */
     public Builder rangeBytes(long bytes) {
       if (bytes < 1) {
@@ -255,21 +255,23 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** At most how many documents are read in a second, over all shards; by default any number. */
+    /**
+     * Limits how many documents are read per second, over all shards; by default there is no limit.
+     */
     public Builder documentsPerSecond(double rate) {
       this.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
       return this;
     }
 
-    /** At most how many bytes of BSON are written in a second; by default any number. */
+    /** Limits how many bytes of BSON are written per second; by default there is no limit. */
     public Builder bytesPerSecond(double rate) {
       this.bytesPerSecond = CopySettings.positive("bytesPerSecond", rate);
       return this;
     }
 
     /**
-     * How long the job is a process's own after it last said so, at least 2 seconds; 10 by default.
-     * Another process has to wait that long.
+     * Sets how long a process owns the job after its last renewal: at least 2 seconds, 10 by
+     * default. After a kill, another process has to wait that long.
      */
     public Builder lease(Duration time) {
       if (time.compareTo(LEAST_LEASE) < 0) {
@@ -280,12 +282,12 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Reads, and so inserts, the documents of collections that have this index in its order,
-     * instead of that of their shard key or of {@code _id}. Other ranges may be read at the same
-     * time. When the job goes on, it keeps its order.
+     * Reads and inserts documents in the order of this index, in the collections that have it.
+     * Other collections have the order of their shard key or of {@code _id}. Other ranges may be
+     * read at the same time. A job that resumes keeps its order.
      *
-     * @param index its name, or its key as JSON; not one that is sparse, partial, hidden, hashed,
-     *     of arrays or with a collation
+     * @param index its name, or its key as JSON. It must not be sparse, partial, hidden, hashed, of
+     *     arrays or with a collation
      * @throws IllegalArgumentException if it is neither
      */
     public Builder orderBy(String index) {
@@ -293,17 +295,17 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** Begins also if the destination's disks seem to be too small; that is a note then. */
+    /** Begins even if the destination's disks seem too small, with a note about it. */
     public Builder ignoreSpace() {
       this.ignoreSpace = true;
       return this;
     }
 
     /**
-     * Carries changes back: the source is the destination of a job of this name that was finished,
-     * and the destination is where that one came from, to which nobody has written since. What
-     * changed since the job was finished is applied, until this one is finished. What is copied and
-     * what is renamed is as in that job. Nothing is dropped.
+     * Copies changes back after a finished job of this name. The source is that job's destination,
+     * and the destination is that job's source, without any writes since. Changes since the end of
+     * that job are applied until this one is finished. Collections and names are as in that job.
+     * Nothing is dropped.
      */
     public Builder reverse() {
       this.reverse = true;
@@ -311,9 +313,9 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Nothing is connected before {@link ClusterCopy#run}.
+     * Creates a copy. It does not connect before {@link ClusterCopy#run}.
      *
-     * @throws IllegalArgumentException if what was asked for does not go together, or a connection
+     * @throws IllegalArgumentException if the settings contradict each other, or a connection
      *     string is malformed
      */
     public ClusterCopy build() {

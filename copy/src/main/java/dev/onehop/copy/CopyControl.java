@@ -11,8 +11,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonNull;
 
 /**
- * Asks a job to rest, to go on or to finish, whichever process works on it; it sees that when it
- * renews its lease. Thread-safe.
+ * Requests that a job pause, resume or finish. The process that works on it sees the request when
+ * it renews its lease. Thread-safe.
  */
 public final class CopyControl implements AutoCloseable {
   private final ClusterEnd destination;
@@ -40,26 +40,27 @@ public final class CopyControl implements AutoCloseable {
         ClusterEnd.connect("destination", to, settings, RoutingMode.NONE, 1), job);
   }
 
-  /** Has it rest: nothing is read or written, until {@link #proceed}. */
+  /** Requests a pause: the job reads and writes nothing until {@link #proceed}. */
   public void pause() throws InterruptedException {
     ask("paused", true);
   }
 
-  /** Has it go on. */
+  /** Requests that the job resume. */
   public void proceed() throws InterruptedException {
     ask("paused", false);
   }
 
   /**
-   * Has it end as soon as everything is applied that the source has when it sees this. Whoever asks
-   * has stopped the writes to the source before, if the destination is to take its place.
+   * Requests the end of the job: it ends once it has applied all changes that the source has when
+   * it sees the request. If the destination replaces the source, stop the writes to the source
+   * first.
    */
   public void finish() throws InterruptedException {
     ask("finish", true);
   }
 
   /**
-   * Whether a process works on it. One that was killed counts until its lease ends, {@link
+   * Whether a process works on the job. A killed process counts until its lease ends, {@link
    * ClusterCopy.Builder#lease}.
    */
   public boolean isWorkedOn() throws InterruptedException {
@@ -77,7 +78,7 @@ public final class CopyControl implements AutoCloseable {
   }
 
   /**
-   * What is stored of it: {@code phase}, {@code term}, which grows with each process, {@code
+   * The stored state of the job: {@code phase}, {@code term}, which grows with each process, {@code
    * paused}, {@code finish}, and {@code progress} as of the last renewal.
    */
   public BsonDocument status() throws InterruptedException {

@@ -85,7 +85,7 @@ final class CopyRun {
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
-      // Not before: nobody can keep a job that was given up.
+      // Not earlier, because a released job can't be renewed.
       release(job);
     } catch (InterruptedException e) {
       release(job);
@@ -93,12 +93,12 @@ final class CopyRun {
     }
   }
 
-  /** So that nobody has to wait for it. */
+  /** Releases the job, so that another process does not wait for the end of its lease. */
   private static void release(Job job) throws InterruptedException {
     try {
       job.release();
     } catch (RuntimeException failure) {
-      log.debug("the job is kept until its lease ends", failure);
+      log.debug("the job stays owned until its lease ends", failure);
     }
   }
 }

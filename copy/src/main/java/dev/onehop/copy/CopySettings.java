@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link ClusterCopy.Builder} has collected. */
+/** The settings from {@link ClusterCopy.Builder}. */
 record CopySettings(
     String from,
     String to,
@@ -42,7 +42,7 @@ record CopySettings(
     }
   }
 
-  /** A value from 1 on. */
+  /** Checks a value: from 1 to a limit. */
   static int between(String name, int value, int most) {
     if (value < 1 || value > most) {
       throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
@@ -50,7 +50,7 @@ record CopySettings(
     return value;
   }
 
-  /** A value above 0. */
+  /** Checks a value: above 0. */
   static double positive(String name, double value) {
     if (!(value > 0)) {
       throw new IllegalArgumentException(name + " must be positive: " + value);
@@ -63,7 +63,7 @@ record CopySettings(
     return phases.contains(CopyPhase.INCREMENTAL);
   }
 
-  /** The same of other collections or names. */
+  /** The same settings with other collections or names. */
   CopySettings with(Mapping other) {
     return new CopySettings(
         from,

@@ -18,15 +18,15 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares what the source stores, with its indexes, with what is free on the destination's disks.
- * The destination compresses as the source does, as far as is known. Two shards on one disk count
- * it twice.
+ * Compares the storage of the source, with its indexes, to the free space on the destination's
+ * disks. It assumes that the destination compresses as the source does. A disk with two shards
+ * counts twice.
  */
 final class DiskSpace {
-  /** For what is not yet merged, and for the sorted keys of index builds. */
+  /** For data that is not merged yet, and for the sorted keys of index builds. */
   private static final double RESERVE = 1.1;
 
-  // A server tells of its disk only with a database that it has.
+  // A server reports its disk only for a database that it has.
   private static final List<String> DATABASES =
       List.of("config", "admin", ClusterCopy.STATE_DATABASE);
 
@@ -39,15 +39,15 @@ final class DiskSpace {
   }
 
   /**
-   * Why the copy will not fit, or why that is not known.
+   * The reason why the copy does not fit, or why that is unknown.
    *
-   * @param specs what is copied as a whole
+   * @param specs the collections that are copied as a whole
    * @return null if it fits
    */
   @Nullable Shortage shortage(List<CollectionSpec> specs) throws InterruptedException {
     Map<String, Long> free = free();
     if (free.isEmpty()) {
-      return new Shortage("the destination does not tell how much disk space it has free", false);
+      return new Shortage("the destination does not report how much disk space is free", false);
     }
     double split = 0;
     double whole = 0;
@@ -78,8 +78,8 @@ final class DiskSpace {
   /**
    * Too little disk space.
    *
-   * @param text says so
-   * @param known whether servers have said it
+   * @param text the message
+   * @param known whether servers have reported their disks
    */
   record Shortage(String text, boolean known) {}
 
@@ -103,7 +103,7 @@ final class DiskSpace {
     }
   }
 
-  /** What each shard has free; empty if that is not known of one. */
+  /** The free space of each shard; empty if it is unknown for one. */
   private Map<String, Long> free() throws InterruptedException {
     for (String database : DATABASES) {
       Map<String, Long> free = new TreeMap<>();
@@ -128,7 +128,7 @@ final class DiskSpace {
     return stats.getNumber(field, new BsonInt32(0)).longValue();
   }
 
-  /** By a mongos where it can, as users need not exist at the shards. */
+  /** Uses a mongos if possible, because users need not exist at the shards. */
   private Map<String, BsonDocument> stats(String database) throws InterruptedException {
     BsonDocument command = ClusterEnd.command("dbStats");
     Map<String, BsonDocument> stats = new TreeMap<>();

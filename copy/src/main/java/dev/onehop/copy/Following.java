@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Applies what changes at the source, until somebody asks the job to finish. */
+/** Applies the changes of the source until a request to finish the job. */
 final class Following {
   private static final long LOOK_MILLIS = 500;
   private static final Duration LEAVING = Duration.ofSeconds(5);
@@ -41,13 +41,13 @@ final class Following {
     boolean creations = source.tellsCreations();
     if (!creations) {
       meter.note(
-          "servers of the source are older than 6.0, and do not tell which collections and indexes"
-              + " are created: create none until the copy is finished");
+          "servers of the source are older than 6.0, and do not report which collections and"
+              + " indexes are created: create none until the copy is finished");
     }
     this.applier =
         Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
             .clients(source.client(), destination.client())
-            // Another job of this name begins anew.
+            // Another job of this name has its own state.
             .state(
                 destination.database(ClusterCopy.STATE_DATABASE),
                 name(settings.job(), job.incarnation()))
@@ -57,12 +57,12 @@ final class Following {
             .build();
   }
 
-  /** What a job is to its applier. */
+  /** The name of a job for its applier. */
   static String name(String job, BsonObjectId incarnation) {
     return job + "." + incarnation.getValue().toHexString();
   }
 
-  /** Applies, and gives the cluster time before which all is applied when it ends. */
+  /** Applies changes, and returns the cluster time before which all are applied at the end. */
   BsonTimestamp untilFinish() throws InterruptedException {
     while (true) {
       if (job.isPaused()) {
@@ -78,7 +78,7 @@ final class Following {
       } finally {
         running.dispose();
         if (failure.get() == null) {
-          // Then the next process goes on at once, where this one came to.
+          // After this, the next process continues at once from the position of this one.
           Waits.first(applier.ended().timeout(LEAVING).onErrorComplete());
         }
       }
@@ -89,7 +89,7 @@ final class Following {
     }
   }
 
-  /** Null if it is to rest. */
+  /** Returns null for a pause. */
   private @Nullable BsonTimestamp whileRunning() throws InterruptedException {
     CompletableFuture<BsonTimestamp> finished = null;
     while (true) {

@@ -22,14 +22,14 @@ import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
-/** What a job's document has of the settings and of the ends of its copy. */
+/** The fields of a job's document for the settings and the two clusters. */
 final class JobFields {
-  /** The version of what is stored. */
+  /** The version of the stored format. */
   static final int FORMAT = 1;
 
   private JobFields() {}
 
-  /** What every new job has. */
+  /** The fields of every new job. */
   static BsonDocument of(
       ClusterEnd source,
       ClusterEnd destination,
@@ -44,7 +44,7 @@ final class JobFields {
             .append("user", user(destination))
             .append("mapping", mapping(settings))
             .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
-            // What its processes may still write, and what is stored of it.
+            // Identify late writes of the old job's processes, and its stored plan.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
@@ -64,7 +64,7 @@ final class JobFields {
     return fields;
   }
 
-  /** The index whose order is kept; null if there is none. */
+  /** The index that sets the order; BSON null if there is none. */
   static BsonValue orderBy(CopySettings settings) {
     ReadOrder order = settings.order();
     return order == null ? BsonNull.VALUE : new BsonString(order.toString());
@@ -99,7 +99,7 @@ final class JobFields {
     return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
-  /** The names and collections of a job. Filters and transformations are not among them. */
+  /** The names and collections of a job, without filters and transformations. */
   static Mapping mapping(BsonDocument stored) {
     Map<String, String> renamed = new HashMap<>();
     for (BsonValue pair : stored.getArray("renamed")) {
@@ -127,7 +127,7 @@ final class JobFields {
   }
 
   /**
-   * Compares a job with what it is to go on with.
+   * Compares a job with the settings that resume it.
    *
    * @throws CopyException if they differ
    */
@@ -159,7 +159,9 @@ final class JobFields {
     }
   }
 
-  /** Another user's sessions would not shut out those of this one. */
+  /**
+   * Requires the same user, because the sessions of another user would not shut out earlier ones.
+   */
   static void requireUser(ClusterEnd destination, CopySettings settings, BsonDocument known) {
     BsonString begun = known.getString("user", new BsonString(""));
     if (!begun.equals(user(destination))) {

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The lanes of a job, in which its writes go, one after the other. */
+/** The lanes in which a job writes copied documents. */
 final class JobLanes {
   private final ClusterEnd destination;
   private final Job job;
@@ -23,9 +23,9 @@ final class JobLanes {
   }
 
   /**
-   * All lanes that the job has ever had are taken over, and as many given as asked for.
+   * Raises all lanes that the job has ever had, and returns this number of them.
    *
-   * @param kind of the lanes, each of which is raised once in a process
+   * @param kind the kind of the lanes; a process raises each kind once
    */
   List<Fence.Lane> raise(int count, String kind) throws InterruptedException {
     int all = Math.max(count, known());
@@ -61,7 +61,7 @@ final class JobLanes {
         stillOwner);
   }
 
-  /** Refuses what the lanes of an earlier job of this name may still send. */
+  /** Shuts out late writes in the lanes of an earlier job of this name. */
   void shutOut(BsonObjectId earlier) throws InterruptedException {
     for (String kind : List.of("", LateSeries.LANES)) {
       Waits.first(fence(earlier, kind, Mono.empty()).close(known()));

@@ -26,7 +26,9 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Checks whether a copy can begin or go on, and takes its job. Nothing is written before that. */
+/**
+ * Checks whether a copy can begin or continue, and takes its job. It writes nothing before that.
+ */
 final class JobStart {
   private static final Set<String> OF_SERVERS = Set.of("admin", "config", "local");
 
@@ -46,9 +48,9 @@ final class JobStart {
   /**
    * Checks both ends.
    *
-   * @param wanted what the copy was made with
-   * @param notes takes what the user should know
-   * @throws CopyException if there can be no copy from the one to the other
+   * @param wanted the settings of the copy
+   * @param notes receives notes for the user
+   * @throws CopyException if a copy from the source to the destination is impossible
    */
   static JobStart of(
       ClusterEnd source, ClusterEnd destination, CopySettings wanted, Consumer<String> notes)
@@ -63,7 +65,7 @@ final class JobStart {
     return start;
   }
 
-  /** The settings; of a copy back with the names of the job that it reverses. */
+  /** The settings. A copy back has the names of the job that it reverses. */
   CopySettings settings() {
     return settings;
   }
@@ -83,7 +85,10 @@ final class JobStart {
     }
   }
 
-  /** A job that goes on waits for servers, as they may be gone for the same reason. */
+  /**
+   * Runs a step. If a job resumes, it waits for servers, because the cause of their failure may
+   * also have ended the job's process.
+   */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
     return settings.begin() == ClusterCopy.Begin.RESUME
         ? Waits.persistently("source and destination", step)
@@ -125,7 +130,7 @@ final class JobStart {
     Set<String> occupied = occupied(destination, settings.mapping(), specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
-          "the destination is not empty: it has %s%s; --overwrite drops what is to be copied"
+          "the destination is not empty: it has %s%s; --overwrite drops collections of the copy"
               .formatted(
                   String.join(", ", occupied.stream().limit(3).toList()),
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
@@ -150,7 +155,7 @@ final class JobStart {
     return job;
   }
 
-  /** Takes a job as it is. Its process may have ended without a word. */
+  /** Takes a job as it is. Its process may have ended without releasing it. */
   private void resume(Job job, BsonDocument known) throws InterruptedException {
     patiently(
         () -> {
@@ -180,7 +185,10 @@ final class JobStart {
                 notes.accept("the source has nothing yet to copy of '%s'".formatted(pattern)));
   }
 
-  /** What a filter leaves is not known, and neither is what dropped collections give free. */
+  /**
+   * Checks the disk space. The size of filtered collections is unknown, and so is the space that
+   * dropped ones free.
+   */
   private void checkSpace(List<CollectionSpec> specs) throws InterruptedException {
     DiskSpace.Shortage shortage =
         new DiskSpace(source, destination)
@@ -199,7 +207,10 @@ final class JobStart {
     notes.accept(shortage.text());
   }
 
-  /** Where it is not known how many there are, a user has to log in, so there are some. */
+  /**
+   * Notes that users are not copied. If this user may not list them, there are some, because this
+   * user exists.
+   */
   private void noteUsers() throws InterruptedException {
     boolean some = source.settings().getCredential() != null;
     try {
@@ -209,14 +220,14 @@ final class JobStart {
               .getArray("users", new BsonArray())
               .isEmpty();
     } catch (MongoException refused) {
-      // The credential tells.
+      // The credential decides.
     }
     if (some) {
       notes.accept("users and roles are not copied: create them at the destination");
     }
   }
 
-  /** Has the source read them, as they are sent with others later. */
+  /** Lets the source parse the filters, which later commands combine with other conditions. */
   private void checkFilters() throws InterruptedException {
     for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
       MongoNamespace namespace = new MongoNamespace(each.getKey());
@@ -233,7 +244,7 @@ final class JobStart {
     }
   }
 
-  /** Begins where the job that was finished has ended. */
+  /** Begins at the end of the finished job. */
   private void beginReversal(Job job, @Nullable BsonDocument known) throws InterruptedException {
     Reversal reversal = Reversal.of(source, destination, settings);
     reversal.check(known);
@@ -241,7 +252,7 @@ final class JobStart {
     if (written > 0) {
       notes.accept(
           ("the destination has had %d inserts, updates and deletes since the job was finished;"
-                  + " what they have changed may differ")
+                  + " the documents that these changed may differ")
               .formatted(written));
     }
     for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), notes).read()) {
@@ -276,7 +287,10 @@ final class JobStart {
     return true;
   }
 
-  /** The collections of the destination that the copy has or may get, with what they are. */
+  /**
+   * The collections of the destination that belong to the copy, or may later, with their {@code
+   * info}.
+   */
   static Map<String, BsonDocument> occupied(
       ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)
       throws InterruptedException {

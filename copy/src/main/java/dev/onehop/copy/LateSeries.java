@@ -26,14 +26,15 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies the time series that were created while changes were applied, when the copy finishes: no
- * change stream tells of them. They are copied again if a process ends before the job is done.
+ * Copies the time series that were created while changes were applied. It runs when the copy
+ * finishes, because no change stream reports them. They are copied again if a process ends before
+ * the job is done.
  */
 final class LateSeries {
   /** The field of the job that has their plan. */
   static final String PLAN = "series";
 
-  /** The kind of lanes that they are written in. */
+  /** The kind of their lanes. */
   static final String LANES = ".series";
 
   private final ClusterEnd source;
@@ -56,10 +57,10 @@ final class LateSeries {
   }
 
   /**
-   * Copies them.
+   * Copies the time series.
    *
-   * @param planned what was copied at the beginning; nothing of a copy back
-   * @param now what the source has
+   * @param planned the collections copied at the beginning; empty for a copy back
+   * @param now the collections that the source has
    * @param occupied the namespaces that the destination has
    * @param until a cluster time of the source after all writes to it
    * @throws CopyException if the destination has one of their names
@@ -94,7 +95,7 @@ final class LateSeries {
         structure.drop(spec.destination(), new BsonDocument());
       } else if (occupied.contains(spec.destination())) {
         throw new CopyException(
-            "the time series %s was created meanwhile, and the destination has %s: drop it there"
+            "the time series %s was created later, and the destination has %s: drop it there"
                 .formatted(spec.namespace(), spec.destination()),
             null);
       }
@@ -115,7 +116,7 @@ final class LateSeries {
               ? planner.points(spec, sharding.key(), destination.shards().size())
               : List.of());
       notes.accept(
-          spec.namespace() + ", a time series that was created meanwhile, is copied as it is now");
+          spec.namespace() + ", a time series created during the copy, is copied as it is now");
     }
     new FullCopy(
             source,

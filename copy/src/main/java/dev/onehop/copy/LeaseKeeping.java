@@ -10,8 +10,8 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews a job's lease while it is worked on, and sees whether it is to rest. When another process
- * has the job, the work is interrupted.
+ * Renews a job's lease during the work on it, and checks for a pause. If another process owns the
+ * job, it interrupts the work.
  */
 final class LeaseKeeping {
   private final Job job;
@@ -30,16 +30,16 @@ final class LeaseKeeping {
     thread.setDaemon(true);
   }
 
-  /** Works. */
+  /** The work on the job. */
   interface Work {
-    /** Works until it is done. */
+    /** Runs until the work is done. */
     void run() throws InterruptedException;
   }
 
   /**
-   * Works in this thread. Called once.
+   * Runs the work in this thread. Called once.
    *
-   * @throws CopyException if another process has the job
+   * @throws CopyException if another process owns the job
    */
   void during(Work work) throws InterruptedException {
     thread.start();
@@ -57,7 +57,7 @@ final class LeaseKeeping {
     }
   }
 
-  /** What comes after the work is not to meet an interruption that was meant for it. */
+  /** Clears an interruption that was meant for the work, so that it does not affect later steps. */
   private void join() throws InterruptedException {
     if (lost.get() != null) {
       var unused = Thread.interrupted();
@@ -82,7 +82,7 @@ final class LeaseKeeping {
       lost.set(
           failure instanceof CopyException
               ? failure
-              : new CopyException("the job can't be kept: " + Waits.reason(failure), failure));
+              : new CopyException("the lease can't be renewed: " + Waits.reason(failure), failure));
       worker.interrupt();
     }
   }

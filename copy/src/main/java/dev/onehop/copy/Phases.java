@@ -59,7 +59,7 @@ final class Phases {
     this.notes = notes;
   }
 
-  /** Does what is not done yet of the phases that the settings have. */
+  /** Runs the phases of the settings that are not done yet. */
   void run() throws InterruptedException {
     if (job.get("progress") instanceof BsonDocument earlier) {
       meter.resumed(earlier);
@@ -74,7 +74,7 @@ final class Phases {
     }
   }
 
-  /** The same while the source's operations are counted. */
+  /** Runs the phases and counts the source's operations. */
   private void counted() throws InterruptedException {
     BsonTimestamp applied =
         job.get("progress") instanceof BsonDocument progress
@@ -153,7 +153,8 @@ final class Phases {
             destination,
             settings.mapping(),
             plan,
-            // Of the start itself there is nothing: the first event is at it or later.
+            // The source need not have reached the start itself: the first event is at the start or
+            // later.
             new FullCopy.Settings(
                 new BsonTimestamp(start.getValue() - 1),
                 settings.readersPerShard(),
@@ -176,12 +177,12 @@ final class Phases {
     }
   }
 
-  /** How long its indexes take, in comparison with those of others. */
+  /** How long its indexes take, relative to other collections. */
   private static double work(CopiedCollection collection) {
     return 1 + (double) collection.documents() * collection.spec().indexes().size();
   }
 
-  /** Applies changes until the copy is to finish, and finishes it. */
+  /** Applies changes until a request to finish, and finishes the copy. */
   private void follow(List<CopiedCollection> collections, RangePlanner planner)
       throws InterruptedException {
     BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
@@ -201,8 +202,7 @@ final class Phases {
     }
     finish(specs);
     notes.accept(
-        "the destination has all that happened at the source before the cluster time "
-            + text(until));
+        "the destination has all changes of the source before the cluster time " + text(until));
     job.set(
         new BsonDocument("finishedAt", until)
             .append("finishedThere", Reversal.startNow(destination))
@@ -210,7 +210,10 @@ final class Phases {
     series.remove();
   }
 
-  /** Removes what is in the way, takes note of what there is to copy, and gives the next phase. */
+  /**
+   * Removes the old job's state and the collections to overwrite, stores the plan, and returns the
+   * next phase.
+   */
   private CopyPhase prepare() throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
       lanes.shutOut(old);
@@ -229,7 +232,7 @@ final class Phases {
     if (!reverse) {
       for (Map.Entry<String, BsonDocument> each :
           JobStart.occupied(destination, settings.mapping(), specs).entrySet()) {
-        // Whoever stood still here drops nothing that was made since.
+        // A process that paused here fails now, and drops no collection of a later owner.
         job.renew();
         structure.drop(each.getKey(), each.getValue());
       }

@@ -26,7 +26,7 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Knows how far a run is. Thread-safe. */
+/** The progress of a run. Thread-safe. */
 final class ProgressMeter {
   private static final long WINDOW = TimeUnit.SECONDS.toNanos(10);
   private static final Duration CAUGHT_UP = Duration.ofSeconds(5);
@@ -53,7 +53,7 @@ final class ProgressMeter {
 
   private record Sample(long nanos, long documents, long bytes, long events, long lagMillis) {}
 
-  /** What a phase does one after the other, each with its weight. */
+  /** The successive steps of a phase, each with a weight. */
   private static final class Steps {
     private final double all;
     private final long begun;
@@ -99,7 +99,7 @@ final class ProgressMeter {
     start = time;
   }
 
-  /** Continues from what {@link #document} was in an earlier process. */
+  /** Continues from the {@link #document} of an earlier process. */
   synchronized void resumed(BsonDocument earlier) {
     BsonDocument seconds = earlier.getDocument("seconds", new BsonDocument());
     for (CopyPhase each : CopyPhase.values()) {
@@ -110,9 +110,9 @@ final class ProgressMeter {
   }
 
   /**
-   * Operations of the source are counted.
+   * Starts to report operations of the source.
    *
-   * @param time up to which all events are applied
+   * @param time the time up to which all events are applied
    */
   synchronized void counting(OperationsBehind counted, BsonTimestamp time) {
     operations = counted;
@@ -138,7 +138,7 @@ final class ProgressMeter {
     return phase;
   }
 
-  /** All that was wanted is done; what comes next is a phase that was not wanted. */
+  /** All phases of the settings are done; the next phase is not among them. */
   synchronized void ended(CopyPhase next) {
     if (next != CopyPhase.DONE) {
       note("next is the phase " + name(next));
@@ -146,7 +146,7 @@ final class ProgressMeter {
     phase(CopyPhase.DONE);
   }
 
-  /** The phase has steps; their weights together. */
+  /** Starts the steps of a phase, with the sum of their weights. */
   synchronized void steps(double weights) {
     steps = new Steps(weights, nanoTime.getAsLong());
   }
@@ -156,22 +156,22 @@ final class ProgressMeter {
     steps.next(doing, weight);
   }
 
-  /** How much of the step is done, from 0 to 1. It never goes back. */
+  /** Sets the part of the step that is done, from 0 to 1. It never decreases. */
   synchronized void share(double done) {
     steps.share = Math.max(steps.share, done);
   }
 
-  /** How long the source remembers changes. */
+  /** Sets how long the source's oplogs keep changes. */
   synchronized void window(@Nullable OplogWindow shortest) {
     window = shortest;
   }
 
   /**
-   * How far events are applied.
+   * Sets the progress of applied events.
    *
-   * @param time up to which all are
+   * @param time the time up to which all are applied
    * @param behind how far the destination is behind
-   * @param exactFrom as of {@link CopyProgress#consistentFrom}
+   * @param exactFrom see {@link CopyProgress#consistentFrom}
    */
   synchronized void applied(
       long number, BsonTimestamp time, Duration behind, @Nullable BsonTimestamp exactFrom) {
@@ -239,7 +239,7 @@ final class ProgressMeter {
     return seconds > 0 ? count / seconds : 0;
   }
 
-  /** Null if it is not known; never 0. */
+  /** The time until the end of the phase. Null if unknown; never 0. */
   private @Nullable Duration left(Sample now, Sample first, double documentsPerSecond) {
     double seconds;
     if (phase == CopyPhase.FULL) {
@@ -258,7 +258,7 @@ final class ProgressMeter {
         : null;
   }
 
-  /** Before the first event is applied, all since the start are missing. */
+  /** Before the first applied event, the lag counts from the start. */
   private Duration lag() {
     if (lag != null) {
       return lag;
@@ -274,7 +274,7 @@ final class ProgressMeter {
     return operations == null || applied == null ? null : operations.since(applied);
   }
 
-  /** What others read of it in the job's document. */
+  /** The progress for other processes, in the job's document. */
   synchronized BsonDocument document() {
     CopyProgress now = progress();
     Long behind = now.lagOperations();

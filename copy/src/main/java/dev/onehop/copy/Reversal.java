@@ -24,12 +24,12 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a copy back goes by.
+ * The finished job that a copy back reverses.
  *
- * @param name of the job
- * @param job which job was finished
- * @param start the cluster time of its destination from which on changes are others' than its own
- * @param finished the cluster time of its source up to which it has all
+ * @param name the name of the job
+ * @param job the incarnation of the finished job
+ * @param start the cluster time of its destination from which on changes are not its own
+ * @param finished the cluster time of its source up to which it has all changes
  */
 record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
   private static final long LOOK_MILLIS = 100;
@@ -37,9 +37,9 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   private static final int HISTORY_LOST = 286;
   private static final int STREAM_FATAL = 280;
 
-  /** A time of a cluster after everything that has happened on any of its shards. */
+  /** A time of a cluster after all operations so far on any shard. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
-    // Each shard is asked.
+    // The command goes to each shard.
     BsonDocument reply =
         cluster.runPersistently(
             "admin",
@@ -50,7 +50,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     return new BsonTimestamp((operation.compareTo(time) > 0 ? operation : time).getValue() + 1);
   }
 
-  /** The way back: of the job that goes on, or of the one that was finished. */
+  /** The mapping of the way back: from the job that resumes, or from the finished one. */
   static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
     if (settings.begin() != ClusterCopy.Begin.RESUME) {
@@ -58,7 +58,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
           .inverted();
     }
     BsonDocument known = jobs(destination, settings).read();
-    // If there is none, that is said later.
+    // A missing job is reported later.
     return known == null ? Mapping.ALL : JobFields.mapping(known.getDocument("mapping"));
   }
 
@@ -67,7 +67,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * Reads what was finished.
+   * Reads the finished job.
    *
    * @throws CopyException if it can't be reversed
    */
@@ -120,7 +120,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     return job;
   }
 
-  /** Whether every collection that is copied from an end comes back to itself. */
+  /** Checks that every collection copied from a cluster maps back to itself. */
   private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
     Mapping back = mapping.inverted();
     for (BsonDocument database :
@@ -143,7 +143,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     }
   }
 
-  /** Whether a shard's oplog goes back to the start. A change stream says so at once. */
+  /** Checks that a shard's oplog goes back to the start. A change stream reports that at once. */
   private static void requireHistory(
       ClusterEnd source, String shard, ReplicaSet servers, BsonTimestamp start)
       throws InterruptedException {
@@ -184,9 +184,9 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * How much was written to the destination after all was copied from it.
+   * The number of writes to the destination since the finished job read it last.
    *
-   * @return operations in all its databases; 0 also if it can't be told
+   * @return operations in all its databases; 0 also if it is unknown
    */
   long written(ClusterEnd destination) throws InterruptedException {
     try (OperationsBehind writes = new OperationsBehind(destination, finished, why -> {})) {

@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 
 /**
- * Reads, while a copy runs, how far the destination's index builds are and how long the source's
- * oplogs last. A server that can't be reached, or a missing right, leaves that unknown.
+ * Reads the progress of the destination's index builds and the window of the source's oplogs while
+ * a copy runs. They stay unknown if a server is unreachable or a right is missing.
  */
 final class RunWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunWatch.class);
@@ -81,7 +81,7 @@ final class RunWatch implements AutoCloseable {
     try {
       at.run();
     } catch (RuntimeException failure) {
-      log.debug("what servers do is not known now", failure);
+      log.debug("the progress at the servers is not known now", failure);
     }
   }
 
@@ -108,14 +108,16 @@ final class RunWatch implements AutoCloseable {
     return any ? least : 0;
   }
 
-  /** Warns when less than a quarter of the window is left, and again with each half of that. */
+  /**
+   * Warns when less than a quarter of the window is left, and again each time that it has halved.
+   */
   private void warn(@Nullable OplogWindow window) {
     CopyProgress now = meter.progress();
     Duration left = now.oplogLeft();
     if (window == null || left == null) {
       return;
     }
-    // At first the rate is not what it will be.
+    // The rate of the first seconds is not typical.
     boolean tooLong =
         now.phase() == CopyPhase.FULL
             && now.left() != null

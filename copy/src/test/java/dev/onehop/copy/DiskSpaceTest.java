@@ -87,7 +87,7 @@ class DiskSpaceTest {
     assertThat(shortage(false))
         .isEqualTo(
             new DiskSpace.Shortage(
-                "the destination does not tell how much disk space it has free", false));
+                "the destination does not report how much disk space is free", false));
   }
 
   /** Both together have room, the one has none for its half. */

@@ -256,7 +256,7 @@ class CopyBackIT {
         control.finish();
         running.ended.join();
         assertThat(running.copy.progress().notes())
-            .filteredOn(note -> note.contains("time series that was created meanwhile"))
+            .filteredOn(note -> note.contains("time series created during the copy"))
             .hasSize(2);
       }
     }

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *     write, or to null for none. Null if documents stay unchanged. It keeps the {@code _id} and
  *     the fields of the shard key, and has the same result for the same document. With it, updates
  *     are applied as whole documents
- * @param inverse whether it maps back. The other values are then those of the mapping in the other
+ * @param inverse whether it maps back. The other values then describe the mapping in the other
  *     direction
  */
 public record Mapping(

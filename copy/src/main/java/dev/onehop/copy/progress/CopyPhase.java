@@ -1,8 +1,8 @@
 package dev.onehop.copy.progress;
 
-/** What a copy is doing, in this order. */
+/** The phases of a copy, in their order. */
 public enum CopyPhase {
-  /** Connects and looks whether it may begin. */
+  /** Connects and checks whether the copy may begin. */
   START,
   /** Creates databases and collections, shards and splits them. */
   STRUCTURE,
@@ -10,10 +10,10 @@ public enum CopyPhase {
   FULL,
   /** Builds indexes. */
   INDEXES,
-  /** Applies what changed since the start. */
+  /** Applies the changes since the start. */
   INCREMENTAL,
   /** Applies the rest and builds the indexes that come last. */
   FINISH,
-  /** Has done what it was asked for. */
+  /** All phases of the settings are done. */
   DONE
 }

@@ -9,37 +9,39 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a copy is. Immutable and thread-safe.
+ * The progress of a copy. Immutable and thread-safe.
  *
  * @param job its name
- * @param phase what it is doing
+ * @param phase its phase
  * @param doing the step of the phase, such as the index that is built; null if it has none
- * @param paused whether it rests
- * @param collections how many collections are copied; 0 while it is not known
- * @param ranges into how many ranges their documents are split; 0 while it is not known
- * @param rangesDone how many of these are at the destination
- * @param documents how many documents are to be copied, an estimate of the servers
- * @param documentsDone how many were copied, by this process and those before it
- * @param bytesDone how many bytes of BSON these were
+ * @param paused whether it is paused
+ * @param collections the number of collections; 0 while unknown
+ * @param ranges the number of ranges of their documents; 0 while unknown
+ * @param rangesDone how many ranges are at the destination
+ * @param documents how many documents there are to copy, an estimate of the servers
+ * @param documentsDone how many documents were copied, by this process and earlier ones
+ * @param bytesDone how many bytes of BSON these had
  * @param documentsPerSecond over the last seconds; when it is done, over the full phase
  * @param bytesPerSecond the same in bytes
- * @param rangesReadAgain how many ranges were read again because a process had ended with them
+ * @param rangesReadAgain how many ranges were read again, because a process had ended during their
+ *     read
  * @param eventsApplied how many change events were applied
  * @param eventsPerSecond over the last seconds
  * @param lag how far the destination is behind the source: in the full phase since the copy's start
- *     time, of which no event is applied; then since the last time up to which all are
- * @param lagOperations how many inserts, updates and deletes of documents happened at the source,
- *     in all its databases, after what is applied, as of a second ago; null if that is not known,
- *     and if changes are not applied at all
- * @param lagAtFinish the lag when it began to finish; null before that
+ *     time, because no event is applied; later since the last time up to which all events are
+ *     applied
+ * @param lagOperations how many inserts, updates and deletes of documents the source has had in all
+ *     its databases since the last applied event, as of a second ago; null if unknown, or if
+ *     changes are not applied at all
+ * @param lagAtFinish the lag at the beginning of the phase {@code FINISH}; null before
  * @param oplogLeft how long the source's oplogs will still have the changes that are not applied,
- *     at the present rate of writes, negative if they are gone; null if that is not known
- * @param consistentFrom the cluster time of the source from which on the destination is as the
- *     source was at some later time; null before that
- * @param left an estimate, above 0, of the time until the phase ends, of the incremental phase
- *     until it has caught up; null if there is none
- * @param times how long each phase took until now, in all processes, rests included
- * @param notes what the person who started it should know, each said once
+ *     at the present rate of writes, negative if they are lost; null if unknown
+ * @param consistentFrom the cluster time of the source from which on the destination equals a state
+ *     of the source; null before events have passed it
+ * @param left an estimate, above 0, of the time until the end of the phase, or until the
+ *     incremental phase has caught up; null if there is none
+ * @param times how long each phase took so far, in all processes, with pauses
+ * @param notes notes for the person who started the copy, each one once
  */
 public record CopyProgress(
     String job,

@@ -1,4 +1,4 @@
-/** How far a copy is, and why it can't go on. */
+/** The progress of a copy, and the reasons why it can't continue. */
 @NullMarked
 package dev.onehop.copy.progress;
 

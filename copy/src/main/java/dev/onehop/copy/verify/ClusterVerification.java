@@ -96,7 +96,7 @@ public final class ClusterVerification {
     /**
      * Sets which collections of the source are compared: patterns {@code database} or {@code
      * database.collection}, where {@code *} matches any characters. The default is all collections,
-     * except system collections and those of {@code admin}, {@code config} and {@code local}.
+     * except system collections and the databases {@code admin}, {@code config} and {@code local}.
      */
     public Builder include(List<String> patterns) {
       this.included = List.copyOf(patterns);

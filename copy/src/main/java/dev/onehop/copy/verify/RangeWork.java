@@ -49,8 +49,8 @@ final class RangeWork {
         while (ofFrom != null || ofTo != null) {
           int order = compare(ofFrom, ofTo);
           Group first = Objects.requireNonNull(order <= 0 ? ofFrom : ofTo);
-          // After a failure the read starts at or before the last compared key: skip what was
-          // compared.
+          // After a failure the read starts at or before the last compared key: skip the compared
+          // ones.
           if (last == null || SortableKey.compare(first.order(), last.order()) > 0) {
             limits.pass(1, 0);
             compare(order <= 0 ? ofFrom : null, order >= 0 ? ofTo : null, first, looks);

@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * equal if the destination has the documents that the source has, or has had since the first look.
  * A key differs if neither side changed for that time. It also differs if the destination did not
  * change for twice that time, while the source was read often enough. In that case the source had
- * the destination's documents in the first half of the time at the latest, and a look would have
- * seen them.
+ * the destination's documents in the first half of the time, and a look would have seen them.
  *
  * <p>Thread-safe.
  */

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event that concerns more than one document, at which all channels of a group meet: the owner
+ * An event that concerns more than one document, at which all channels of a group meet. The owner
  * of channel 0 writes it when all other channels have stored that they have finished everything
  * before it. Immutable.
  *

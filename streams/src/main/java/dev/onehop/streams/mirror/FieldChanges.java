@@ -104,7 +104,7 @@ public record FieldChanges(
   }
 
   /**
-   * These changes and those of the next event as one.
+   * These changes and the changes of the next event as one.
    *
    * @return null if one {@code $set} can't express them
    */

@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 /**
  * Applies events that create, drop and rename collections.
  *
- * <p>When a database of the source moves to another primary shard, its unsharded collections are
+ * <p>A database of the source may move to another primary shard. Its unsharded collections are
  * created there under another UUID, and then dropped at the old one. The destination does not apply
  * such a drop. It is recognised by the create before it, of the same name, while the collection
  * existed. An application's create comes after the drop, from the same shard. So the destination

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * later event of the batch overwrites are left out.
  *
  * <p>A change of the shard key at the source causes events of two documents with the same {@code
- * _id}: a delete of one and an insert of the other, in any order. The whole {@code documentKey}
- * distinguishes the two. A replacement may change the types of its values, as {@code 1.0} for
- * {@code 1}: it is still the same document. Not thread-safe.
+ * _id}. They are a delete of one and an insert of the other, in any order. The whole {@code
+ * documentKey} distinguishes the two. A replacement may change the types of its values, as {@code
+ * 1.0} for {@code 1}: it is still the same document. Not thread-safe.
  */
 final class DocumentEvents {
   private final Target target;

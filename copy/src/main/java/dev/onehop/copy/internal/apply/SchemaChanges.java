@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
  * Each event may be applied again, because an owner may end before it has stored its position. Each
  * comes once from every shard of the source that has the collection.
  *
- * <p>Indexes that are unique or make documents expire are built at the end of the copy: lanes do
+ * <p>Indexes that are unique or make documents expire are built at the end of the copy. Lanes do
  * not keep the order between documents, and only the source decides when a document expires.
  *
  * <p>Thread-safe.

@@ -25,8 +25,8 @@ import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 
 /**
- * How long a copy will take, told before it begins: from how much each shard has, and how fast it
- * lets itself be read for a moment.
+ * Estimates before the start how long a copy will take, from the size of each shard and the speed
+ * of a short read.
  */
 public final class Forecast {
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -35,13 +35,13 @@ public final class Forecast {
   private final ClusterEnd source;
   private final KeySamples samples;
 
-  /** Of this source. */
+  /** Creates a forecast for a source. */
   public Forecast(ClusterEnd source) {
     this.source = source;
     this.samples = new KeySamples(source);
   }
 
-  /** What a shard has, and its largest collection. */
+  /** The size of a shard, and its largest collection. */
   private static final class Load {
     private Size size = Size.NONE;
     private String largest = "";
@@ -57,11 +57,11 @@ public final class Forecast {
   }
 
   /**
-   * Compares the time with that for which the source remembers changes.
+   * Compares the time to the window of the source's oplogs.
    *
    * @param documentsPerSecond the limit, may be infinite
    * @param bytesPerSecond the limit, may be infinite
-   * @throws CopyException if it forgets what the copy will need
+   * @throws CopyException if the oplogs will lose changes that the copy needs
    */
   public void check(List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
       throws InterruptedException {
@@ -119,7 +119,7 @@ public final class Forecast {
     return Duration.ofMillis((long) (seconds * 1_000));
   }
 
-  /** Bytes per second of one reader. Nothing is done with what it reads. */
+  /** Bytes per second of one reader, whose documents are not used. */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
     BsonString collection = new BsonString(namespace.substring(database.length() + 1));
@@ -158,7 +158,7 @@ public final class Forecast {
                       .append("collection", collection)
                       .append("batchSize", new BsonInt32(BATCH))));
     }
-    // What is empty is as fast as can be.
+    // An empty collection takes almost no time.
     return Math.max(1, bytes) * 1e9 / Math.max(1, System.nanoTime() - begun);
   }
 }

@@ -33,7 +33,7 @@ import org.bson.conversions.Bson;
  * The plan of a job, stored at the destination: its collections as they were at the start, and
  * their ranges with the progress. A range marked as done is complete at the destination, no matter
  * which process marked it. A process that paused while another one took the job over can't change
- * the plan of that one: each plan, and each division into ranges, has its own id, and the first one
+ * the new owner's plan. Each plan, and each division into ranges, has its own id, and the first one
  * counts.
  *
  * <p>Thread-safe.

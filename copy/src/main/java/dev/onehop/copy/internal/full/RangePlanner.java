@@ -22,8 +22,8 @@ import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits collections into ranges of about the same size, none over the parts of two shards as they
- * are now. Whether a range is still where it was planned to be is for its reader to find out.
+ * Splits collections into ranges of about the same size. A range has one owner at the time of the
+ * plan; its reader checks whether it still has.
  */
 public final class RangePlanner {
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
@@ -32,7 +32,9 @@ public final class RangePlanner {
   private static final int MOST_SAMPLES = 20_000;
   private static final int CHUNKS_PER_SHARD = 8;
 
-  /** So that shards differ by 2 % or so: the standard error is the root of 2/n, of three shards. */
+  /**
+   * So that shards differ by about 2 %: the standard error is the root of 2/n, with three shards.
+   */
   private static final int SAMPLES_OF_LAYOUT = 10_000;
 
   private static final long SAMPLED_BYTES = 64L << 20;
@@ -43,9 +45,9 @@ public final class RangePlanner {
   private final @Nullable ReadOrder order;
 
   /**
-   * @param rangeBytes about how many bytes a range is to have
-   * @param order of the collections that have the index; null for that of their shard key, or of
-   *     {@code _id}
+   * @param rangeBytes about how many bytes a range should have
+   * @param order the order of the collections that have its index; null for the order of their
+   *     shard key or of {@code _id}
    */
   public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
     this.source = source;
@@ -58,7 +60,7 @@ public final class RangePlanner {
    * Keys that split a collection evenly.
    *
    * @param key of the collection at the destination
-   * @param shards over how many shards of the destination it is to be spread
+   * @param shards the number of shards of the destination that it is spread over
    */
   public List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
       throws InterruptedException {
@@ -69,7 +71,7 @@ public final class RangePlanner {
     if (all.documents() == 0) {
       return List.of();
     }
-    // A server may have to sort what it samples, in memory.
+    // A server may have to sort its sample in memory.
     long fitting = SAMPLED_BYTES / Math.max(1, all.bytes() / all.documents());
     long wanted = Math.max(Math.min(SAMPLES_OF_LAYOUT, fitting), (long) points * SAMPLES_PER_RANGE);
     return points(spec.stored(), pattern, sizes, points, wanted);
@@ -80,7 +82,7 @@ public final class RangePlanner {
       throws InterruptedException {
     long documents = sizes.values().stream().mapToLong(Size::documents).sum();
     long all = Math.min(MOST_SAMPLES, wanted);
-    // As many of each shard as it has documents.
+    // Each shard gives a share of the sample by its number of documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       int share = (int) (all * shard.getValue().documents() / Math.max(1, documents)) + 1;
@@ -109,7 +111,7 @@ public final class RangePlanner {
     return source.isSharded() ? source.one(() -> source.servers().table(namespace, null)) : null;
   }
 
-  /** Ranges and by what they are. */
+  /** Ranges and their collection with its key. */
   public record Planned(CopiedCollection collection, List<KeyRange> ranges) {}
 
   /** Plans a collection. */
@@ -145,7 +147,7 @@ public final class RangePlanner {
         ofShards(collection, table, sizes));
   }
 
-  /** An index by which a shard key can be looked up. */
+  /** An index that supports a shard key. */
   private BsonDocument index(String namespace, BsonDocument key) throws InterruptedException {
     for (BsonDocument index :
         source.all(
@@ -199,7 +201,10 @@ public final class RangePlanner {
     return ranges;
   }
 
-  /** Each of them may have documents on all shards; they are dealt to these in turn. */
+  /**
+   * Ranges in the order of an index. Each may have documents on all shards, and each shard receives
+   * one in turn.
+   */
   private List<KeyRange> inOrder(
       CopiedCollection collection, BsonDocument key, Map<String, Size> sizes)
       throws InterruptedException {

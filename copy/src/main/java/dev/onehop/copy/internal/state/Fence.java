@@ -33,8 +33,8 @@ import reactor.util.retry.Retry;
  * <p>A <em>lane</em> sends retryable writes under a session id that is the lane's in every process.
  * Their transaction numbers begin with the owner's term. A new owner first writes a document on
  * every shard in each lane. From then on each shard refuses the writes of older owners in these
- * lanes, however late they arrive: a server refuses a number below the highest one of a session
- * ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
+ * lanes, however late they arrive. The reason is that a server refuses a number below the highest
+ * one of a session ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
  * src/mongo/db/transaction_participant.cpp}). That number is in {@code config.transactions}, so
  * that it survives an election.
  *
@@ -103,7 +103,7 @@ public final class Fence {
    * Shuts older owners out of a lane.
    *
    * @param number of the lane, from 0
-   * @param term of the owner, below 2^22; greater than those of all owners before
+   * @param term of the owner, below 2^22; greater than the terms of all earlier owners
    * @return the lane; a {@link dev.onehop.copy.progress.CopyException} if there is a later owner
    */
   public Mono<Lane> raise(int number, long term) {

@@ -1,4 +1,7 @@
-/** What a copy keeps at its destination, so that it goes on after its end. */
+/**
+ * The state that a copy stores at its destination, so that it can resume after its process has
+ * ended.
+ */
 @NullMarked
 package dev.onehop.copy.internal.state;
 

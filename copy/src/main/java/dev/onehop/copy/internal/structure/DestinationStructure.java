@@ -51,7 +51,7 @@ public final class DestinationStructure {
    * Drops a collection or view, if it is still the one that was listed. Servers that accept no UUID
    * drop any collection of this name.
    *
-   * @param info its entry in the list of collections
+   * @param info its {@code info} in the list of collections
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
     BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));

@@ -27,40 +27,40 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * How much is in the collections of the source and where keys lie, as its shards estimate it. What
- * they say is a base for ranges and never for what is in these. Thread-safe.
+ * The sizes of the source's collections and samples of their keys, as its shards estimate them.
+ * They only decide the bounds of ranges, never which documents are copied. Thread-safe.
  */
 public final class KeySamples {
-  // There is no mongos to merge what several shards have taken (115). A random cursor returned
-  // documents that were taken already, a hundred times in a row (28799): pages of a new collection
+  // There is no mongos to merge the samples of several shards (115). A random cursor returned the
+  // same documents again, a hundred times in a row (28799): pages of a new collection
   // may hold few, and its count may be wrong.
   private static final Set<Integer> NO_SAMPLE = Set.of(115, 28_799);
 
   private final ClusterEnd source;
 
-  /** Asks a source. */
+  /** Creates samples of a source. */
   public KeySamples(ClusterEnd source) {
     this.source = source;
   }
 
   /**
-   * What a shard has of a collection, orphans included.
+   * The size of a collection on a shard, with orphans.
    *
-   * @param documents how many
-   * @param bytes of BSON
-   * @param stored bytes on its disk, with indexes
+   * @param documents the number of documents
+   * @param bytes their bytes of BSON
+   * @param stored bytes on the shard's disk, with indexes
    */
   public record Size(long documents, long bytes, long stored) {
     /** Nothing. */
     public static final Size NONE = new Size(0, 0, 0);
 
-    /** Both together. */
+    /** The sum of both. */
     public Size plus(Size other) {
       return new Size(documents + other.documents, bytes + other.bytes, stored + other.stored);
     }
   }
 
-  /** What each shard that owns a part of a collection has of it. */
+  /** The size of a collection on each shard that owns a part of it. */
   public Map<String, Size> sizes(String namespace) throws InterruptedException {
     Map<String, Size> sizes = new TreeMap<>();
     for (String shard : owners(namespace)) {
@@ -113,18 +113,18 @@ public final class KeySamples {
   }
 
   /**
-   * Some keys of a shard's documents, orphans included, in the order of the index.
+   * Some keys of a shard's documents, with orphans, in the order of the index.
    *
    * @param pattern of the key
-   * @param size how many documents are looked at
-   * @param of how many the shard has
+   * @param size the number of sampled documents
+   * @param of the size on the shard
    */
   public List<BsonDocument> keys(
       String namespace, String shard, ShardKeyPattern pattern, int size, Size of)
       throws InterruptedException {
     List<BsonDocument> stages = new ArrayList<>();
     if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
-      // By the server, for it may be the order of a collation.
+      // The server sorts, because the index may have a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
     stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
@@ -160,7 +160,7 @@ public final class KeySamples {
         keys.add(pattern.keyOf(document));
         bounds.add(pattern.keyDocumentOf(document));
       } catch (ShardKeyException noKey) {
-        // An unsharded collection may have arrays where another one has its key.
+        // An unsharded collection may have arrays in the fields of the key.
       }
     }
     List<Integer> order = new ArrayList<>();
@@ -192,11 +192,11 @@ public final class KeySamples {
     return namespace.substring(0, namespace.indexOf('.'));
   }
 
-  /** Reads documents by way of a pipeline. */
+  /** Reads documents with a pipeline. */
   @FunctionalInterface
   public interface Read<T> {
     /**
-     * Reads them.
+     * Reads the documents.
      *
      * @param first the first stage of the pipeline
      */
@@ -204,10 +204,10 @@ public final class KeySamples {
   }
 
   /**
-   * Reads some documents. Where the servers can't take them at random, they read all for this.
+   * Reads some documents. If the servers can't take them at random, they read all documents.
    *
-   * @param count how many, about
-   * @param of how many there are, about
+   * @param count about how many to read
+   * @param of about how many there are
    */
   public static <T> T take(int count, long of, Read<T> read) throws InterruptedException {
     try {
@@ -229,7 +229,7 @@ public final class KeySamples {
     return failure instanceof MongoException refused ? refused.getCode() : 0;
   }
 
-  /** Evenly spaced ones of sorted keys, at most so many, without the first. */
+  /** At most this number of sorted keys at even distances, without the first key. */
   public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
     List<BsonDocument> chosen = new ArrayList<>();
     int last = 0;

@@ -102,7 +102,7 @@ final class ShardLayout {
     }
   }
 
-  /** The shards that may own a chunk: those of its zone, or all. */
+  /** The shards that may own a chunk: the shards of its zone, or all. */
   private static List<String> allowed(
       ShardKeyPattern pattern,
       Chunk chunk,
