@@ -133,8 +133,12 @@ final class CopyServer implements AutoCloseable {
       throws IOException {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().set("Content-Type", type);
-    exchange.sendResponseHeaders(code, bytes.length);
-    exchange.getResponseBody().write(bytes);
+    // The server warns of a length in the reply of a HEAD.
+    boolean head = exchange.getRequestMethod().equals("HEAD");
+    exchange.sendResponseHeaders(code, head ? -1 : bytes.length);
+    if (!head) {
+      exchange.getResponseBody().write(bytes);
+    }
   }
 
   @Override

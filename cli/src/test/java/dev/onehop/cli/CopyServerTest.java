@@ -97,7 +97,13 @@ class CopyServerTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"POST, /status, 405", "DELETE, /pause, 405", "GET, /, 404", "POST, /drop, 404"})
+  @CsvSource({
+    "POST, /status, 405",
+    "HEAD, /status, 405",
+    "DELETE, /pause, 405",
+    "GET, /, 404",
+    "POST, /drop, 404"
+  })
   void whatIsNotServedIsRefused(String method, String path, int code) throws Exception {
     assertThat(send(method, path).statusCode()).isEqualTo(code);
   }

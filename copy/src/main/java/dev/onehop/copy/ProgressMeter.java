@@ -29,6 +29,10 @@ import org.jspecify.annotations.Nullable;
 /** The progress of a run. Thread-safe. */
 final class ProgressMeter {
   private static final long WINDOW = TimeUnit.SECONDS.toNanos(10);
+
+  /** What is done of a phase before its end is estimated. */
+  private static final double LEAST_PART = 0.01;
+
   private static final Duration CAUGHT_UP = Duration.ofSeconds(5);
 
   private final String job;
@@ -246,6 +250,9 @@ final class ProgressMeter {
       seconds = (counts.documents() - now.documents()) / documentsPerSecond;
     } else if (steps.all > 0) {
       double part = steps.part();
+      if (part < LEAST_PART) {
+        return null;
+      }
       seconds = (now.nanos() - steps.begun) / 1e9 * (1 - part) / part;
     } else if (now.lagMillis() > CAUGHT_UP.toMillis()) {
       double fallen = first.lagMillis() - now.lagMillis();

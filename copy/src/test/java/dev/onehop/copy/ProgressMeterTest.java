@@ -113,6 +113,18 @@ class ProgressMeterTest {
   }
 
   @Test
+  void thereIsNoEstimateFromTheFirstOfManyKeysOfAnIndex() {
+    meter.phase(CopyPhase.INDEXES);
+    meter.steps(1);
+    meter.step("one", 1);
+    meter.share(0.0002);
+    pass(1);
+    assertThat(meter.progress().left()).isNull();
+    meter.share(0.5);
+    assertThat(meter.progress().left()).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
   void whileItRestsNothingEnds() {
     meter.phase(CopyPhase.INDEXES);
     meter.steps(2);

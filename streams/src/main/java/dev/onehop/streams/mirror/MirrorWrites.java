@@ -69,6 +69,9 @@ public final class MirrorWrites
    * Writes that find documents by the event's {@code documentKey}, for a collection that is sharded
    * by the same key. Use it with {@code FencedSink}: if an insert runs again after the shard key of
    * its document has changed, there are two documents until the change runs again, too.
+   *
+   * <p>A document that gets another shard of the source may stay on one shard of the copy. Its
+   * insertion may come before its deletion; then the write fails with a duplicate key.
    */
   public static MirrorWrites byDocumentKey() {
     return new MirrorWrites(true);
