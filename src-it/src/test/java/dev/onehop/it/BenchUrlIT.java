@@ -46,7 +46,7 @@ class BenchUrlIT {
       }
       assertThat(results.path("run").path("placement").isNull()).isTrue();
       assertThat(results.path("run").path("missing").toString())
-          .contains("which router an operation came from", "each shard's share");
+          .contains("the mongos of each operation", "each shard's share");
       assertThat(results.path("topology").path("rttMillis").path("measured").has("here-127.30.0.1"))
           .isTrue();
       assertThat(first.out())

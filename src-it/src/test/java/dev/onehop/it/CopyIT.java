@@ -777,7 +777,7 @@ class CopyIT {
       assertThat(goesOn.exitCode()).isEqualTo(1);
       assertThat(goesOn.err())
           .isEqualToNormalizingNewlines(
-              "onehop: no process runs the job %s: it goes on after 'copy --resume'\n"
+              "onehop: no process runs the job %s: it continues after 'copy --resume'\n"
                   .formatted(job));
     }
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "runs"))

@@ -107,7 +107,7 @@ class GeoShardedClusterIT {
   void anImageThatIsNotThereIsNamed() {
     assertThatThrownBy(() -> new GeoShardedCluster(NOWHERE).start())
         .isInstanceOf(TestbedException.class)
-        .hasMessageStartingWith("there is no image " + NOWHERE + " here")
+        .hasMessageStartingWith("image " + NOWHERE + " is not on this machine")
         .hasMessageNotContaining("\n");
   }
 

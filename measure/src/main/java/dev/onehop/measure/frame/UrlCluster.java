@@ -59,7 +59,7 @@ final class UrlCluster implements BenchCluster {
     this.cluster = cluster;
     this.overwrite = overwrite;
     this.own = own(url);
-    missing.add("the router of each operation, which only the shards' profilers record");
+    missing.add("the mongos of each operation, which only the shards' profilers record");
     ServerInfo info = cluster.server();
     server =
         new ServerFacts(
