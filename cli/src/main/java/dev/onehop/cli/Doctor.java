@@ -385,8 +385,9 @@ final class Doctor {
     String advice =
         hidden
             ? ""
-            : "Operations of the other shards go to the nearest mongos. Run a mongos on the host"
-                + " of each shard's primary, or name the near ones with onehop.shardRouters.";
+            : "Operations on shards without a near mongos go to the nearest one. Run a mongos on"
+                + " the host of each shard's primary, or name the near ones with"
+                + " onehop.shardRouters.";
     add(found == shards.size() ? Level.OK : notAll, "affinity", text, advice, lines);
     return found > 0;
   }

@@ -131,7 +131,8 @@ public final class NewMember {
     String its = buildInfo().getString("version");
     if (!Preflight.feature(its).equals(Preflight.feature(version))) {
       throw Failure.usage(
-          "%s has version %s, and the set %s".formatted(target.host(), its, version));
+          "%s has version %s, but the replica set has version %s: major and minor version must be equal"
+              .formatted(target.host(), its, version));
     }
   }
 

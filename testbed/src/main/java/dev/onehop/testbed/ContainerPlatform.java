@@ -115,7 +115,7 @@ final class ContainerPlatform implements Platform {
         return;
       }
     } catch (SocketException e) {
-      // The gateway counts as missing.
+      // If the interfaces can't be read, the gateway counts as an address of another machine.
     }
     throw new TestbedException(
         "Docker's networks are not on this machine: the engine runs in a virtual machine, or this JVM in a container; run the tests on Linux, on the engine's machine");

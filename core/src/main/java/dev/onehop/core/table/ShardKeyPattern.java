@@ -122,7 +122,8 @@ public final class ShardKeyPattern {
    * The document's key.
    *
    * @throws ShardKeyException if there is an array at or above a field of the key
-   * @throws MalformedBsonException if a raw document is malformed before a field of the key
+   * @throws MalformedBsonException if the bytes of a raw document are not valid BSON up to and
+   *     including a field of the key
    */
   public byte[] keyOf(BsonDocument document) {
     if (document instanceof RawBsonDocument raw) {

@@ -20,7 +20,10 @@ final class Collations {
     return locale != null && locale.isString() && locale.asString().getValue().equals(SIMPLE);
   }
 
-  /** Whether a collation can change equality with the value: it is a string or may contain one. */
+  /**
+   * Whether a collation can change which values equal this value. It can if the value is a string
+   * or may contain one.
+   */
   static boolean concerns(BsonValue value) {
     return switch (value.getBsonType()) {
       case STRING, SYMBOL, DOCUMENT, ARRAY, JAVASCRIPT_WITH_SCOPE, JAVASCRIPT -> true;

@@ -56,7 +56,7 @@ final class StubServers {
     private final RoutedSettings routed;
 
     /**
-     * @param metered whether it has meters
+     * @param metered whether the router records meters
      */
     Router(EventLoopGroup group, boolean metered) {
       MeterRegistry meters = metered ? new SimpleMeterRegistry() : new CompositeMeterRegistry();

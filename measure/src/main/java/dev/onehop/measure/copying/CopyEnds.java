@@ -136,7 +136,8 @@ final class CopyEnds implements AutoCloseable {
             primaries,
             addresses);
     try {
-      // The slower tool must still find all changes in the oplogs.
+      // Makes the oplogs large enough that they still have all changes when the slower tool reads
+      // them.
       end.shards()
           .values()
           .forEach(

@@ -150,7 +150,7 @@ public final class RowCollection implements AutoCloseable {
   /**
    * The present distribution of the rows.
    *
-   * @throws Failure if that can't be read
+   * @throws Failure if the collection is not sharded, or the metadata can't be read
    */
   Placement placement() {
     String namespace = url.database() + "." + name;

@@ -102,7 +102,7 @@ final class ServerWatch implements BenchCluster.Watch {
         routers.close();
       }
     } catch (TestbedException e) {
-      // The servers have ended, and the sampling with them.
+      // The servers have ended, so the sampling has ended, too. The failure is ignored.
     }
   }
 }

@@ -220,7 +220,7 @@ final class UrlCluster implements BenchCluster {
 
   @Override
   public void warmUp(String collection) {
-    // The cluster's routers have been running for a while.
+    // The cluster's mongoses have been running for a while, so they need no warm-up.
   }
 
   @Override

@@ -107,7 +107,7 @@ record Comparison(
     if (routed.evidence().besideOwner() != null) {
       sheet.figure(
           Format.percent(routed.evidence().besideOwner()) + " %",
-          "went over a router near the owning shard",
+          "of operations went to a mongos near the owning shard",
           Format.percent(official.evidence().besideOwner()) + " % by " + official.client().mode());
     }
   }

@@ -290,7 +290,9 @@ class ReportTest {
                 + " best of the official clients, legacy, 100 connections: 225 against 1,442"
                 + " operations a second. With 5 connections these did 113 at most.</p>")
         .contains("<b>0.16×</b> the throughput of the best official client")
-        .contains("<b>15 %</b> of what a closed loop can do", "<b>100 %</b> went over a router");
+        .contains(
+            "<b>15 %</b> of what a closed loop can do",
+            "<b>100 %</b> of operations went to a mongos near the owning shard");
   }
 
   @Test

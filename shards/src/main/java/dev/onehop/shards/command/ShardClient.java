@@ -140,8 +140,8 @@ public final class ShardClient {
   }
 
   /**
-   * The newest table that is available soon, for a decision that no shard would refuse if it were
-   * wrong.
+   * Refreshes the table, or returns the given one if that fails or takes more than a second. For
+   * decisions after which no shard gets the command, so that no shard can detect a stale table.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);

@@ -39,8 +39,9 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
     }
 
     /**
-     * Called with the command, before the outcome.
+     * Called when the target of a command is chosen, before the outcome.
      *
+     * @param isMeasured whether the command counts in the meters
      * @return the trace for the command's server
      */
     CommandTrace targeting(String command, String namespace, boolean isMeasured);

@@ -104,7 +104,8 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     if (!(eventLoop() instanceof CallerRunsEventLoop loop)) {
       return super.writeAndFlush(message);
     }
-    // Listeners run on the thread that completes the promise, and not on the carrier.
+    // With this executor, listeners run on the thread that completes the promise, not on the
+    // carrier event loop.
     ChannelPromise promise = new DefaultChannelPromise(this, ImmediateEventExecutor.INSTANCE);
     loop.run(() -> pipeline().writeAndFlush(message, promise));
     return promise;

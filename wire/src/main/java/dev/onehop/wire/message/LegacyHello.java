@@ -44,7 +44,7 @@ public final class LegacyHello {
         .writeIntLE(id)
         .writeIntLE(request.getIntLE(request.readerIndex() + 4))
         .writeIntLE(OP_REPLY);
-    // Flags, cursor id, starting from, number returned.
+    // The four fields are: flags, cursor id, starting from, number returned.
     out.writeIntLE(8).writeLongLE(0).writeIntLE(0).writeIntLE(1);
     RawDocuments.write(new RawBsonDocument(hello, new BsonDocumentCodec()), out);
     out.setIntLE(start, out.writerIndex() - start);

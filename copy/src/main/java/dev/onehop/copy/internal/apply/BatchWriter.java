@@ -60,7 +60,10 @@ final class BatchWriter {
     this.destination = destination;
   }
 
-  /** Some documents to update do not exist, or do not match. */
+  /**
+   * Thrown if the server refused a statement, or if documents to update are missing or do not match
+   * the statement's filter.
+   */
   static final class UnmatchedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -138,7 +138,10 @@ public final class ClusterEnd implements AutoCloseable {
     return hello;
   }
 
-  /** Null if the shards are unreachable from here or refuse the user. */
+  /**
+   * Returns a router, or null if direct mode can't be used: the shards are unreachable from here,
+   * they refuse the user, or the URI excludes direct mode.
+   */
   private static @Nullable OneHop router(String role, RoutingMode mode, OneHop.Builder builder) {
     String missing;
     try {

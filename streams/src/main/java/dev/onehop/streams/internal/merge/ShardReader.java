@@ -202,7 +202,8 @@ final class ShardReader {
           items.size() - 1,
           new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
     } else {
-      // After the position and all events so far, even if the server's token is less.
+      // The token of the end must come after the position and after all events so far, even if the
+      // server's token is smaller.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());
       String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
       items.add(

@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Identifies the process that opened a connection, and its host. On the loopback interface every
- * process may use every address, so the address is no proof. Proof is the process that owns the
- * other end: the socket's inode from {@code /proc/net/tcp}, its owner from {@code /proc/<pid>/fd}.
- * This works for any binary.
+ * process may use every address, so the address does not identify the process. This class finds the
+ * socket's inode in {@code /proc/net/tcp}, and the process that owns it in {@code /proc/<pid>/fd}.
  *
  * <p>One thread answers all waiting requests together, so that a burst of connections causes only
  * one read of the tables. Thread-safe.
