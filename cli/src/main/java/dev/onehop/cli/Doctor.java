@@ -386,8 +386,7 @@ final class Doctor {
         hidden
             ? ""
             : "Operations on shards without a near mongos go to the nearest one. Run a mongos on"
-                + " the host of each shard's primary, or name the near ones with"
-                + " onehop.shardRouters.";
+                + " each primary's host, or name the near mongoses by onehop.shardRouters.";
     add(found == shards.size() ? Level.OK : notAll, "affinity", text, advice, lines);
     return found > 0;
   }
