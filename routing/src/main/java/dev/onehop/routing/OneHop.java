@@ -399,7 +399,7 @@ public final class OneHop implements AutoCloseable {
      */
     public Builder shardRouters(String shard, String... addresses) {
       if (addresses.length == 0) {
-        throw new IllegalArgumentException("no mongos for shard " + shard);
+        throw new IllegalArgumentException("name a mongos or more for shard " + shard);
       }
       routers.put(
           Objects.requireNonNull(shard, "shard"),
@@ -561,7 +561,8 @@ public final class OneHop implements AutoCloseable {
           of = OneHop::clientSettings;
         }
         default ->
-            throw new IllegalArgumentException("not a client of a driver: " + type.getName());
+            throw new IllegalArgumentException(
+                "pass the class MongoClient of a driver, not " + type.getName());
       }
       OneHop router = build();
       try {
@@ -585,7 +586,7 @@ public final class OneHop implements AutoCloseable {
       if (mode == RoutingMode.DIRECT
           && given.getClusterSettings().getRequiredReplicaSetName() != null) {
         throw new IllegalArgumentException(
-            key + " needs a URI of mongoses, and replicaSet names config servers");
+            key + " needs the driver's own URI: name mongoses, not config servers by replicaSet");
       }
       log.info("nothing is routed, and clients are the driver's own: {}", key);
       return new OneHop(given, null, key);
@@ -595,13 +596,15 @@ public final class OneHop implements AutoCloseable {
     private @Nullable String passedThrough(MongoClientSettings given) {
       ClusterSettings cluster = given.getClusterSettings();
       if (directConnection) {
-        return "directConnection=true asks for one server only";
+        return "directConnection=true makes the driver use one server only";
       }
       if (cluster.getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         return "loadBalanced=true hides the mongoses behind a load balancer";
       }
       if (cluster.getRequiredReplicaSetName() != null) {
-        return "replicaSet=" + cluster.getRequiredReplicaSetName() + " asks for a replica set";
+        return "replicaSet="
+            + cluster.getRequiredReplicaSetName()
+            + " names a replica set, not mongoses";
       }
       return namesUnixSockets(given)
           ? "only the driver itself connects to Unix domain sockets"
@@ -614,7 +617,7 @@ public final class OneHop implements AutoCloseable {
       refuseWhatDirectModeCannot(given);
       if (directConnection) {
         throw new IllegalArgumentException(
-            "direct mode goes to every shard, directConnection=true to one server only");
+            "direct mode connects to every shard: remove directConnection=true from the URI");
       }
       return DirectMode.create(
           reach(given),
@@ -649,7 +652,7 @@ public final class OneHop implements AutoCloseable {
       if (transport instanceof NettyTransportSettings netty && netty.getSslContext() != null) {
         throw new IllegalArgumentException(
             modeName()
-                + " mode brings a transport of its own, and would lose the SslContext of this one:"
+                + " mode replaces the transport, and its SslContext would have no effect:"
                 + " set an SSLContext by applyToSslSettings");
       }
       if (transport != null) {
@@ -683,11 +686,11 @@ public final class OneHop implements AutoCloseable {
 
     private static void refuseWhatDirectModeCannot(MongoClientSettings given) {
       if (namesUnixSockets(given)) {
-        throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
+        throw new IllegalArgumentException("direct mode needs host names, not Unix domain sockets");
       }
       if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
-            "direct mode needs the cluster's own servers, not a load balancer before them");
+            "direct mode can't use a load balancer: remove loadBalanced=true, and name mongoses");
       }
     }
 
@@ -716,11 +719,11 @@ public final class OneHop implements AutoCloseable {
       replaceTransport(given);
       if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
-            "loadBalanced=true cannot be pipelined: behind a load balancer each connection may"
-                + " lead to another mongos, and cursors and transactions stay on theirs");
+            "loadBalanced=true cannot be pipelined, because each connection of a load balancer may"
+                + " lead to another mongos: turn pipelining off");
       }
       if (namesUnixSockets(given)) {
-        throw new IllegalArgumentException("Unix domain sockets cannot be pipelined");
+        throw new IllegalArgumentException("pipelining needs host names, not Unix domain sockets");
       }
       return TargetedMode.unrouted(
           reach(given),
