@@ -153,7 +153,7 @@ final class PointsCommand extends MeasuringCommand {
     if (bound.operations < most) {
       // YCSB would run fewer threads than the point reports.
       throw Failure.usage(
-          "--operations %d: fewer than threads (%d)".formatted(bound.operations, most));
+          "--operations %d: there are more threads (%d)".formatted(bound.operations, most));
     }
     return bound.operations;
   }
@@ -209,7 +209,7 @@ final class PointsCommand extends MeasuringCommand {
     if (bound.operations != null
         && bound.operations < (long) clients * Collections.max(chosenThreads())) {
       throw Failure.usage(
-          "--operations " + bound.operations + ": fewer than threads of all clients");
+          "--operations " + bound.operations + ": there are more threads of all clients");
     }
     workload.requireSharable();
     Integer index = client == null && where.url != null ? podIndex(podIndex) : client;

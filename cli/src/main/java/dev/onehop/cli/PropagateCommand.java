@@ -310,7 +310,7 @@ final class PropagateCommand extends Subcommand {
     List<Integer> writes = BATCH.values(batches, List.of(Math.min(usualBatch(), fewest)));
     if (Collections.max(writes) > fewest) {
       throw Failure.usage(
-          "--batch %d: a test has %s"
+          "--batch %d: a test has only %s"
               .formatted(Collections.max(writes), Format.counted(fewest, "object")));
     }
     return new PropagatePlan(

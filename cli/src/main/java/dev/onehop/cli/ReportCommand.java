@@ -36,7 +36,7 @@ final class ReportCommand extends Subcommand {
   @Override
   public Integer call() {
     if (!Files.isDirectory(folder)) {
-      throw Failure.usage("no folder " + folder);
+      throw Failure.usage("there is no folder " + folder);
     }
     RunResults results = ResultsFile.readAny(folder);
     PrintWriter out = spec.commandLine().getOut();

@@ -58,7 +58,7 @@ final class ResultsFolder {
     }
     try (Stream<Path> content = Files.list(out)) {
       if (content.findAny().isPresent()) {
-        throw Failure.usage("--out " + out + " is not empty");
+        throw Failure.usage("--out " + out + " is not empty: name a new folder");
       }
     } catch (NotDirectoryException e) {
       throw Failure.usage("--out " + out + " is not a folder");

@@ -316,19 +316,19 @@ class BenchCommandTest {
           --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
           --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
           --clients 2 --peer straight | modes for comparison and --clients exclude each other
-          --clients 4 --operations 100 | --operations 100: fewer than threads of all clients
+          --clients 4 --operations 100 | --operations 100: there are more threads of all clients
           --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
           --threads 0 | --threads 0: must be at least 1
           --threads 1000000 | --threads 1000000: at most
           --connections 0 | --connections 0: must be at least 1
           --records 0 | --records 0: must be at least 1
           --operations 0 | --operations 0: must be at least 1
-          --operations 63 | --operations 63: fewer than threads (64)
+          --operations 63 | --operations 63: there are more threads (64)
           --operations 64 --duration 5s | are mutually exclusive
           --duration 200ms | --duration must be at least 1s
           --records 5 -p recordcount=6 | --records and -p recordcount exclude each other
           --seed-experiment --threads 1 | --seed-experiment sets threads, connections and time
-          --seed-experiment --operations 99 | --operations 99: fewer than threads (100)
+          --seed-experiment --operations 99 | --operations 99: there are more threads (100)
           -p threadcount=3 | -p threadcount: use --threads
           -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this property
           -p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1
@@ -543,7 +543,7 @@ class BenchCommandTest {
         "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url exclude",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
-        "report /no/such/folder | no folder /no/such/folder"
+        "report /no/such/folder | there is no folder /no/such/folder"
       })
   void usageErrorsAreOneLineAndExitCodeTwo(String args, String message) {
     StringWriter err = new StringWriter();

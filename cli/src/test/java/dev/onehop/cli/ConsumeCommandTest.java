@@ -152,7 +152,8 @@ class ConsumeCommandTest {
             .execute("consume", "--out", folder.toString());
 
     assertThat(exitCode).isEqualTo(2);
-    assertThat(err.toString()).isEqualTo("onehop: --out " + folder + " is not empty\n");
+    assertThat(err.toString())
+        .isEqualTo("onehop: --out " + folder + " is not empty: name a new folder\n");
   }
 
   @Test

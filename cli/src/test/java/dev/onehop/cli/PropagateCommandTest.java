@@ -97,7 +97,7 @@ class PropagateCommandTest {
           --tests 0 | --tests 0: must be from 1 to 10000
           --documents 0,5 | --documents 0: must be from 1 to 10000000
           --batch 0 | --batch 0: must be from 1 to 100000
-          --documents 10,100 --batch 50 | --batch 50: a test has 10 objects
+          --documents 10,100 --batch 50 | --batch 50: a test has only 10 objects
           --bytes 99 | --bytes 99: must be from 100 to 1048576
           --rate 0 | --rate 0.0: must be above 0 and up to 100000
           --rate NaN | --rate NaN: must be above 0 and up to 100000
