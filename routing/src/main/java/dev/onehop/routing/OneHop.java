@@ -399,7 +399,7 @@ public final class OneHop implements AutoCloseable {
      */
     public Builder shardRouters(String shard, String... addresses) {
       if (addresses.length == 0) {
-        throw new IllegalArgumentException("name a mongos or more for shard " + shard);
+        throw new IllegalArgumentException("name a mongos for shard " + shard);
       }
       routers.put(
           Objects.requireNonNull(shard, "shard"),
@@ -561,8 +561,7 @@ public final class OneHop implements AutoCloseable {
           of = OneHop::clientSettings;
         }
         default ->
-            throw new IllegalArgumentException(
-                "pass the class MongoClient of a driver, not " + type.getName());
+            throw new IllegalArgumentException("not a driver's MongoClient: " + type.getName());
       }
       OneHop router = build();
       try {
@@ -602,9 +601,7 @@ public final class OneHop implements AutoCloseable {
         return "loadBalanced=true hides the mongoses behind a load balancer";
       }
       if (cluster.getRequiredReplicaSetName() != null) {
-        return "replicaSet="
-            + cluster.getRequiredReplicaSetName()
-            + " names a replica set, not mongoses";
+        return "replicaSet=" + cluster.getRequiredReplicaSetName() + " names a replica set";
       }
       return namesUnixSockets(given)
           ? "only the driver itself connects to Unix domain sockets"

@@ -322,7 +322,7 @@ class RoutedOperationsIT {
               named
                   ? "nothing is routed, and clients are the driver's own: replicaSet="
                       + set
-                      + " names a replica set, not mongoses"
+                      + " names a replica set"
                   : "the URI leads to a replica set, not to a mongos: nothing will be routed");
       assertThat(meters.find("onehop.operations").tag("decision", "owner").timers()).isEmpty();
     }
