@@ -130,7 +130,8 @@ class TargetedModeSettingsTest {
 
     assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("targeted mode brings a transport of its own")
+        .hasMessageContaining(
+            "targeted mode replaces the transport, and its SslContext would have no effect")
         .hasMessageContaining("applyToSslSettings");
   }
 
