@@ -38,8 +38,8 @@ final class DeliveryOptions {
       names = "--processes",
       paramLabel = "N",
       description =
-          "The number of processes. Consumers share the channels: 1 (the default) or 2. Clients"
-              + " of load: the most processes, by default 2.")
+          "The number of processes. consume: 1 (the default), or 2, which share the channels."
+              + " propagate: the maximum for the clients of its load, by default 2.")
   @Nullable Integer processes;
 
   @HelpGroup("Rows")

@@ -117,8 +117,8 @@ public final class LockHolderMain {
           }
         },
         deadlineMillis);
-    // The server waits for running operations before it locks. The end of input must not wait for
-    // them.
+    // The server waits for running operations before it locks. A separate thread sends the command,
+    // so that this one notices the end of input in the meantime.
     Thread asking = new Thread(this::ask, "lock");
     asking.setDaemon(true);
     asking.start();

@@ -31,7 +31,7 @@ final class IntendedOperations {
   private final List<Operation> steps = new ArrayList<>(2);
   private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String newest;
-  // There is no inserted record as a replacement, so another operation is drawn.
+  // Whether another operation must be drawn, because no inserted record can replace the drawn one.
   private boolean again;
 
   /**

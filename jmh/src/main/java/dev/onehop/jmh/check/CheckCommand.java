@@ -39,7 +39,7 @@ public final class CheckCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "PATTERN",
-      description = "Check only bars whose name contains this regular expression.")
+      description = "Check only the benchmarks whose bar has a name with this regular expression.")
   private @Nullable Pattern pattern;
 
   @Option(

@@ -64,8 +64,8 @@ final class PoolVerdicts {
     if (!Verdict.isFaster(ratio) && pool >= threads) {
       text.append(
           " No operation waits for a connection then, so routing saves no time without a fault. It"
-              + " still keeps a failing shard from the others, needs fewer sockets with pipelining,"
-              + " and shortens the round trip if no mongos is near the application.");
+              + " still isolates a failing shard, needs fewer sockets with pipelining, and shortens"
+              + " the round trip if no mongos is near the application.");
     }
     return Optional.of(text.toString());
   }

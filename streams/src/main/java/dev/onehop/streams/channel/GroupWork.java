@@ -456,7 +456,7 @@ final class GroupWork {
       return;
     }
     if (waits instanceof StreamEvent.Change) {
-      // The keeper stores the state, and checks the other members.
+      // The owner, which keeps the leases, stores the state and checks the other members.
       scheduler.schedule(owner::changed);
       return;
     }

@@ -65,9 +65,9 @@ public final class Checkpoint {
   }
 
   /**
-   * The position at a token, the same for all shards. An event's resume token may have more fields
-   * than {@code _data}, which {@link #ofResumeToken} keeps; without them a server may refuse {@link
-   * #resumeToken}.
+   * The position at a token, the same for all shards. An event's resume token may have fields
+   * besides {@code _data}. {@link #ofResumeToken} keeps them, this method does not. A server may
+   * refuse the {@link #resumeToken} of a position without them.
    *
    * @param token {@code _data} of the token
    */

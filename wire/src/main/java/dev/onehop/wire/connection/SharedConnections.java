@@ -271,7 +271,7 @@ final class SharedConnections {
 
   private void opened(Opening one, SharedTransport link) {
     if (!opening.remove(one)) {
-      // The opening was abandoned or closed before.
+      // The pool was cleared or closed while this connection was being opened.
       link.close();
       return;
     }

@@ -71,7 +71,7 @@ public final class Waits {
   /** A step that servers carry out. */
   @FunctionalInterface
   public interface Step<T extends @Nullable Object> {
-    /** Runs the step. It may run twice. */
+    /** Runs the step. A retry runs it again, so it must be safe to repeat. */
     T run() throws InterruptedException;
   }
 
