@@ -68,6 +68,7 @@ class FeatureCompatibilityIT {
           "listDatabases",
           "listCollections",
           "listIndexes",
+          "getDefaultRWConcern",
           "endSessions");
 
   private static Testbed old;
