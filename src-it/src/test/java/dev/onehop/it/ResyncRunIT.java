@@ -241,7 +241,7 @@ class ResyncRunIT {
         "--start",
         "mongod --storageEngine inMemory");
     refused("give each --to its --dbpath", "--to", to);
-    refused("must differ", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
+    refused("twice", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
     refused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
       refused(
