@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * Checks whether a copy can begin or continue, and takes its job. It writes nothing before that.
  */
 final class JobStart {
-  private static final Set<String> OF_SERVERS = Set.of("admin", "config", "local");
-
   private final ClusterEnd source;
   private final ClusterEnd destination;
   private final CopySettings settings;
@@ -300,7 +298,7 @@ final class JobStart {
     for (BsonDocument database :
         destination.all(destination.client().listDatabases(BsonDocument.class).nameOnly(true))) {
       String name = database.getString("name").getValue();
-      if (OF_SERVERS.contains(name) || name.equals(ClusterCopy.STATE_DATABASE)) {
+      if (Mapping.neverCopies(name)) {
         continue;
       }
       for (BsonDocument collection :

@@ -127,7 +127,7 @@ public record Mapping(
               + to
               + "': name two databases, or two times database.collection");
     }
-    if (NEVER_COPIED.contains(databaseOf(to))) {
+    if (neverCopies(databaseOf(to))) {
       throw new IllegalArgumentException(
           "'" + to + "' belongs to the servers or to the state of copies");
     }
@@ -162,7 +162,7 @@ public record Mapping(
   private @Nullable String forward(String namespace) {
     String database = databaseOf(namespace);
     String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
-    if (NEVER_COPIED.contains(database)
+    if (neverCopies(database)
         || collection.isEmpty()
         || collection.startsWith("system.")
         || !matches(namespace)) {
@@ -231,8 +231,13 @@ public record Mapping(
     return inverse ? !origins(database).isEmpty() : concernsForward(database);
   }
 
+  /** Whether a database belongs to the servers, or has the state of copies. */
+  public static boolean neverCopies(String database) {
+    return NEVER_COPIED.contains(database);
+  }
+
   private boolean concernsForward(String database) {
-    return !NEVER_COPIED.contains(database)
+    return !neverCopies(database)
         && excluded.stream().noneMatch(pattern -> !pattern.contains(".") && fits(pattern, database))
         && (included.isEmpty()
             || included.stream().anyMatch(pattern -> fits(databaseOf(pattern), database)));

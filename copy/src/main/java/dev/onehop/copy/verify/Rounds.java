@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * differences. Not thread-safe.
  */
 final class Rounds {
-  private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
   private static final int MOST_ROUNDS = 10;
 
   private final Side source;
@@ -135,7 +134,7 @@ final class Rounds {
     SortedMap<String, CollectionSpec> to =
         read(
             destination,
-            database -> !OF_THE_SERVERS.contains(database),
+            database -> !Mapping.neverCopies(database),
             namespace -> isExpected(namespace) ? namespace : null);
     if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
       throw new IllegalArgumentException(
