@@ -75,11 +75,7 @@ final class JobStart {
       throw new CopyException("source and destination are the same cluster", null);
     }
     for (ClusterEnd end : List.of(source, destination)) {
-      patiently(
-          () -> {
-            end.checkForCopy();
-            return true;
-          });
+      patiently(end::checkForCopy);
     }
   }
 
@@ -93,15 +89,19 @@ final class JobStart {
         : step.run();
   }
 
+  private void patiently(LeaseKeeping.Work step) throws InterruptedException {
+    patiently(
+        () -> {
+          step.run();
+          return true;
+        });
+  }
+
   Job begin() throws InterruptedException {
     Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     BsonDocument known = job.read();
     if (known != null && settings.begin() != ClusterCopy.Begin.NEW) {
-      patiently(
-          () -> {
-            JobFields.requireUser(destination, settings, known);
-            return true;
-          });
+      patiently(() -> JobFields.requireUser(destination, settings, known));
     }
     if (settings.begin() == ClusterCopy.Begin.RESUME) {
       if (known == null) {
@@ -155,11 +155,7 @@ final class JobStart {
 
   /** Takes a job as it is. Its process may have ended without releasing it. */
   private void resume(Job job, BsonDocument known) throws InterruptedException {
-    patiently(
-        () -> {
-          JobFields.requireSame(source, settings, known);
-          return true;
-        });
+    patiently(() -> JobFields.requireSame(source, settings, known));
     long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
     while (!job.take()) {
       if (System.nanoTime() - until > 0) {
@@ -272,7 +268,7 @@ final class JobStart {
     }
   }
 
-  private boolean checkRights() throws InterruptedException {
+  private void checkRights() throws InterruptedException {
     Set<String> databases = new SourceStructure(source, settings.mapping(), notes).databases();
     Set<String> there = new TreeSet<>();
     for (String database : databases) {
@@ -282,7 +278,6 @@ final class JobStart {
     rights.ofSource(source, databases);
     rights.ofDestination(destination, there, ClusterCopy.STATE_DATABASE);
     rights.check();
-    return true;
   }
 
   /**
