@@ -2,8 +2,6 @@ package dev.onehop.cli;
 
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
-import java.time.Duration;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The metrics of a copy, in Prometheus' text format. Unknown values are left out. */
@@ -22,7 +20,8 @@ final class CopyMetrics {
       all.value("phase", phase, phase == now.phase() ? 1 : 0);
     }
     all.head("phase_seconds", "how long each phase took until now");
-    now.times().forEach((phase, time) -> all.value("phase_seconds", phase, seconds(time)));
+    now.times()
+        .forEach((phase, time) -> all.value("phase_seconds", phase, CopyReport.seconds(time)));
     all.gauge("paused", "1 while the copy rests", now.paused() ? 1 : 0);
     all.gauge("documents", "documents to copy, estimated", now.documents());
     all.gauge("documents_copied", "documents that were copied", now.documentsDone());
@@ -30,7 +29,7 @@ final class CopyMetrics {
     all.gauge("ranges", "ranges to copy", now.ranges());
     all.gauge("ranges_copied", "ranges that were copied", now.rangesDone());
     all.gauge("events_applied", "change events that were applied", now.eventsApplied());
-    all.gauge("lag_seconds", "how far the destination is behind", seconds(now.lag()));
+    all.gauge("lag_seconds", "how far the destination is behind", CopyReport.seconds(now.lag()));
     Long operations = now.lagOperations();
     all.gauge(
         "lag_operations",
@@ -39,18 +38,16 @@ final class CopyMetrics {
     all.gauge(
         "oplog_left_seconds",
         "how long the source's oplogs keep the unapplied changes",
-        seconds(now.oplogLeft()));
+        CopyReport.seconds(now.oplogLeft()));
     all.gauge(
-        "left_seconds", "until the phase ends or the copy has caught up", seconds(now.left()));
+        "left_seconds",
+        "until the phase ends or the copy has caught up",
+        CopyReport.seconds(now.left()));
     all.gauge(
         "consistent",
         "1 when the destination is as the source was",
         now.consistentFrom() == null ? 0 : 1);
     return all.text.toString();
-  }
-
-  private static @Nullable Double seconds(@Nullable Duration time) {
-    return time == null ? null : time.toMillis() / 1_000.0;
   }
 
   private void head(String name, String help) {
@@ -60,7 +57,7 @@ final class CopyMetrics {
   private void value(String name, CopyPhase phase, @Nullable Number value) {
     text.append(
         "onehop_copy_%s{job=\"%s\",phase=\"%s\"} %s\n"
-            .formatted(name, job, phase.name().toLowerCase(Locale.ROOT), value));
+            .formatted(name, job, CopyReport.name(phase), value));
   }
 
   private void gauge(String name, String help, @Nullable Number value) {

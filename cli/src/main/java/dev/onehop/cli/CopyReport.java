@@ -108,11 +108,11 @@ final class CopyReport {
     return result.toString();
   }
 
-  private static @Nullable Double seconds(@Nullable Duration time) {
+  static @Nullable Double seconds(@Nullable Duration time) {
     return time == null ? null : time.toMillis() / 1000.0;
   }
 
-  private static String name(CopyPhase phase) {
+  static String name(CopyPhase phase) {
     return phase.name().toLowerCase(Locale.ROOT);
   }
 
