@@ -40,4 +40,3 @@ abstract class Streams {
     return /* 4 */;
   }
 }
-// 5 in integrations/flink/src/test/java/dev/onehop/flink/ChangeStreamSourceIT.java

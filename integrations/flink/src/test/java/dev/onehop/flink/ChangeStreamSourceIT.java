@@ -131,14 +131,7 @@ class ChangeStreamSourceIT {
     COUNTED.clear();
     STARTS.set(0);
     WRONG.clear();
-    cluster =
-        new MiniCluster(
-            new MiniClusterConfiguration.Builder()
-                .setConfiguration(configuration())
-                .setNumTaskManagers(TASK_MANAGERS)
-                .setNumSlotsPerTaskManager(1)
-                .build());
-    cluster.start();
+    cluster = startCluster();
   }
 
   @AfterEach
@@ -206,7 +199,7 @@ class ChangeStreamSourceIT {
     environment
         .fromSource(
             ChangeStreamSource.of(
-                    () -> ShardedChangeStream.builder(url).collection("flink", name).build(),
+                    () -> ShardedChangeStream.builder(url).collection("shop", name).build(),
                     new Versions())
                 .splitsPerShard(splitsPerShard),
             WatermarkStrategy.noWatermarks(),
@@ -244,16 +237,16 @@ class ChangeStreamSourceIT {
 
   @Test
   void theJobFinishesWhenTheCollectionIsDropped() throws Exception {
-    MongoCollection<Document> collection = sharded("dropped");
+    MongoCollection<Document> collection = sharded("orders");
     StreamExecutionEnvironment environment = environment();
     String url = testbed.url();
     environment
         .fromSource(
             ChangeStreamSource.of(
-                () -> ShardedChangeStream.builder(url).collection("flink", "dropped").build(),
+                () -> ShardedChangeStream.builder(url).collection("shop", "orders").build(),
                 ChangeDeserializer.json()),
             WatermarkStrategy.noWatermarks(),
-            "changes")
+            "orders")
         .map(
             json -> {
               Document event = Document.parse(json);
@@ -277,21 +270,34 @@ class ChangeStreamSourceIT {
               }
               return seen;
             });
-    testbed.dropCollection("flink.dropped");
+    testbed.dropCollection("shop.orders");
     await().atMost(TIMEOUT).until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
   }
 
   private static MongoCollection<Document> sharded(String name) {
     testbed.shardCollection(
-        "flink." + name,
+        "shop." + name,
         KEY,
         IntStream.of(20, 40, 60, 80, 100)
             .mapToObj(id -> new BsonDocument("_id", new BsonInt32(id)))
             .toList());
-    return client.getDatabase("flink").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
+    return client.getDatabase("shop").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  static Configuration configuration() {
+  /** Starts a cluster with one slot per task manager. */
+  static MiniCluster startCluster() throws Exception {
+    MiniCluster cluster =
+        new MiniCluster(
+            new MiniClusterConfiguration.Builder()
+                .setConfiguration(configuration())
+                .setNumTaskManagers(TASK_MANAGERS)
+                .setNumSlotsPerTaskManager(1)
+                .build());
+    cluster.start();
+    return cluster;
+  }
+
+  private static Configuration configuration() {
     Configuration configuration = new Configuration();
     configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
     configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 100);
@@ -336,7 +342,7 @@ class ChangeStreamSourceIT {
           write(collection, random.nextInt(KEYS));
         }
         testbed.moveRange(
-            "flink." + name,
+            "shop." + name,
             new BsonDocument("_id", new BsonInt32(20 * (1 + random.nextInt(5)))),
             shards.get(random.nextInt(shards.size())));
       }

@@ -33,7 +33,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.minicluster.MiniCluster;
-import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.bridge.java.StreamStatementSet;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
@@ -109,14 +108,7 @@ class FlinkSqlIT {
   @BeforeEach
   void startFlink() throws Exception {
     KeyedSinkFactory.clear();
-    cluster =
-        new MiniCluster(
-            new MiniClusterConfiguration.Builder()
-                .setConfiguration(ChangeStreamSourceIT.configuration())
-                .setNumTaskManagers(ChangeStreamSourceIT.TASK_MANAGERS)
-                .setNumSlotsPerTaskManager(1)
-                .build());
-    cluster.start();
+    cluster = ChangeStreamSourceIT.startCluster();
   }
 
   @AfterEach

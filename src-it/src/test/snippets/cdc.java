@@ -1,2 +1,0 @@
-// 1 in examples/mirror/src/main/java/com/example/Mirror.java
-// 2 in examples/mirror/src/main/java/com/example/Mirror.java
