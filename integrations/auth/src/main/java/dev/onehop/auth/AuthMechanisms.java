@@ -39,11 +39,11 @@ public final class AuthMechanisms implements MechanismProvider {
       case GSSAPI -> gssapi(credential);
       case MONGODB_AWS -> aws(awsCredentials(credential));
       case MONGODB_OIDC -> oidc(credential);
-      default -> throw new IllegalArgumentException("not a mechanism of this module: " + mechanism);
+      default -> throw new IllegalArgumentException("this module has no mechanism " + mechanism);
     };
   }
 
-  /** GSSAPI (Kerberos), with the Java runtime's SASL client. */
+  /** Creates GSSAPI (Kerberos), which uses the Java runtime's SASL client. */
   private static Mechanism gssapi(MongoCredential credential) {
     Subject subject = credential.getMechanismProperty(JAVA_SUBJECT_KEY, null);
     SubjectProvider given = credential.getMechanismProperty(JAVA_SUBJECT_PROVIDER_KEY, null);
@@ -57,9 +57,10 @@ public final class AuthMechanisms implements MechanismProvider {
   }
 
   /**
-   * MONGODB-AWS.
+   * Creates MONGODB-AWS.
    *
-   * @param credentials called for every connection; may block
+   * @param credentials returns the credential of a connection; called for each connection; may
+   *     block
    */
   static Mechanism aws(Supplier<AwsCredential> credentials) {
     return new SaslMechanism(
@@ -75,7 +76,7 @@ public final class AuthMechanisms implements MechanismProvider {
     String user = credential.getUserName();
     if (user != null && given != null) {
       throw new IllegalArgumentException(
-          AWS_CREDENTIAL_PROVIDER_KEY + " is for a credential without a user");
+          AWS_CREDENTIAL_PROVIDER_KEY + " needs a credential without a user name");
     }
     if (user == null) {
       return given == null ? new AwsEnvironment() : given;
@@ -94,7 +95,7 @@ public final class AuthMechanisms implements MechanismProvider {
     OidcCallback persons = credential.getMechanismProperty(OIDC_HUMAN_CALLBACK_KEY, null);
     if (Stream.of(environment, machines, persons).filter(Objects::nonNull).count() != 1) {
       throw new IllegalArgumentException(
-          "MONGODB-OIDC needs one of "
+          "MONGODB-OIDC needs exactly one of the properties "
               + List.of(ENVIRONMENT_KEY, OIDC_CALLBACK_KEY, OIDC_HUMAN_CALLBACK_KEY));
     }
     String user = credential.getUserName();
@@ -108,7 +109,8 @@ public final class AuthMechanisms implements MechanismProvider {
       return new OidcMechanism(user, Objects.requireNonNull(machines), null);
     }
     if (user != null && !environment.equals("azure")) {
-      throw new IllegalArgumentException("the environment " + environment + " takes no user name");
+      throw new IllegalArgumentException(
+          "the environment " + environment + " needs a credential without a user name");
     }
     String resource = credential.getMechanismProperty(TOKEN_RESOURCE_KEY, null);
     return new OidcMechanism(user, new OidcEnvironment(environment, resource), null);

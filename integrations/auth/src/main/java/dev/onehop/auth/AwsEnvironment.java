@@ -37,7 +37,8 @@ final class AwsEnvironment implements Supplier<AwsCredential> {
     if (key != null) {
       String secret = environment.apply("AWS_SECRET_ACCESS_KEY");
       if (secret == null) {
-        throw new IllegalStateException("AWS_ACCESS_KEY_ID is set, but not AWS_SECRET_ACCESS_KEY");
+        throw new IllegalStateException(
+            "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is missing");
       }
       return new AwsCredential(key, secret, environment.apply("AWS_SESSION_TOKEN"));
     }

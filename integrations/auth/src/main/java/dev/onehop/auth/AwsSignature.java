@@ -8,17 +8,17 @@ import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** AWS Signature Version 4, by the AWS General Reference. */
+/** Signs requests with AWS Signature Version 4. Source: the AWS General Reference. */
 final class AwsSignature {
   private static final String ALGORITHM = "AWS4-HMAC-SHA256";
 
   private AwsSignature() {}
 
   /**
-   * The {@code Authorization} header of a request.
+   * Returns the value of the header {@code Authorization} for a request.
    *
    * @param timestamp the time, such as {@code 20150830T123600Z}
-   * @param signedHeaders the headers' names, sorted, separated by semicolons
+   * @param signedHeaders the names of the signed headers, sorted and separated by semicolons
    * @param canonicalRequest the whole request in canonical form
    */
   static String authorization(

@@ -17,8 +17,8 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * MONGODB-AWS: the client signs an AWS request for its identity, and the server sends this request
- * to AWS. Source: the drivers' specification "Authentication".
+ * The steps of MONGODB-AWS. The client signs an AWS request for its identity, and the server sends
+ * this request to AWS. Source: the drivers' specification "Authentication".
  */
 final class AwsSteps implements SaslSteps {
   private static final String BODY = "Action=GetCallerIdentity&Version=2011-06-15";
@@ -62,7 +62,8 @@ final class AwsSteps implements SaslSteps {
     String host = challenge.getString("h").getValue();
     if (serverNonce.length != 2 * NONCE_BYTES
         || !Arrays.equals(nonce, 0, NONCE_BYTES, serverNonce, 0, NONCE_BYTES)) {
-      throw new IllegalArgumentException("the server's nonce does not begin with the client's");
+      throw new IllegalArgumentException(
+          "the server's nonce does not begin with the client's nonce");
     }
     if (host.length() > 255 || !HOST.matcher(host).matches()) {
       throw new IllegalArgumentException("the server returned an invalid AWS host");
@@ -102,7 +103,10 @@ final class AwsSteps implements SaslSteps {
     return Payloads.bytes(answer);
   }
 
-  /** The second label of the host name; {@code sts.amazonaws.com} has no region in its name. */
+  /**
+   * Returns the region of a host: the second label of its name, or {@code us-east-1} if the name
+   * has no region.
+   */
   static String region(String host) {
     String[] labels = host.split("\\.", -1);
     return labels.length == 1 || host.equals("sts.amazonaws.com") ? "us-east-1" : labels[1];

@@ -22,7 +22,10 @@ import org.ietf.jgss.GSSName;
 import org.ietf.jgss.Oid;
 import org.jspecify.annotations.Nullable;
 
-/** GSSAPI with the Java runtime's SASL client, for a subject that is logged in to Kerberos. */
+/**
+ * The steps of GSSAPI. The Java runtime's SASL client runs them for a subject that is logged in to
+ * Kerberos.
+ */
 final class GssapiSteps implements SaslSteps {
   private static final String KERBEROS_5 = "1.2.840.113554.1.2.2";
 
@@ -35,7 +38,8 @@ final class GssapiSteps implements SaslSteps {
   /**
    * Creates the steps of one connection.
    *
-   * @param subjects returns the logged-in subject, or null for the runtime's default; may block
+   * @param subjects returns the logged-in subject, or null for the runtime's default subject; may
+   *     block
    */
   GssapiSteps(String host, MongoCredential credential, SubjectProvider subjects) {
     this.host = host;
@@ -101,7 +105,7 @@ final class GssapiSteps implements SaslSteps {
   }
 
   private String serviceHost() throws java.net.UnknownHostException {
-    // In a connection string the value is a text.
+    // The value is a string if the credential comes from a connection string.
     Object canonical = credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false);
     return Boolean.parseBoolean(String.valueOf(canonical))
         ? InetAddress.getByName(host).getCanonicalHostName()

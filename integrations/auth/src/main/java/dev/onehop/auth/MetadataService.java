@@ -7,14 +7,17 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** A cloud's metadata service, which only its machines can reach over HTTP. May block. */
+/**
+ * The metadata service of a cloud. Only the cloud's machines can reach it, over HTTP. A request may
+ * block.
+ */
 @FunctionalInterface
 interface MetadataService {
   /**
    * Sends a request.
    *
    * @return the body of a reply with status 200
-   * @throws IOException for any other status, or without a reply
+   * @throws IOException if the reply has another status, or no reply comes
    */
   String request(String method, String url, Map<String, String> headers) throws IOException;
 
@@ -31,7 +34,7 @@ interface MetadataService {
       headers.forEach(connection::setRequestProperty);
       int status = connection.getResponseCode();
       if (status != HttpURLConnection.HTTP_OK) {
-        throw new IOException(url + " answered with status " + status);
+        throw new IOException(url + " returned status " + status);
       }
       try (InputStream body = connection.getInputStream()) {
         return new String(body.readAllBytes(), StandardCharsets.UTF_8);

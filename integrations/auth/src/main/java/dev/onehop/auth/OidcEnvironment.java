@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** The environments for which the driver gets tokens itself. */
+/** Gets tokens in the environments that the driver supports without a callback. */
 final class OidcEnvironment implements OidcCallback {
   private static final String AZURE =
       "http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource=";
@@ -30,8 +30,9 @@ final class OidcEnvironment implements OidcCallback {
 
   /**
    * @param name the environment: {@code test}, {@code azure}, {@code gcp} or {@code k8s}
-   * @param resource {@code TOKEN_RESOURCE}, for azure and gcp only
-   * @throws IllegalArgumentException if the environment is unknown, or the resource is missing
+   * @param resource the property {@code TOKEN_RESOURCE} for azure and gcp; null for the others
+   * @throws IllegalArgumentException if the environment is unknown, the resource is missing, or the
+   *     environment needs no resource
    */
   OidcEnvironment(String name, @Nullable String resource) {
     this(name, resource, System::getenv, MetadataService.HTTP);
@@ -52,7 +53,7 @@ final class OidcEnvironment implements OidcCallback {
         };
     if (wantsResource != (resource != null)) {
       throw new IllegalArgumentException(
-          "TOKEN_RESOURCE must be set with the environments azure and gcp, and with no other");
+          "the environments azure and gcp need TOKEN_RESOURCE, and the others refuse it");
     }
     this.name = name;
     this.resource = resource;

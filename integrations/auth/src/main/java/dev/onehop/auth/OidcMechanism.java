@@ -34,14 +34,16 @@ final class OidcMechanism implements Mechanism {
   private final OidcCallback tokens;
   private final @Nullable List<String> allowedHosts;
   private final Object calls = new Object();
-  // Written under the lock above.
+  // A thread that writes this field holds the lock "calls".
   private volatile Known known = new Known(null, null, null);
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 
   private record Known(
       @Nullable String accessToken, @Nullable String refreshToken, @Nullable IdpInfo provider) {}
 
-  /** A request for a token; the components have the names of the driver's interface. */
+  /**
+   * A request for a token. The components have the names of the methods of the driver's interface.
+   */
   record Request(
       Duration getTimeout,
       @Nullable IdpInfo getIdpInfo,
@@ -54,12 +56,14 @@ final class OidcMechanism implements Mechanism {
     }
   }
 
-  /** An identity provider; the components have the names of the driver's interface. */
+  /**
+   * An identity provider. The components have the names of the methods of the driver's interface.
+   */
   record IdentityProvider(
       String getIssuer, @Nullable String getClientId, List<String> getRequestScopes)
       implements IdpInfo {}
 
-  /** The last message of a connection. */
+  /** The last message that a connection has sent for its login. */
   private enum Phase {
     NOTHING,
     KNOWN_TOKEN,
@@ -69,10 +73,10 @@ final class OidcMechanism implements Mechanism {
   }
 
   /**
-   * @param user the user; null if the credential has none
+   * @param user the user name; null if the credential has none
    * @param tokens gets tokens; may block; calls are sequential
-   * @param allowedHosts the hosts to which tokens of a human login may be sent: names, or {@code
-   *     *.} and the end of names; null for a machine login
+   * @param allowedHosts the hosts to which a human login may send tokens: each a name, or {@code
+   *     *.} and the end of a name; null for a machine login
    */
   OidcMechanism(@Nullable String user, OidcCallback tokens, @Nullable List<String> allowedHosts) {
     this.user = user;
@@ -134,8 +138,7 @@ final class OidcMechanism implements Mechanism {
         phase = Phase.KNOWN_TOKEN;
         return dialogue(commands).after(helloReply.getDocument("speculativeAuthenticate"));
       }
-      // After a refusal with hello or without one: try the cached token by itself, because it may
-      // be newer.
+      // The server has accepted no token with hello. Try the cached token, which may be newer.
       sent = null;
       return again(commands);
     }
@@ -160,7 +163,7 @@ final class OidcMechanism implements Mechanism {
       return new SaslDialogue(who(), NAME, EXTERNAL, this, commands);
     }
 
-    /** Drops the refused token, unless a newer one is cached. */
+    /** Drops the refused token if it is still the cached one. Returns whether to try again. */
     private boolean mayTryAgain() {
       synchronized (calls) {
         Known now = known;
@@ -179,7 +182,7 @@ final class OidcMechanism implements Mechanism {
       synchronized (calls) {
         Known now = known;
         if (now.accessToken() != null && now.accessToken().equals(sent)) {
-          // The server has requested another token on this connection.
+          // This connection has sent the cached token, and the server requests another one.
           now = new Known(null, now.refreshToken(), now.provider());
           known = now;
         }
@@ -222,7 +225,8 @@ final class OidcMechanism implements Mechanism {
         throw new IllegalStateException("the OIDC callback returned no result");
       }
       if (!isPersons() && token.getRefreshToken() != null) {
-        throw new IllegalStateException("only a human login may have a refresh token");
+        throw new IllegalStateException(
+            "the OIDC callback of a machine login returned a refresh token");
       }
       known = new Known(token.getAccessToken(), token.getRefreshToken(), provider);
       return token.getAccessToken();
@@ -233,7 +237,7 @@ final class OidcMechanism implements Mechanism {
       return jwt(token);
     }
 
-    // Checks the host, because a false server could collect tokens.
+    // A host that is not allowed is refused, because a false server could collect tokens.
     private IdpInfo provider(BsonDocument named) {
       List<String> allowed = allowedHosts;
       if (allowed == null

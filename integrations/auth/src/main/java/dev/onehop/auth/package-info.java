@@ -1,8 +1,8 @@
 /**
- * GSSAPI, MONGODB-AWS and MONGODB-OIDC for the connections of the other modules; found by {@link
- * java.util.ServiceLoader}.
+ * The mechanisms GSSAPI, MONGODB-AWS and MONGODB-OIDC for the connections of the other modules. A
+ * {@link java.util.ServiceLoader} finds them.
  *
- * <p>Not part of the API: an application needs this module at run time only.
+ * <p>The package is not part of the API: an application needs this module only at run time.
  */
 @NullMarked
 package dev.onehop.auth;

@@ -137,7 +137,7 @@ class AuthMechanismsTest {
                         MongoCredential.createOidcCredential("me")
                             .withMechanismProperty("ENVIRONMENT", "test")))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("no user name");
+        .hasMessageContaining("without a user name");
   }
 
   @Test

@@ -143,7 +143,7 @@ class OidcTest {
 
     assertThatThrownBy(() -> connection.run(mechanism))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("only a human login");
+        .hasMessageContaining("of a machine login returned a refresh token");
   }
 
   @Test

@@ -19,7 +19,8 @@ public interface ChangeDeserializer<T> extends Serializable {
    * @param event a {@link StreamEvent.Change}, or a {@link StreamEvent.TooLarge} or {@link
    *     StreamEvent.HistoryLost} for missing events
    * @param out receives none, one or several records; all have the event's timestamp
-   * @throws Exception fails the job; Flink restarts it by its restart strategy
+   * @throws Exception if the event cannot be converted; the job then fails, and Flink restarts it
+   *     by its restart strategy
    */
   void deserialize(StreamEvent event, Collector<T> out) throws Exception;
 
@@ -27,7 +28,7 @@ public interface ChangeDeserializer<T> extends Serializable {
   TypeInformation<T> producedType();
 
   /**
-   * Converts each event into relaxed Extended JSON, as the server sent it. Fails the job when
+   * Converts each event into relaxed Extended JSON, as the server sent it. The job fails when
    * events are missing.
    */
   static ChangeDeserializer<String> json() {

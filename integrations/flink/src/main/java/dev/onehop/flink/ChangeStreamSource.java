@@ -31,16 +31,16 @@ import org.apache.flink.util.function.SerializableSupplier;
  *     "orders");
  * }</pre>
  *
- * <p>A split is a shard, or one of several ranges of its documents. Splits are found and assigned
- * while the job runs, when shards are added and removed. Their positions are in Flink's
- * checkpoints, so that each event counts exactly once in the job's state, even after restarts.
+ * <p>A split is a shard, or one of several ranges of its documents. While the job runs, the source
+ * finds the splits of added shards and assigns them. Flink's checkpoints contain the splits'
+ * positions. Each event therefore counts exactly once in the job's state, even after restarts.
  *
  * <p>The source sets timestamps and watermarks: a record's timestamp is its cluster time in
  * milliseconds (the seconds, and the increment up to 999), and a watermark guarantees that all
- * shards are past it, including new ones. The job needs no {@code WatermarkStrategy} of its own.
+ * shards have passed it, also new shards. The job needs no {@code WatermarkStrategy} of its own.
  * When a document moves to another shard, its later events come from another split. The events of a
- * document are therefore in order only after a {@link TokenOrder}. With several splits a stream's
- * {@link dev.onehop.streams.event.Order} has no effect.
+ * document are therefore in order only after a {@link TokenOrder}. With several splits, the {@link
+ * dev.onehop.streams.event.Order} of the stream has no effect.
  *
  * <p>Immutable and thread-safe.
  *
@@ -67,7 +67,7 @@ public final class ChangeStreamSource<T>
    * Creates a source with one split per shard.
    *
    * @param stream creates the stream, in the job manager and in each task manager
-   * @param deserializer converts its events into records
+   * @param deserializer converts the stream's events into records
    */
   public static <T> ChangeStreamSource<T> of(
       SerializableSupplier<ShardedChangeStream> stream, ChangeDeserializer<T> deserializer) {
@@ -75,9 +75,9 @@ public final class ChangeStreamSource<T>
   }
 
   /**
-   * This source with several splits per shard, by ranges of the hashed {@code _id}. For each split,
-   * the shard reads the whole oplog, so more than a few are seldom useful. A job that continues
-   * from a savepoint keeps its splits.
+   * Returns a source like this one with several splits per shard. Each split is a range of the
+   * hashed {@code _id}. The shard reads its whole oplog for each split, and many splits are
+   * therefore seldom useful. A job that continues from a savepoint keeps its splits.
    *
    * @param splits the number of splits per shard, 1 or more
    */

@@ -14,9 +14,9 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.function.SerializableFunction;
 
 /**
- * Emits the records of each key in the order of their events, also across shards: it holds each
- * record until the watermark has passed the record's timestamp. For a stream of a {@link
- * ChangeStreamSource} that is keyed by a document's key and has the source's timestamps:
+ * Emits the records of each key in the order of their events, also across shards. It keeps each
+ * record until the watermark has passed the record's timestamp. The input is the stream of a {@link
+ * ChangeStreamSource} with the source's timestamps, keyed by the document's key:
  *
  * <pre>{@code
  * records.keyBy(...).process(new TokenOrder<>(record -> record.token(), type))
@@ -57,7 +57,7 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
   public void processElement(T value, Context context, Collector<T> out) throws Exception {
     long time = context.timestamp();
     if (time <= context.timerService().currentWatermark()) {
-      // The watermark waits for every shard, so that no record is late.
+      // The watermark waits for every shard: a late record is a defect.
       throw new IllegalStateException("the record is behind the watermark: " + value);
     }
     waiting.put(token.apply(value), value);

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The state of the enumerator.
  *
  * @param shards the ids of the shards with splits
- * @param leaving by the id of a removed shard, {@code _data} of a token after all its events
- * @param through {@code _data} of the token up to which no other shard has events; null if the set
+ * @param leaving for the id of each removed shard, {@code _data} of a token after all events of the
+ *     shard
+ * @param through {@code _data} of a token: up to it, only these shards have events; null if the set
  *     of shards is fixed
  * @param pending the splits that are not assigned yet
  * @param running the ids of all splits that have not ended

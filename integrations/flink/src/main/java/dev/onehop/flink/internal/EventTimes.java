@@ -24,8 +24,8 @@ public final class EventTimes {
   }
 
   /**
-   * The watermark when everything up to a token has arrived; more events of the same time may
-   * follow.
+   * Returns the watermark after the arrival of all events up to a token. It is below the token's
+   * time, because more events of that time may follow.
    */
   static long watermark(String token) {
     return of(token) - 1;

@@ -20,15 +20,16 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the shards and assigns their splits. Watermarks depend on the order: a new shard's split is
- * assigned before readers receive a time at which the shard has events.
+ * Finds the shards and assigns their splits. It assigns the splits of a new shard before the
+ * readers receive a position at which the shard has events. In the other order, watermarks pass
+ * events of the new shard.
  *
- * <p>Used by Flink's coordinator thread only, except {@link #look}.
+ * <p>Only Flink's coordinator thread uses an instance. {@link #look} runs on another thread.
  */
 public final class ShardEnumerator implements SplitEnumerator<ShardSplit, AssignedSplits> {
   private static final Logger log = LoggerFactory.getLogger(ShardEnumerator.class);
 
-  /** The interval of reads of the shards, which delays watermarks by the same time. */
+  /** The interval at which the list of shards is read. It delays watermarks by the same time. */
   private static final long PERIOD_MILLIS = 100;
 
   private static final Duration READING = Duration.ofSeconds(30);
@@ -45,15 +46,15 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private int next;
   private int failures;
 
-  // Also read by the thread that reads the shards.
+  // The thread that runs look() uses these fields, too.
   private volatile boolean open;
   private volatile boolean complete;
 
-  /** The result of a read of the shards. */
+  /** The result of reading the list of shards; at the first reading with the stream's start. */
   private record Look(@Nullable Checkpoint start, ShardParts.Shards shards) {}
 
   /**
-   * @param cluster the stream's parts; closed with this
+   * @param cluster the stream's parts; closed with this enumerator
    * @param state the state of a checkpoint; null for a new job
    */
   public ShardEnumerator(
@@ -96,7 +97,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private void looked(@Nullable Look look, @Nullable Throwable failure) {
     if (failure != null) {
       if (!begun) {
-        throw new FlinkRuntimeException("the cluster can't be read", failure);
+        throw new FlinkRuntimeException("the list of shards can't be read", failure);
       }
       failures++;
       if (failures == 3) {
@@ -132,8 +133,8 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   }
 
   /**
-   * The position at which a shard's stream starts. A shard that did not exist at a time has no
-   * events before it.
+   * Returns the position at which a shard's stream starts. A shard that the list did not contain at
+   * a position has no events before that position.
    */
   private String place(String shard, @Nullable Checkpoint start) {
     String known = through;
@@ -142,7 +143,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
       return known;
     }
     if (start == null) {
-      throw new IllegalStateException("no place to start");
+      throw new IllegalStateException("the stream has no position to start at");
     }
     return start.token(shard);
   }
@@ -155,7 +156,7 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
     }
   }
 
-  /** Assigns splits once all readers are registered, so that each gets its share. */
+  /** Assigns splits when all readers are registered, so that each reader gets its share. */
   private void assign() {
     if (!begun || context.registeredReaders().size() < context.currentParallelism()) {
       return;

@@ -25,18 +25,21 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
 /**
- * Reads splits, each with its own subscription, and emits their events in the order of arrival. Its
- * watermark is the least of its splits' positions and of the enumerator's last position. A reader
- * without splits therefore has a watermark, too, and a later split is never behind it.
+ * Reads splits, each with its own subscription, and emits their events in the order of arrival. The
+ * reader's watermark is the least of the splits' positions and the last position from the
+ * enumerator. A reader without splits therefore has a watermark, too. A split that is assigned
+ * later is never behind this watermark.
  *
- * <p>Used by the task's thread; subscriptions add to the queue from their own threads.
+ * <p>Only the task's thread uses a reader. The subscriptions add to its queue from their own
+ * threads.
  */
 public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
 
   /**
-   * The most waiting events of a split; twice this number for a moment. Few, because each event may
-   * have 16 MB, and the stream has a buffer of its own that is limited by bytes.
+   * The number of events that a split requests at a time. At most twice this number wait in the
+   * queue. The number is small because one event may have 16 MB. The stream has its own buffer,
+   * which is limited by bytes.
    */
   private static final int AHEAD = 64;
 
@@ -69,7 +72,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
       Reading reading, @Nullable StreamEvent event, @Nullable Throwable failure) {}
 
   /**
-   * @param cluster the stream's parts; closed with this
+   * @param cluster the stream's parts; closed with this reader
    */
   public ShardReader(
       SourceReaderContext context, ShardParts cluster, ChangeDeserializer<T> deserializer) {
@@ -81,7 +84,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   /** A split and its subscription. */
   private static final class Reading extends BaseSubscriber<StreamEvent> {
     private final Consumer<Arrival> to;
-    // These two fields are used by the task's thread only.
+    // Only the task's thread uses the next two fields.
     private ShardSplit split;
     private int taken;
 

@@ -32,7 +32,8 @@ public final class ShardSplitSerializer implements SimpleVersionedSerializer<Sha
 
   static void refuseOther(int version, int known) throws IOException {
     if (version != known) {
-      throw new IOException("state of version " + version + "; this release reads " + known);
+      throw new IOException(
+          "the state has version " + version + "; this release reads version " + known);
     }
   }
 

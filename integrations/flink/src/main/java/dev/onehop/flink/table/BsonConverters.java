@@ -27,8 +27,8 @@ import org.bson.types.Decimal128;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converters from BSON to SQL types. A number becomes another type of number only if its value is
- * the same, except that {@code DECIMAL} rounds to its scale and {@code DOUBLE} to its precision.
+ * Converters from BSON to SQL types. A number is converted only if its value stays the same. There
+ * are two exceptions: {@code DECIMAL} rounds to its scale and {@code DOUBLE} to its precision.
  */
 final class BsonConverters {
   private static final long MILLIS = 1_000;
@@ -36,7 +36,7 @@ final class BsonConverters {
   private BsonConverters() {}
 
   /**
-   * A converter for a type.
+   * Returns a converter for a type.
    *
    * @param path the column or field with the type
    * @param zone the zone of times in strings
@@ -69,7 +69,7 @@ final class BsonConverters {
   /**
    * Converts the value of a field, which may be missing.
    *
-   * @param value null if there is none
+   * @param value the value; null if the field is missing
    * @param name the field's name, or its position in an array
    */
   static @Nullable Object field(

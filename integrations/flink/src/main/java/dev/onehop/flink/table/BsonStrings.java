@@ -10,7 +10,10 @@ import org.bson.BsonDocument;
 import org.bson.BsonRegularExpression;
 import org.bson.BsonValue;
 
-/** BSON values as the text that a column of type {@code STRING} has: the same as in Flink CDC. */
+/**
+ * Converts BSON values into the text of {@code STRING} columns. The text is the same as in Flink
+ * CDC.
+ */
 final class BsonStrings {
   private static final String IN_DOCUMENT = "{\"a\": ";
 
@@ -57,7 +60,10 @@ final class BsonStrings {
     return "/" + regex.getPattern() + "/" + regex.getOptions();
   }
 
-  /** Only documents have a method for JSON. */
+  /**
+   * Writes the array in a document and cuts the document off: only documents have a method for
+   * JSON.
+   */
   private static String array(BsonValue value) {
     String json = new BsonDocument("a", value).toJson();
     return json.substring(IN_DOCUMENT.length(), json.length() - 1);

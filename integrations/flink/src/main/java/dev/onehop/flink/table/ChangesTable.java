@@ -34,8 +34,8 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes of a collection as a table: with {@code scan.full-changelog} the rows before and
- * after each change, else upserts by {@code _id}.
+ * A table of a collection's changes. With {@code scan.full-changelog}, it emits the rows before and
+ * after each change. Without this option, it emits upserts by {@code _id}.
  */
 final class ChangesTable
     implements ScanTableSource,
@@ -122,7 +122,7 @@ final class ChangesTable
 
   @Override
   public void applySourceWatermark() {
-    // The source always has its watermarks.
+    // Nothing to do: the source always emits its watermarks.
   }
 
   @Override
@@ -140,7 +140,9 @@ final class ChangesTable
     return new Changes(settings, deserializer);
   }
 
-  /** The source, the order of each document's changes, and their rows. */
+  /**
+   * The stream of rows: it reads the source, orders each document's changes and emits their rows.
+   */
   private record Changes(Settings settings, RowDeserializer deserializer)
       implements DataStreamScanProvider {
 

@@ -19,7 +19,7 @@ enum Metadata {
   OP_TS,
   ROW_KIND;
 
-  /** The value for a row of an event. */
+  /** Returns this column's value for a row of an event. */
   Object of(StreamEvent.Change change, RowKind kind) {
     return switch (this) {
       case DATABASE_NAME -> namespace(change, "db");

@@ -118,7 +118,7 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
     RowConverter.of(type, "", zone);
     LogicalType id = type.getTypeAt(type.getFieldIndex("_id"));
     if (id.is(LogicalTypeRoot.ARRAY) || id.is(LogicalTypeRoot.MAP)) {
-      throw new ValidationException("_id can't be " + id.asSummaryString());
+      throw new ValidationException("the type of _id can't be " + id.asSummaryString());
     }
     return columns;
   }
@@ -132,7 +132,8 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
       uri = uriOfParts(options);
     } else if (PARTS_OF_URI.stream().anyMatch(part -> options.getOptional(part).isPresent())) {
       throw new ValidationException(
-          "with 'uri', the options 'username', 'password' and 'connection.options' are parts of it");
+          "the value of 'uri' contains 'username', 'password' and 'connection.options':"
+              + " remove these options");
     }
     try {
       return new ConnectionString(uri).getConnectionString();
@@ -165,7 +166,7 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
     String name = options.get(option);
     if (REGULAR_EXPRESSION.matcher(name).find()) {
       throw new ValidationException(
-          "'%s' is one name, not a regular expression: %s".formatted(option.key(), name));
+          "'%s' must be one name, not a regular expression: %s".formatted(option.key(), name));
     }
     return name;
   }
@@ -175,24 +176,25 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
     Long millis = options.get(TIMESTAMP);
     if (mode.equals("timestamp") != (millis != null)) {
       throw new ValidationException(
-          "'scan.startup.mode' = 'timestamp' and 'scan.startup.timestamp-millis' need each other");
+          "'scan.startup.mode' = 'timestamp' and 'scan.startup.timestamp-millis'"
+              + " require each other");
     }
     return switch (mode) {
       case "latest-offset" -> null;
       case "timestamp" -> millis / MILLIS;
       default ->
           throw new ValidationException(
-              "'scan.startup.mode' is 'latest-offset' or 'timestamp', not '"
+              "'scan.startup.mode' must be 'latest-offset' or 'timestamp', not '"
                   + mode
-                  + "': there is no snapshot. Copy the documents first, then start with 'timestamp'"
-                  + " at a time before the copy");
+                  + "': the source takes no snapshot. Copy the documents first, then start with"
+                  + " 'timestamp' at a time before the copy");
     };
   }
 
   private static int atLeast(int least, ReadableConfig options, ConfigOption<Integer> option) {
     int value = options.get(option);
     if (value < least) {
-      throw new ValidationException("'%s' is at least %d".formatted(option.key(), least));
+      throw new ValidationException("'%s' must be at least %d".formatted(option.key(), least));
     }
     return value;
   }

@@ -14,9 +14,10 @@ import org.apache.flink.util.Collector;
 /**
  * Emits the rows of changes, which arrive in the order of their tokens for each {@code _id}.
  *
- * <p>A change of the shard key may move a document to another shard: one transaction deletes and
- * inserts it. Each shard has its own cluster time for it, so the deletion may come last. Such a
- * deletion removes only the old version of the row.
+ * <p>A change of the shard key may move a document to another shard: one transaction deletes it on
+ * one shard and inserts it on the other. Each shard has its own cluster time for the transaction,
+ * and the deletion may therefore come last. Such a deletion removes only the old version of the
+ * row.
  */
 final class OrderedRows
     extends KeyedProcessFunction<

@@ -71,7 +71,7 @@ final class RowConverter implements BsonConverter {
     return row;
   }
 
-  /** A row with this key and nothing else. */
+  /** Returns a row that has only the key. */
   GenericRowData key(String name, Object key, int columns) {
     GenericRowData row = new GenericRowData(columns);
     Integer place = places.get(name);

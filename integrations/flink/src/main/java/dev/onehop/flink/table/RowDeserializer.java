@@ -29,7 +29,7 @@ import org.bson.RawBsonDocument;
  * @param columns converts documents into the table's physical columns
  * @param id converts {@code _id}, which need not be one of the columns
  * @param idType the type of {@code _id}
- * @param metadata the columns after the physical ones
+ * @param metadata the metadata columns, which follow the physical columns
  * @param full whether the events have the documents before and after each change
  * @param rowType the type of the rows
  */
@@ -70,7 +70,7 @@ record RowDeserializer(
     } catch (WrongValueException wrong) {
       BsonDocument namespace = document.getDocument("ns");
       throw new FlinkRuntimeException(
-          "%s.%s has a document that the table can't have, %s: %s"
+          "%s.%s has a document that doesn't fit the table, %s: %s"
               .formatted(
                   namespace.getString("db").getValue(),
                   namespace.getString("coll").getValue(),
@@ -88,7 +88,8 @@ record RowDeserializer(
         if (full) {
           add(rows, change, RowKind.UPDATE_BEFORE, "fullDocumentBeforeChange");
         }
-        // There is no document if it was deleted in the meantime; the event for that follows.
+        // The event has no document if the document was deleted in the meantime. The event of the
+        // deletion follows.
         add(rows, change, RowKind.UPDATE_AFTER, "fullDocument");
       }
       case "delete" -> {

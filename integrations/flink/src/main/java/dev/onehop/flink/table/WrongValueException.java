@@ -1,6 +1,6 @@
 package dev.onehop.flink.table;
 
-/** A value of a document that its column cannot have. */
+/** A document has a value that does not fit the type of its column. */
 final class WrongValueException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -17,7 +17,11 @@ final class WrongValueException extends RuntimeException {
     this("", why);
   }
 
-  /** This failure, seen from the document or array that has the value. */
+  /**
+   * Returns this failure with a name added before the path of the value.
+   *
+   * @param name the field or the array position that contains the value
+   */
   WrongValueException in(String name) {
     boolean direct = path.isEmpty() || path.startsWith("[");
     return new WrongValueException(name + (direct ? "" : ".") + path, why);

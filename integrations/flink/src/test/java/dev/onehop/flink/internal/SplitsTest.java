@@ -29,7 +29,7 @@ class SplitsTest {
     assertThat(ShardSplit.shardOf(split.splitId())).isEqualTo("a/shard");
     assertThatThrownBy(() -> serializer.deserialize(9, serializer.serialize(split)))
         .isInstanceOf(IOException.class)
-        .hasMessage("state of version 9; this release reads 1");
+        .hasMessage("the state has version 9; this release reads version 1");
   }
 
   @Test

@@ -86,12 +86,12 @@ class OneHopTableFactoryTest {
         "hosts | :x: | the cluster's address is malformed",
         "database | - | Missing required options are:",
         "scan.startup.mode | - | Missing required options are:",
-        "scan.startup.mode | timestamp | need each other",
-        "scan.startup.timestamp-millis | 5 | need each other",
-        "scan.startup.mode | initial | there is no snapshot. Copy the documents first",
-        "collection | ord.* | one name, not a regular expression: ord.*",
-        "batch.size | -1 | 'batch.size' is at least 0",
-        "scan.splits-per-shard | 0 | 'scan.splits-per-shard' is at least 1",
+        "scan.startup.mode | timestamp | require each other",
+        "scan.startup.timestamp-millis | 5 | require each other",
+        "scan.startup.mode | initial | the source takes no snapshot. Copy the documents first",
+        "collection | ord.* | must be one name, not a regular expression: ord.*",
+        "batch.size | -1 | 'batch.size' must be at least 0",
+        "scan.splits-per-shard | 0 | 'scan.splits-per-shard' must be at least 1",
         "heartbeat.interval.ms | 100 | Unsupported options:",
       })
   void anOptionThatHasNoMeaningIsRefused(String option, String value, String message) {
@@ -105,7 +105,7 @@ class OneHopTableFactoryTest {
     options.remove("hosts");
     options.put("uri", "mongodb://mongos1/");
     options.put("username", "me");
-    refused(COLUMNS, "are parts of it");
+    refused(COLUMNS, "remove these options");
   }
 
   @Test
@@ -129,7 +129,9 @@ class OneHopTableFactoryTest {
     tables.executeSql("DROP TABLE orders");
     refused("_id STRING, a STRING, PRIMARY KEY (a) NOT ENFORCED", "PRIMARY KEY (_id) NOT ENFORCED");
     tables.executeSql("DROP TABLE orders");
-    refused("_id ARRAY<INT>, PRIMARY KEY (_id) NOT ENFORCED", "_id can't be ARRAY<INT> NOT NULL");
+    refused(
+        "_id ARRAY<INT>, PRIMARY KEY (_id) NOT ENFORCED",
+        "the type of _id can't be ARRAY<INT> NOT NULL");
   }
 
   @Test

@@ -158,7 +158,7 @@ class RowDeserializerTest {
             () -> rows(false, event("insert", ", fullDocument: {_id: 5, amount: 'many'}")))
         .isInstanceOf(FlinkRuntimeException.class)
         .hasMessage(
-            "shop.orders has a document that the table can't have, {\"_id\": 5}:"
+            "shop.orders has a document that doesn't fit the table, {\"_id\": 5}:"
                 + " amount: STRING can't become INT");
     assertThatThrownBy(
             () ->

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Boot's settings of the application's clients, independent of Boot's version.
  *
  * @param uri the URI of Boot's properties or connection details; null if the application defines a
- *     bean of settings, which then contains everything
+ *     bean of settings, which then applies alone
  * @param settings the bean of settings
  * @param customizers the customizers of the settings, in order
  */

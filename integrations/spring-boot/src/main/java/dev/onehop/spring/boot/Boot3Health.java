@@ -10,8 +10,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Health with the types of Boot 3. Never DOWN, because operations can still go over the nearest
- * mongos.
+ * Reports the router's health with the types of Boot 3. The health is never DOWN, because
+ * operations can still go over the nearest mongos.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)

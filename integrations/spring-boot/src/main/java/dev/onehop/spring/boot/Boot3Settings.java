@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.mongo.StandardMongoClientSettingsB
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Settings with the types of Boot 3. */
+/** Collects the application's settings with the types of Boot 3. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(MongoConnectionDetails.class)
 class Boot3Settings {

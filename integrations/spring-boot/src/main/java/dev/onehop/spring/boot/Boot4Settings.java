@@ -10,7 +10,7 @@ import org.springframework.boot.mongodb.autoconfigure.StandardMongoClientSetting
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Settings with the types of Boot 4. */
+/** Collects the application's settings with the types of Boot 4. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(MongoConnectionDetails.class)
 class Boot4Settings {

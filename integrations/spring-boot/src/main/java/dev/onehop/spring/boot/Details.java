@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The router's status and explanations as maps of strings, numbers and lists, which any mapper can
- * write.
+ * The router's status and explanations as maps of strings, numbers and lists, which any JSON mapper
+ * can write.
  */
 final class Details {
   private Details() {}
 
-  /** Mode, whether new operations are routed, and the cluster. */
+  /** Returns the mode, whether new operations are routed, and the cluster. */
   static Map<String, Object> summary(RouterStatus status) {
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("mode", status.mode());
@@ -27,7 +27,7 @@ final class Details {
     return details;
   }
 
-  /** The complete status. */
+  /** Returns the complete status. */
   static Map<String, Object> of(RouterStatus status) {
     Map<String, Object> details = summary(status);
     Map<String, Object> shards = new LinkedHashMap<>();

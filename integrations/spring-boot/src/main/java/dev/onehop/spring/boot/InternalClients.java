@@ -7,7 +7,7 @@ import ch.qos.logback.classic.turbo.MDCValueLevelPair;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 
-/** The driver's log lines of the router's internal clients. */
+/** Limits the log lines that the driver writes for the router's internal clients. */
 final class InternalClients {
   private static final String MARK = "onehop";
 

@@ -12,8 +12,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Creates the application's clients instead of Boot, with the names of Boot's beans and with Boot's
- * settings, on one router. Clients that the application creates itself are not changed.
+ * Creates the application's clients in place of Boot. They keep the names of Boot's beans, use
+ * Boot's settings and share one router. Clients that the application creates itself stay unchanged.
  */
 @AutoConfiguration(
     beforeName = {

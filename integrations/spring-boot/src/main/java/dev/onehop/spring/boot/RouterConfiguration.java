@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
-/** The router of both clients; only if the application has at least one of them. */
+/** Creates the router that the synchronous and the reactive client share. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(OneHop.class)
 @Import({Boot3Settings.class, Boot4Settings.class})

@@ -9,14 +9,14 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * The application's properties of the router: those of {@link OneHopProperty}, in Boot's spelling
- * ({@code onehop.refresh-interval}) or any other that Boot binds to it, and properties for settings
- * without a {@link OneHopProperty}.
+ * Applies the application's properties to the router. A {@link OneHopProperty} has its name in
+ * Boot's spelling, such as {@code onehop.refresh-interval}; Boot accepts other spellings, too. The
+ * mode and the pipelining have properties although they have no {@link OneHopProperty}.
  */
 final class RouterProperties {
   private RouterProperties() {}
 
-  /** Boot's spelling of a property's name. */
+  /** Returns a property's name in Boot's spelling. */
   static String name(OneHopProperty property) {
     return property.key().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
   }
