@@ -155,7 +155,7 @@ class ClusterFormationIT {
         .hasSizeBetween(1, 2);
     assertThatThrownBy(() -> testbed.shardCollection("it.few", BY_ID, points(1, 10)))
         .isInstanceOf(TestbedException.class)
-        .hasMessage("1 split points make 2 ranges, too few for 3 shards");
+        .hasMessage("1 split points make 2 ranges; 3 shards need at least one range each");
   }
 
   @Test

@@ -120,7 +120,7 @@ class GeoShardedClusterIT {
     assertThatThrownBy(() -> new GeoShardedCluster(mongosFree).start())
         .isInstanceOf(TestbedException.class)
         .hasMessage(
-            "image " + mongosFree + " has no mongos; name an image that has, such as mongo:8.0");
+            "image " + mongosFree + " has no mongos; name an image with mongos, such as mongo:8.0");
   }
 
   @Test

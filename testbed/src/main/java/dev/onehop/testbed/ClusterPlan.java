@@ -13,20 +13,20 @@ import java.util.stream.Collectors;
 
 /** The servers of a topology, with their addresses. */
 record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> routers) {
-  /** Name of the config servers' replica set. */
+  /** The name of the config servers' replica set. */
   static final String CONFIG_SET = "config-servers";
 
   /**
-   * The distance between the advertised port of a server behind a link and the port where it
-   * listens. The port is lower and not higher, because Linux takes ports of outgoing connections
-   * from the range above 32768.
+   * The difference between the port at which a server behind a link listens and the port that it
+   * advertises. The port is lower, because Linux takes the ports of outgoing connections from the
+   * range above 32768.
    */
   private static final int HIDDEN_PORT_OFFSET = -10_000;
 
   /**
    * @param routers whether the cluster has routers
-   * @param realMongos whether routers are mongos binaries, which register in the cluster under the
-   *     port they listen on
+   * @param realMongos whether routers are mongos binaries; a mongos registers in the cluster under
+   *     the port at which it listens
    */
   static ClusterPlan of(Topology topology, boolean routers, boolean realMongos) {
     List<Server> config = new ArrayList<>();
@@ -62,8 +62,8 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * A mongos behind a link keeps its port and gets another address, because it reports its port to
-   * clients.
+   * Returns a mongos behind a link. It keeps its port, because it reports the port to clients, and
+   * it listens on another address.
    */
   private static Server mongos(Topology topology, Host host) {
     String address = host.address();
@@ -82,9 +82,9 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * The same cluster with servers that listen on other addresses than they advertise.
+   * Returns the same cluster with other listening addresses. The advertised addresses stay.
    *
-   * @param moved returns a server with its new address
+   * @param moved returns a server with its new listening address
    */
   ClusterPlan listeningAt(UnaryOperator<Server> moved) {
     return new ClusterPlan(

@@ -33,8 +33,8 @@ import java.util.Map;
 /**
  * Runs every server in a container, and every host as a network. A host's address is the gateway of
  * its network, which belongs to this machine. Links listen on the gateway, for containers and for
- * local clients, and forward to the containers' own addresses. In each container the host's address
- * is the machine's name, because a mongos registers under that name.
+ * local clients, and forward to the containers' own addresses. In each container, the name of the
+ * machine is the host's address, because a mongos registers under the machine's name.
  */
 final class ContainerPlatform implements Platform {
   private final DockerClient docker;
@@ -107,7 +107,10 @@ final class ContainerPlatform implements Platform {
     }
   }
 
-  /** The networks of an engine in a virtual machine, as on macOS, are inside that machine. */
+  /**
+   * Refuses networks that this machine cannot reach: an engine in a virtual machine, as on macOS,
+   * has its networks inside that machine.
+   */
   private static void requireOnThisMachine(String gateway) {
     try {
       if (NetworkInterface.getByInetAddress(new InetSocketAddress(gateway, 0).getAddress())

@@ -25,8 +25,8 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running sharded cluster, reached through its mongoses with a user's rights. Facts that the
- * mongos does not report, or not to this user, are unknown. Thread-safe.
+ * A running sharded cluster, reached through its mongoses with a user's rights. A fact that the
+ * mongos does not report to this user is unknown. Thread-safe.
  */
 public final class ExistingCluster implements AutoCloseable {
   /** The value of facts that a server does not report. */
@@ -101,7 +101,10 @@ public final class ExistingCluster implements AutoCloseable {
     }
   }
 
-  /** The mongos' report about itself. It does not report about the servers behind it. */
+  /**
+   * Returns the mongos' report about itself. The mongos does not report the versions of the other
+   * servers.
+   */
   public ServerInfo server() {
     BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
     String version = UNKNOWN;
@@ -112,7 +115,7 @@ public final class ExistingCluster implements AutoCloseable {
               .getString("version", new BsonString(UNKNOWN))
               .getValue();
     } catch (TestbedException e) {
-      // The stand-in router does not support the command.
+      // The stand-in router does not support buildInfo.
     }
     boolean standIn = hello.containsKey("onehopStandIn");
     return new ServerInfo(
@@ -211,7 +214,7 @@ public final class ExistingCluster implements AutoCloseable {
             Long::sum);
       }
     } catch (MongoException e) {
-      throw new TestbedException("$collStats of " + namespace + ": " + e.getMessage(), e);
+      throw new TestbedException("$collStats of " + namespace + " failed: " + e.getMessage(), e);
     }
     return new OperationCounts(counts);
   }
@@ -228,7 +231,7 @@ public final class ExistingCluster implements AutoCloseable {
    *
    * @param address {@code host:port}
    * @return the median
-   * @throws TestbedException if this machine cannot reach it
+   * @throws TestbedException if this machine cannot reach the mongos
    */
   public Duration roundTrip(String address) {
     int colon = address.lastIndexOf(':');

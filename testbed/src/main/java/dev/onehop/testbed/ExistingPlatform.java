@@ -21,7 +21,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
-/** Runs on servers that were started by others, each host reachable by its name. No links. */
+/** Uses servers that others have started, without links. Each host is reachable by its name. */
 final class ExistingPlatform implements Platform {
   /** The database that the application's user may write to. */
   private static final String DATABASE = "ycsb";
@@ -53,7 +53,10 @@ final class ExistingPlatform implements Platform {
     return server.listeningAt(server.advertisedAddress());
   }
 
-  /** A stand-in router identifies itself in its hello, which needs no login. */
+  /**
+   * Finds the kind of router: a stand-in router identifies itself in its reply to hello, which
+   * needs no login.
+   */
   private RouterKind routerKind() {
     if (plan.routers().isEmpty()) {
       return RouterKind.NONE;
@@ -121,7 +124,7 @@ final class ExistingPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // The owner of the servers keeps the record.
+    // Nothing to record: the servers belong to others.
   }
 
   @Override
@@ -153,7 +156,7 @@ final class ExistingPlatform implements Platform {
 
     @Override
     public void onDeath(Consumer<ProcessFailure> listener) {
-      // Its end is not detected; users of the server fail.
+      // The end of the server is not detected. Operations on the server fail then.
     }
 
     @Override

@@ -9,12 +9,14 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that others have started according to a topology, each host reachable under its own name,
- * with the credentials for them. With access control the testbed logs in at config servers and
- * shards as {@code __system}, by their common key file. It creates two users: {@value
- * #ADMINISTRATOR}, a {@code root} for itself at the mongoses, and {@value #APPLICATION} for
- * applications. Applications may read and write the database {@code ycsb} and read the parts of
- * {@code config} that routing needs, and nothing else.
+ * Servers that others have started according to a topology, with the credentials for them. Each
+ * host is reachable by its own name.
+ *
+ * <p>With access control, the testbed logs in at config servers and shards as {@code __system},
+ * with their common key file. It creates two users. {@value #ADMINISTRATOR} has the role {@code
+ * root}, and the testbed uses it at the mongoses. {@value #APPLICATION} is for applications, which
+ * may only read and write the database {@code ycsb} and read the parts of {@code config} that
+ * routing needs.
  *
  * <p>Immutable.
  */
@@ -53,7 +55,7 @@ public final class ExistingServers {
   }
 
   /**
-   * The same servers, with access control.
+   * Returns the same servers with access control.
    *
    * @param keyFile the servers' key file
    * @param administratorPassword the password of {@link #ADMINISTRATOR}
@@ -71,10 +73,10 @@ public final class ExistingServers {
   }
 
   /**
-   * The same servers, with TLS.
+   * Returns the same servers with TLS.
    *
-   * @param authority PEM file with the trusted certificates
-   * @throws TestbedException if it can't be read or has no certificate
+   * @param authority the PEM file with the trusted certificates
+   * @throws TestbedException if the file can't be read or has no certificate
    */
   public ExistingServers withTls(Path authority) {
     return new ExistingServers(login, TrustedAuthority.read(authority).context());

@@ -27,10 +27,10 @@ import org.testcontainers.lifecycle.Startable;
  * MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.reactivestreams.client.MongoClient.class);
  * }</pre>
  *
- * <p>Links in this JVM delay all connections, to a few tens of microseconds. This JVM must
- * therefore run on the machine of the container engine, which must be Linux. The addresses work for
- * every program on that machine. Needs the artifact {@code org.testcontainers:testcontainers} 2.0
- * or later, which this library does not include.
+ * <p>Links in this JVM delay all connections, with an accuracy of a few tens of microseconds. This
+ * JVM must therefore run on the machine of the container engine, which must be Linux. The addresses
+ * work for every program on that machine. This class needs the artifact {@code
+ * org.testcontainers:testcontainers} 2.0 or later, which this library does not include.
  *
  * <p>Configure it from one thread before {@link #start}; it is thread-safe after the start.
  */
@@ -68,7 +68,7 @@ public final class GeoShardedCluster implements Startable {
    */
   public GeoShardedCluster withRegions(String... names) {
     if (names.length == 0) {
-      throw new IllegalArgumentException("at least one region");
+      throw new IllegalArgumentException("withRegions needs at least one region");
     }
     this.regions = List.of(names);
     return this;
@@ -90,7 +90,7 @@ public final class GeoShardedCluster implements Startable {
   /**
    * Sets the round trip between hosts of two regions, in both directions. The default is zero.
    *
-   * @param roundTrip there and back, to the microsecond, a minute at most
+   * @param roundTrip the time of a round trip, to the microsecond, one minute at most
    */
   public GeoShardedCluster withRoundTrip(String region, String other, Duration roundTrip) {
     roundTrips.remove(pair(other, region));
@@ -107,8 +107,9 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Allows the testbed's stand-in router if the image has no mongos but a Java runtime. For tests
-   * of OneHop itself where no image with a mongos is available; a stand-in is not a mongos.
+   * Allows the testbed's stand-in router if the image has a Java runtime and no mongos. This is for
+   * OneHop's own tests on machines without an image with a mongos. A stand-in router is not a
+   * mongos.
    */
   public GeoShardedCluster withStandInRouters() {
     this.standIns = true;
@@ -116,10 +117,11 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * Starts all containers in parallel, and waits until the cluster is ready. Does nothing if it has
-   * been started.
+   * Starts all containers in parallel, and waits until the cluster is ready. Does nothing if the
+   * cluster has been started.
    *
-   * @throws TestbedException if the start fails, with one line that has the reason and the remedy
+   * @throws TestbedException if the start fails; the message is one line with the reason and the
+   *     remedy
    */
   @Override
   public synchronized void start() {
@@ -131,7 +133,7 @@ public final class GeoShardedCluster implements Startable {
     }
   }
 
-  /** Removes the containers and their networks. May be called more than once. */
+  /** Removes the containers and their networks. Further calls have no effect. */
   @Override
   public synchronized void stop() {
     if (testbed != null) {
@@ -144,7 +146,7 @@ public final class GeoShardedCluster implements Startable {
     return region + " <-> " + other;
   }
 
-  /** The topology in the format of topology files. */
+  /** Returns the topology of the regions; it is read from text in the format of topology files. */
   private Topology ofRegions() {
     StringBuilder yaml = new StringBuilder("name: containers\nregions: ").append(regions);
     Map<String, Duration> all = new LinkedHashMap<>(roundTrips);
@@ -175,8 +177,8 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * The running cluster, for all other operations: moving ranges, cutting connections, counting the
-   * operations of each server.
+   * Returns the testbed of the running cluster, for all other operations: moving ranges, cutting
+   * connections, counting the operations of each server.
    *
    * @throws IllegalStateException if it is not running
    */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@code mongod} on this machine outside of topologies, such as a member of a replica set that
- * the caller initiates. Ends with the JVM at the latest. Thread-safe.
+ * the caller initiates. The process ends with the JVM at the latest. Thread-safe.
  */
 public final class MongodProcess implements AutoCloseable {
 
@@ -34,8 +34,8 @@ public final class MongodProcess implements AutoCloseable {
    * Finds the program by the rules of topologies, or downloads it.
    *
    * @param mongod an explicit path; null to search for it
-   * @param progress gets a line when a download begins, which takes a while
-   * @throws TestbedException if there is none
+   * @param progress receives a line when a download begins, because a download may take minutes
+   * @throws TestbedException if there is no mongod and the download fails
    */
   public static Path find(@Nullable Path mongod, Consumer<String> progress) {
     Map<String, String> environment = System.getenv();
@@ -46,11 +46,11 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * An address with a port that is free at the moment.
+   * Returns an address with a port that is free at the moment.
    *
    * @param ip an address of this machine, such as {@code 127.0.0.1}
    * @return {@code ip:port}
-   * @throws TestbedException if there is none
+   * @throws TestbedException if this machine cannot listen on the address
    */
   public static String freeAddress(String ip) {
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(ip))) {
@@ -61,11 +61,11 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * The program and arguments of a member of a replica set, with settings for several members on a
-   * small machine.
+   * Returns the program and the arguments of a member of a replica set, with settings for several
+   * members on a small machine.
    *
    * @param address {@code ip:port} to listen on
-   * @param data its data folder
+   * @param data the server's data folder
    */
   public static List<String> command(
       Path mongod, String replicaSet, String address, Path data, int oplogMebibytes) {
@@ -83,11 +83,12 @@ public final class MongodProcess implements AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param name its name in messages
+   * @param name the server's name in messages
    * @param command the result of {@link #command}, with additional options
-   * @param address where it listens
-   * @param data its data folder, created if it does not exist; its log is next to the folder
-   * @throws TestbedException if it can't be started
+   * @param address the address at which the server listens
+   * @param data the server's data folder, created if it does not exist; the log is next to the
+   *     folder
+   * @throws TestbedException if the server can't be started
    */
   public static MongodProcess start(String name, List<String> command, String address, Path data) {
     int colon = address.lastIndexOf(':');
@@ -103,12 +104,12 @@ public final class MongodProcess implements AutoCloseable {
     return new MongodProcess(ServerProcess.start(name, command, log, log));
   }
 
-  /** Its process id. */
+  /** Returns the process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** Whether it is still running. */
+  /** Whether the process is still running. */
   public boolean isAlive() {
     return process.isAlive();
   }
@@ -118,7 +119,7 @@ public final class MongodProcess implements AutoCloseable {
     process.onDeath(listener);
   }
 
-  /** Kills it, and waits until it has ended. */
+  /** Kills the process, and waits until it has ended. */
   @Override
   public void close() {
     process.kill();
@@ -126,7 +127,7 @@ public final class MongodProcess implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is shutting down.
+      // Nothing to remove: the JVM is shutting down and runs its hooks.
     }
   }
 }

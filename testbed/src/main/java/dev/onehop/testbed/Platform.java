@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The environment of a testbed's servers: processes of this machine, containers, or existing
- * servers. {@link #close} releases everything that it has taken, except the servers. The caller of
- * {@link #launch} ends these before.
+ * servers. {@link #close} releases all resources of the platform, except the servers. The caller of
+ * {@link #launch} ends the servers before.
  */
 interface Platform extends AutoCloseable {
   /** The topology, with the addresses of its hosts on this platform. */
@@ -24,8 +24,8 @@ interface Platform extends AutoCloseable {
   ClusterPlan plan();
 
   /**
-   * The kind of router, and the versions if they are known. Called when the replica sets have
-   * primaries and the routers were launched.
+   * Returns the kind of router, and the versions if they are known. The caller waits until the
+   * replica sets have primaries and the routers are launched.
    */
   Versions versions();
 
@@ -50,7 +50,7 @@ interface Platform extends AutoCloseable {
     return false;
   }
 
-  /** Whether {@link #keepFormed} keeps anything. */
+  /** Whether {@link #keepFormed} keeps data. */
   default boolean keepsFormed() {
     return false;
   }
@@ -58,7 +58,7 @@ interface Platform extends AutoCloseable {
   /** Keeps the data for later starts. The caller prevents all writes during the call. */
   default void keepFormed() {}
 
-  /** Deletes the kept data, because servers did not start with it. */
+  /** Deletes the kept data. The caller does so after servers did not start with it. */
   default void forgetFormed() {}
 
   /**
@@ -82,7 +82,7 @@ interface Platform extends AutoCloseable {
   /**
    * Called when the cluster is ready.
    *
-   * @param url the URL for applications; empty if it has no routers
+   * @param url the URL for applications; empty if the cluster has no routers
    */
   void started(String url);
 
@@ -92,9 +92,10 @@ interface Platform extends AutoCloseable {
   /**
    * The versions of the servers.
    *
-   * @param mongod version of config servers and shards; null to query them
+   * @param mongod the version of config servers and shards; null if the caller must query it
    * @param router the kind of router
-   * @param mongos version of the mongos; null if there is none, or to query it
+   * @param mongos the version of the mongos; null if there is no mongos, or the caller must query
+   *     it
    */
   record Versions(@Nullable String mongod, ServerInfo.RouterKind router, @Nullable String mongos) {
     boolean isStandIn() {

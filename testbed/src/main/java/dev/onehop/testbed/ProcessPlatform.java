@@ -56,8 +56,8 @@ final class ProcessPlatform implements Platform {
             options.failPoints,
             options.waitingStreams,
             options.noopSeconds);
-    // Only data that the config servers' own commands have formed, because a mongos leaves more
-    // than the cluster.
+    // Data is kept only without a mongos: a mongos leaves its own entries in the config servers'
+    // data.
     this.formedData = binaries.mongos() == null ? formedData(options, binaries, plan) : null;
     this.formed = formedData != null && formedData.copyTo(directory.data());
     this.versions =
@@ -87,7 +87,8 @@ final class ProcessPlatform implements Platform {
         RunDirectory.claim(
             RunDirectory.root(options.cacheFolder),
             options.topology.name(),
-            leftover -> options.progress.accept("ended " + leftover + ", left by a killed run"));
+            leftover ->
+                options.progress.accept("ended " + leftover + ", which a killed run has left"));
     try {
       for (Server server : plan.all()) {
         Ports.requireFree(server.advertisedAddress());

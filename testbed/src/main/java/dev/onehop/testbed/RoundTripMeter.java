@@ -34,7 +34,7 @@ final class RoundTripMeter {
   private static final int LEAST_PINGS = 25;
   private static final int MOST_PINGS = 200;
 
-  /** Pings that do not count, while the links and this code warm up. */
+  /** The least number of pings that do not count: the links and this code warm up with them. */
   private static final int LEAST_WARM_UP = 5;
 
   private static final Duration LEAST_TIME = Duration.ofMillis(400);
@@ -48,7 +48,7 @@ final class RoundTripMeter {
     Map<String, Duration> configured = new LinkedHashMap<>();
     Map<String, CompletableFuture<Duration>> pending = new LinkedHashMap<>();
     for (Host host : topology.hosts()) {
-      // Prefers a mongod, because it replies to a ping fastest.
+      // A mongod is preferred, because it replies to a ping faster than a router.
       plan.all().stream()
           .filter(server -> server.host().equals(host))
           .findFirst()
@@ -98,7 +98,7 @@ final class RoundTripMeter {
     }
   }
 
-  /** Pings for a while, and at least this number of times. */
+  /** Pings for a fixed time, and at least a number of times. */
   private static long[] series(Socket socket, int least) throws IOException {
     byte[] ping = ping();
     DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -125,7 +125,7 @@ final class RoundTripMeter {
     }
   }
 
-  /** The ping as OP_MSG: header, flags, and one body section (kind 0) with the command. */
+  /** Returns the command ping as an OP_MSG: header, flags, and one body section (kind 0). */
   private static byte[] ping() {
     try (BasicOutputBuffer body = new BasicOutputBuffer();
         BsonBinaryWriter writer = new BsonBinaryWriter(body)) {

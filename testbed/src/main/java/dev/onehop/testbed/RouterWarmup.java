@@ -29,19 +29,23 @@ import org.bson.BsonDocument;
 
 /**
  * Sends point reads and updates through every router to every shard. A stand-in router runs on a
- * JVM, which compiles its code after some hundred operations. Before that each operation takes 2 ms
- * more, measured on this project's machine, where an operation on a neighbouring host takes 1 ms.
+ * JVM, which compiles its code after some hundred operations. An operation before the compilation
+ * takes 2 ms more. For comparison, an operation on a host in the same region takes 1 ms (both
+ * measured on this project's machine).
  *
  * <p>The optimizing compiler compiles for the calls that it has seen, such as a single key or one
  * request in a packet. At the first different call it discards the result and compiles again, which
- * takes seconds. The warm-up therefore uses many keys. Many connections request half of them, and a
- * few connections with many requests in flight request the other half.
+ * takes seconds. The warm-up therefore uses many keys. It runs twice: over many connections, and
+ * over a few connections with many requests in flight.
  */
 final class RouterWarmup {
-  /** The quick compiler compiles a method after 200 calls, and a loop later. */
+  /** Enough for the quick compiler, which compiles a method after 200 calls, and a loop later. */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 
-  /** The optimizing compiler compiles some ten thousand calls later, and more than once. */
+  /**
+   * Enough for the optimizing compiler, which compiles after some ten thousand more calls, and more
+   * than once.
+   */
   private static final int OPERATIONS_BEFORE_A_LONG_RUN = 40_000;
 
   private static final int KEYS_PER_SHARD = 500;
@@ -64,7 +68,7 @@ final class RouterWarmup {
     this.routers = List.copyOf(routers);
   }
 
-  /** Warms up all routers in parallel, with documents of each shard that has some. */
+  /** Warms up all routers in parallel, with some documents of each shard. */
   void run(MongoNamespace namespace) {
     List<BsonDocument> keys = keys(namespace);
     if (keys.isEmpty()) {
@@ -129,7 +133,8 @@ final class RouterWarmup {
 
   private void applyTo(MongoClientSettings.Builder settings, Server router) {
     Admin.applyTo(settings, router, access);
-    // As in applications: a write with a transaction number takes other paths through a router.
+    // Writes are retryable, as in applications: a write with a transaction number runs other code
+    // of a router.
     settings
         .readPreference(ReadPreference.primary())
         .applyToConnectionPoolSettings(pool -> pool.maxSize(IN_FLIGHT))

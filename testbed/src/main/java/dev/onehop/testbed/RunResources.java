@@ -22,11 +22,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The resources that a run must release at its end: servers, links, and the resources of the
- * platform. Registers itself to be closed with the JVM. Thread-safe.
+ * platform. A shutdown hook of the JVM closes them. Thread-safe.
  */
 final class RunResources implements AutoCloseable {
   /**
-   * Ctrl-C reaches the servers as soon as this process. Their end then does not count as a failure.
+   * Ctrl-C reaches the servers at the same time as this process. The end of a server counts as a
+   * failure only if this process does not begin to close within this time.
    */
   private static final long GRACE_MILLIS = 400;
 
@@ -99,7 +100,7 @@ final class RunResources implements AutoCloseable {
     find(advertised).running().setFrozen(frozen);
   }
 
-  /** Kills a server; its end does not count as a failure. */
+  /** Kills a server, whose end does not count as a failure. */
   void kill(String advertised) {
     RunningServer running = find(advertised).running();
     running.kill();
@@ -122,7 +123,7 @@ final class RunResources implements AutoCloseable {
     return servers.stream()
         .filter(each -> each.server().advertised().equals(advertised))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no server " + advertised));
+        .orElseThrow(() -> new IllegalArgumentException("there is no server " + advertised));
   }
 
   /** The processor time that servers and links have used so far. */
@@ -250,7 +251,7 @@ final class RunResources implements AutoCloseable {
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // Called by the hook itself.
+      // The hook itself has called this method.
     }
   }
 }

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A testbed that another process runs, or that a killed process has left behind, as it appears from
- * outside. A snapshot; immutable.
+ * A testbed of another process, or the leftover of a killed process. Immutable: it is a snapshot of
+ * the testbed's run directory.
  */
 public final class RunningTestbed {
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
@@ -29,8 +29,8 @@ public final class RunningTestbed {
    * A server of the testbed.
    *
    * @param name for example {@code shard-or/or1}
-   * @param address where it can be reached, as {@code host:port}
-   * @param pid its process
+   * @param address the server's address, as {@code host:port}
+   * @param pid the id of the server's process
    * @param alive whether that process runs
    */
   public record ServerStatus(String name, String address, long pid, boolean alive) {}
@@ -74,7 +74,7 @@ public final class RunningTestbed {
     return state.topology();
   }
 
-  /** The URL for applications; empty while it starts. */
+  /** The URL for applications; empty while the testbed starts. */
   public String url() {
     return state.url();
   }
@@ -89,7 +89,10 @@ public final class RunningTestbed {
     return state.owner().pid();
   }
 
-  /** Whether that process exists; if not, the testbed is the leftover of a killed run. */
+  /**
+   * Whether the owner process exists. If it does not exist, the testbed is the leftover of a killed
+   * run.
+   */
   public boolean isOwned() {
     return state.owner().isAlive();
   }
@@ -120,8 +123,8 @@ public final class RunningTestbed {
   }
 
   /**
-   * Stops a server with a signal, or lets it continue. It continues at the latest after the end of
-   * this JVM, also by {@code kill -9}.
+   * Freezes a server with a signal, or resumes it. A frozen server resumes at the latest after the
+   * end of this JVM, also after {@code kill -9}.
    *
    * @param address the address of one of its servers
    * @throws TestbedException if there is no such server, or the signal fails
@@ -140,16 +143,16 @@ public final class RunningTestbed {
 
   /**
    * Stops the testbed: ends the owner process, or the servers if there is no owner. Waits until all
-   * have ended.
+   * of them have ended.
    *
-   * @throws TestbedException if that takes longer than half a minute
+   * @throws TestbedException if the end takes longer than half a minute
    */
   public void stop() {
     if (isOwned()) {
       ProcessHandle.of(ownerPid()).ifPresent(ProcessHandle::destroy);
       Waiting.until("process " + ownerPid() + " to end", STOP_TIMEOUT, () -> !isOwned());
     }
-    // Also removes the files of an owner that was killed in between.
+    // Claiming the directory also removes the files of an owner that was killed in the meantime.
     RunDirectory.claim(root, topologyName(), server -> {}).close();
   }
 }

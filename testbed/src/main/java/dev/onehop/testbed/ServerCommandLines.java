@@ -18,8 +18,8 @@ final class ServerCommandLines {
   private static final String TEST_COMMANDS = "enableTestCommands";
 
   /**
-   * Halves the cost of a JVM's start, and keeps the optimizing compilers of several routers from
-   * competing with the measured programs for processors.
+   * Turns the optimizing compiler off. This halves the processor time of a JVM's start and leaves
+   * the processors to the measured programs.
    */
   static final List<String> QUICK_COMPILER =
       List.of("-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1");
@@ -33,10 +33,11 @@ final class ServerCommandLines {
   private final @Nullable Integer noopSeconds;
 
   /**
-   * @param longRun whether routers on a JVM run long enough for the optimizing compiler to pay off
+   * @param longRun whether routers on a JVM run so long that they gain from the optimizing compiler
    * @param failPoints whether servers and stand-in routers accept {@code configureFailPoint}
-   * @param waitingStreams whether change streams of stand-in routers wait as a mongos' streams do
-   * @param noopSeconds interval of the no-op writes of idle servers; null for the servers' default
+   * @param waitingStreams whether change streams of stand-in routers wait like those of a mongos
+   * @param noopSeconds the interval in seconds of an idle server's no-op writes; null for the
+   *     servers' default
    */
   ServerCommandLines(
       ServerBinaries binaries,
@@ -85,8 +86,8 @@ final class ServerCommandLines {
     command.addAll(List.of("--wiredTigerCacheSizeGB", CACHE_GB));
     command.addAll(List.of("--oplogSize", OPLOG_MB));
     parameter(command, "diagnosticDataCollectionEnabled", "false");
-    // Only the testbed and its tests move ranges. Without this a range that has left a shard could
-    // return only after 15 minutes.
+    // With the default of 15 minutes, a range that has left a shard could not return earlier. A
+    // short delay is safe, because only the testbed and its tests move ranges.
     parameter(command, "orphanCleanupDelaySecs", "1");
     parameter(command, "disableLogicalSessionCacheRefresh", "true");
     parameter(command, "ttlMonitorEnabled", "false");
@@ -138,7 +139,7 @@ final class ServerCommandLines {
         longRun ? List.of() : QUICK_COMPILER,
         ProcessHandle.current().info().command().orElse("java"),
         System.getProperty("java.class.path"),
-        // Names the run, so that the routers of a killed run can be identified.
+        // The folder names the run. It identifies the routers of a killed run.
         directory.path().toString(),
         server.listenAddress().getAddress().getHostAddress(),
         plan.configDb(),
@@ -146,9 +147,9 @@ final class ServerCommandLines {
   }
 
   /**
-   * The mongods on a router's host that are behind a link for other hosts, as {@code address=where
-   * it listens,...}. Traffic within a host crosses no network, and a link would only take processor
-   * time from the measured programs.
+   * Returns the mongods on a router's host that listen behind a link, as {@code
+   * ADVERTISED=LISTENING,...}. The router connects to them without the link: traffic within a host
+   * has no delay, and the link would take processor time from the measured programs.
    */
   private String local(Server router) {
     return plan.mongods().stream()
@@ -167,7 +168,7 @@ final class ServerCommandLines {
    * The command line of a stand-in router on any platform.
    *
    * @param compiler options of the JVM, such as {@link #QUICK_COMPILER}
-   * @param local servers to reach directly, empty for none
+   * @param local the servers to reach without their links, as {@link #local} returns them
    */
   static List<String> standInRouter(
       Server server,

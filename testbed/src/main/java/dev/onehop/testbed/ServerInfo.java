@@ -4,8 +4,8 @@ package dev.onehop.testbed;
  * The versions of the cluster's servers.
  *
  * @param mongodVersion for example {@code 6.0.5}
- * @param featureCompatibilityVersion the cluster's, by the config server's report; for example
- *     {@code 6.0}
+ * @param featureCompatibilityVersion the feature compatibility version that the config server
+ *     reports, for example {@code 6.0}
  * @param router the kind of router
  * @param routerVersion the router's version
  */
@@ -30,7 +30,7 @@ public record ServerInfo(
       this.label = label;
     }
 
-    /** The name in output and files. */
+    /** The name of this kind in output and files. */
     public String label() {
       return label;
     }

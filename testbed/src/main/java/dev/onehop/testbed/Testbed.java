@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A running sharded cluster with the layout of a {@link Topology}. Every server is a real process
- * on this machine. Traffic between hosts in different places takes the configured time, in both
- * directions. {@link #close}, or the end of this JVM, ends every process and removes the data.
+ * on this machine. Traffic between two hosts takes the configured round trip. {@link #close}, or
+ * the end of this JVM, ends every process and removes the data.
  *
  * <p>Thread-safe.
  */
@@ -72,8 +72,9 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * The URL for an application on the client's host. It names the mongos on that host, or else
-   * every mongos within the drivers' latency window: 15 ms more than the nearest one.
+   * The URL for an application on the client's host. It names the mongos on that host. If the host
+   * has no mongos, it names every mongos whose round trip is at most 15 ms (the drivers' latency
+   * window) longer than that of the nearest mongos.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers
@@ -132,8 +133,8 @@ public final class Testbed implements AutoCloseable {
   /**
    * Shards a collection and distributes it. Creates the database and the collection, splits at the
    * given points, and moves ranges until the shards own equal, contiguous shares in the topology's
-   * order. Then checks config.chunks. Completed steps are not repeated; an existing collection must
-   * have the same key. Delays are off during the call.
+   * order. Then it checks config.chunks. Completed steps are not repeated. An existing collection
+   * must have the same key. Delays are off during the call.
    *
    * @param namespace {@code database.collection}
    * @param key the shard key pattern, for example <code>{_id: 1}</code>
@@ -175,7 +176,8 @@ public final class Testbed implements AutoCloseable {
    * Moves the chunk that begins at {@code min} to a shard, with the usual delays, and waits until
    * the migration is done.
    *
-   * @throws TestbedException if the servers refuse, or are kept from it for a minute
+   * @throws TestbedException if the servers refuse the migration, or still refuse it after a minute
+   *     of retries
    */
   public void moveRange(String namespace, BsonDocument min, String toShard) {
     new ShardedCollection(cluster, namespace).moveRange(min, null, toShard);
@@ -187,9 +189,10 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Sends some thousand reads and updates without effect through every router, without delays, so
-   * that later measurements do not include a router's first operations. Takes some seconds, or two
-   * minutes before a {@link Builder#longRun}. Does nothing if the collection is empty.
+   * Sends some thousand reads and updates without effect through every router, without delays.
+   * Later measurements then do not include a router's first, slow operations. The call takes some
+   * seconds, or two minutes with {@link Builder#longRun}. It does nothing if the collection is
+   * empty.
    *
    * @param namespace {@code database.collection}, sharded on {@code _id}
    * @throws TestbedException if a router refuses an operation
@@ -228,7 +231,7 @@ public final class Testbed implements AutoCloseable {
    *
    * @param routers the processors of all routers
    * @param mongods the processors of all config servers and shard members
-   * @return whether all of them are bound; false for containers, and if taskset or a processor does
+   * @return whether all servers are bound; false for containers, and if taskset or a processor does
    *     not exist
    */
   public boolean pin(String routers, String mongods) {
@@ -236,12 +239,12 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Limits each router to a share of a processor until it ends, like a machine of that size. For
-   * servers that run as processes.
+   * Limits each router to a share of a processor until the router ends, like a machine of that
+   * size. Works only for servers that run as processes.
    *
-   * @param processors for each router, 0.001 or more
-   * @throws TestbedException if this user or machine cannot do that: it requires root and Linux
-   *     control groups
+   * @param processors the number of processors for each router, 0.001 or more
+   * @throws TestbedException if this user or machine cannot limit processes: the limit requires
+   *     root and Linux control groups
    */
   public void limitRouters(double processors) {
     run.limitRouters(processors);
@@ -256,15 +259,15 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * The bytes that the links have carried so far. Cheap enough for frequent calls. Empty if servers
-   * are not behind links: without distances, or with existing servers.
+   * are not behind links: in a topology without delays, or with existing servers.
    */
   public Traffic traffic() {
     return run.links().traffic(host -> topology.host(host).region());
   }
 
   /**
-   * Registers a process of this machine as an application on a host other than the client's.
-   * Applies to connections that it opens from now on.
+   * Registers a process of this machine as an application on a host other than the client's. This
+   * applies to connections that the process opens from now on.
    *
    * @param pid the process
    * @param host name of a host of the topology
@@ -303,7 +306,8 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
-   * Blocks a server: every connection to it is closed, also new ones.
+   * Blocks a server, or unblocks it. Every connection to a blocked server is closed, also a new
+   * connection.
    *
    * @param address the server, as {@code host:port}
    * @throws IllegalArgumentException if the server has no link
@@ -404,21 +408,25 @@ public final class Testbed implements AutoCloseable {
       this.topology = topology;
     }
 
-    /** Sets the mongod; null, the default, to find one. */
+    /** Sets the path of the mongod. With null, the default, the testbed searches for one. */
     public Builder mongod(@Nullable Path binary) {
       this.mongod = binary;
       return this;
     }
 
-    /** Sets the mongos; null, the default, to find one, or else to use the stand-in router. */
+    /**
+     * Sets the path of the mongos. With null, the default, the testbed searches for one, and uses
+     * the stand-in router if there is none.
+     */
     public Builder mongos(@Nullable Path binary) {
       this.mongos = binary;
       return this;
     }
 
     /**
-     * Sets the cluster's feature compatibility version, for example {@code 5.0}. Null, the default,
-     * for the servers' own version, or the version of a mongos that is older than the mongod.
+     * Sets the cluster's feature compatibility version, for example {@code 5.0}. With null, the
+     * default, it is the servers' own version, or the version of a mongos that is older than the
+     * mongod.
      */
     public Builder featureCompatibilityVersion(@Nullable String version) {
       this.featureCompatibilityVersion = version;
@@ -433,8 +441,8 @@ public final class Testbed implements AutoCloseable {
 
     /**
      * Prepares the cluster for a measurement of many minutes. Stand-in routers, which run on a JVM,
-     * get its optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute or two that
-     * this compiler needs.
+     * use the JVM's optimizing compiler. {@link Testbed#warmUpRouters} takes one or two minutes for
+     * this compiler.
      */
     public Builder longRun(boolean measuresLong) {
       this.longRun = measuresLong;
@@ -442,8 +450,9 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Lets servers accept {@code configureFailPoint}, for tests that inject errors; a stand-in
-     * router accepts the fail point {@code failCommand}. For servers that run as processes.
+     * Makes servers accept {@code configureFailPoint}, for tests that inject errors. A stand-in
+     * router accepts the fail point {@code failCommand}. Works only for servers that run as
+     * processes.
      */
     public Builder failPoints() {
       this.failPoints = true;
@@ -451,9 +460,10 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Lets change streams of stand-in routers wait as a mongos' streams do, until every shard and
-     * the config servers report a later time by themselves. Otherwise the stand-in routers make
-     * idle shards report it. For servers that run as processes.
+     * Makes change streams of stand-in routers wait like those of a mongos, until every shard and
+     * the config servers report a later time by themselves. By default, stand-in routers make idle
+     * shards write a no-op, and the shards then report a later time at once. Works only for servers
+     * that run as processes.
      */
     public Builder withWaitingStreams(boolean waiting) {
       this.waitingStreams = waiting;
@@ -461,8 +471,8 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Sets the interval of an idle shard's no-op writes in seconds; null, the default, for the
-     * servers' own interval of ten seconds. For servers that run as processes.
+     * Sets the interval of an idle shard's no-op writes in seconds. Null, the default, keeps the
+     * servers' own interval of ten seconds. Works only for servers that run as processes.
      */
     public Builder noopSeconds(@Nullable Integer seconds) {
       this.noopSeconds = seconds;
@@ -476,8 +486,8 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Adds work to the start, such as sharding a collection. The testbed counts as started after
-     * it, also for {@link RunningTestbed}. If the work fails, so does the start.
+     * Adds work to the start, such as sharding a collection. The testbed counts as started when the
+     * work is done, also for {@link RunningTestbed}. The start fails if the work fails.
      */
     public Builder prepared(Consumer<Testbed> work) {
       this.preparation = work;
@@ -485,20 +495,20 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Uses servers that others have started and keep running. No binary is searched for, and the
-     * network makes the delays. The servers are formed to a cluster if they are not one yet.
+     * Uses servers that others have started and keep running. The testbed then searches for no
+     * binary and adds no delays. It forms the servers to a cluster if they are not one yet.
      */
     public Builder existing(ExistingServers servers) {
       return platform(options -> ExistingPlatform.prepare(options, servers));
     }
 
-    /** Sets the platform of the servers; processes of this machine by default. */
+    /** Sets the platform of the servers. The default is processes of this machine. */
     Builder platform(Function<Builder, Platform> prepare) {
       this.platform = prepare;
       return this;
     }
 
-    /** Sets the folder for downloads and runs; {@code ~/.cache/onehop} by default. */
+    /** Sets the folder for downloads and runs. The default is {@code ~/.cache/onehop}. */
     public Builder cacheFolder(Path folder) {
       this.cacheFolder = folder;
       return this;
@@ -507,7 +517,7 @@ public final class Testbed implements AutoCloseable {
     /**
      * Starts the cluster and waits until it is ready.
      *
-     * @throws TestbedException if the start fails; started servers have been stopped again
+     * @throws TestbedException if the start fails; the servers that were started are stopped then
      */
     public Testbed start() {
       return new TestbedStarter(this).start();

@@ -3,8 +3,8 @@ package dev.onehop.testbed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The testbed cannot do a requested operation. The message is for users: one clear line, and below
- * it the last lines of a server's log if they have the reason.
+ * The testbed cannot do a requested operation. The message is for users: one line, followed by the
+ * last lines of a server's log if they contain the reason.
  */
 public class TestbedException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -114,7 +114,7 @@ final class TestbedStarter {
     // The routers of a formed cluster wait for the config servers, which start at the same time.
     Map<Server, RunningServer> routers =
         platform.isFormed() ? launch(plan.routers(), run, callers) : Map.of();
-    // Delays are off until the cluster is formed, because forming it with delays only takes longer.
+    // Delays are off until the cluster is formed, because they would only slow the forming.
     run.links().setDelayed(false);
     for (Server server : plan.all()) {
       if (server.isBehindLink()) {
@@ -141,15 +141,15 @@ final class TestbedStarter {
               ? options.featureCompatibilityVersion
               : platform.featureCompatibilityVersion();
       if (fcv != null && !platform.isFormed()) {
-        // Before the routers start: a router older than the mongods ends if it finds the mongods'
-        // own version.
+        // The version is set before the routers start. A router that is older than the mongods ends
+        // if it finds a feature compatibility version above its own version.
         config.setFeatureCompatibilityVersion(fcv);
       }
       if (platform.isFormed() || platform.keepsFormed()) {
         cluster = new Cluster(config, shards, null);
         if (!platform.isFormed()) {
           form(cluster);
-          keep(config, shards, platform); // before routers write
+          keep(config, shards, platform); // before routers write to it
           routers = launch(plan.routers(), run, callers);
         }
       } else {
@@ -194,7 +194,7 @@ final class TestbedStarter {
   }
 
   private void keep(ReplicaSet config, List<ReplicaSet> shards, Platform platform) {
-    // All members have completed their initial sync.
+    // The data of a member is complete after its initial sync.
     shards.forEach(ReplicaSet::awaitMembers);
     Runnable keep = platform::keepFormed;
     for (ReplicaSet shard : shards) {
@@ -208,7 +208,7 @@ final class TestbedStarter {
     }
   }
 
-  /** In parallel, because a container takes a second to start. */
+  /** Starts servers in parallel, because a container takes a second to start. */
   private static Map<Server, RunningServer> launch(
       List<Server> servers, RunResources run, Callers callers) {
     Map<Server, RunningServer> started = new LinkedHashMap<>();
@@ -243,7 +243,7 @@ final class TestbedStarter {
     }
   }
 
-  /** A router listens only when it can route. */
+  /** Waits until a server listens. A router listens only when it can route. */
   static void awaitListening(Server server, RunningServer process) {
     await(server, process, () -> accepts(server));
   }
@@ -308,7 +308,10 @@ final class TestbedStarter {
         .getValue();
   }
 
-  /** The stand-in has the library's version, which is missing in an unpacked build. */
+  /**
+   * Returns the stand-in router's version, which is the library's version. It is unknown if the
+   * classes are not in a jar.
+   */
   private static String standInVersion() {
     @Nullable String version = Testbed.class.getPackage().getImplementationVersion();
     return version == null ? "0.1.0-SNAPSHOT" : version;

@@ -12,11 +12,11 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** The only authority that is trusted for servers' certificates. Immutable. */
+/** The authority of the servers' certificates, the only one that connections trust. Immutable. */
 public final class TrustedAuthority {
   /**
-   * The type of {@link #writeStore}. Its content is not secret, and can be read without the
-   * password.
+   * The type of the store that {@link #writeStore} writes. The content is not secret. It can be
+   * read without the password.
    */
   public static final String STORE_TYPE = "JKS";
 
@@ -31,8 +31,8 @@ public final class TrustedAuthority {
   /**
    * Reads an authority.
    *
-   * @param file PEM file with the trusted certificates
-   * @throws TestbedException if it can't be read or has no certificate
+   * @param file the PEM file with the trusted certificates
+   * @throws TestbedException if the file can't be read or has no certificate
    */
   public static TrustedAuthority read(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
@@ -52,7 +52,7 @@ public final class TrustedAuthority {
     }
   }
 
-  /** The context for connections of this process. */
+  /** Returns the TLS context for connections of this process. */
   public SSLContext context() {
     try {
       TrustManagerFactory trust =
@@ -70,7 +70,7 @@ public final class TrustedAuthority {
    * Writes a trust store of type {@link #STORE_TYPE}, for {@code -Djavax.net.ssl.trustStore} of
    * another process.
    *
-   * @throws TestbedException if it can't be written
+   * @throws TestbedException if the store can't be written
    */
   public void writeStore(Path store) {
     try (OutputStream out = Files.newOutputStream(store)) {

@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kills processes, or resumes frozen processes, after the end of this JVM, also after {@code kill
- * -9}. A shell does it when its standard input ends, which is when the JVM ends. Thread-safe.
+ * -9}. A shell does so when its standard input ends, and this input ends with the JVM. Thread-safe.
  */
 public final class Watchdog {
 
   /**
-   * Each line has an action, a process id and the start time of the process. The start time
-   * protects a later process with the same id. If a process leads a group, the group ends with it.
+   * Each line has an action, a process id and the start time of the process. A process with the
+   * same id and another start time is a later process, which the shell leaves alone. If a process
+   * leads a process group, the shell kills the whole group.
    */
   private static final String SCRIPT =
       """
@@ -31,13 +32,13 @@ public final class Watchdog {
       done
       """;
 
-  private static @Nullable Writer lines; // guarded by the class
+  private static @Nullable Writer lines; // accessed only with the class locked
 
   private Watchdog() {}
 
   /**
-   * Kills a process with this JVM, and the process group that it leads, if any. Does nothing if the
-   * process has ended.
+   * Kills a process when this JVM ends. If the process leads a process group, the whole group is
+   * killed. Does nothing if the process has ended.
    *
    * @throws TestbedException if no shell can be started
    */

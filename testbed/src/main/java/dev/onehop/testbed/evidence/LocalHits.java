@@ -6,7 +6,8 @@ import java.util.OptionalDouble;
  * The operations of a sample that reached their shard from a router on one of the shard's hosts.
  *
  * @param sample the operations of the sample
- * @param beside the number of them that came from a near router
+ * @param beside the number of operations of the sample that came from a router on a host of their
+ *     shard
  */
 public record LocalHits(OperationCounts sample, long beside) {
 
@@ -16,8 +17,8 @@ public record LocalHits(OperationCounts sample, long beside) {
   }
 
   /**
-   * The fraction that came from a near router, an estimate by sampling; empty if the sample is
-   * empty.
+   * The fraction of operations that came from a router on a host of their shard, from 0 to 1. It is
+   * an estimate from the sample, and empty if the sample is empty.
    */
   public OptionalDouble fraction() {
     return sampled() == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) beside / sampled());

@@ -8,14 +8,17 @@ import java.util.TreeMap;
 /**
  * The number of operations on a collection that each shard's primary has executed. Immutable.
  *
- * @param byShard by the shard's name
+ * @param byShard the number of operations by the shard's name
  */
 public record OperationCounts(SortedMap<String, Long> byShard) {
   public OperationCounts {
     byShard = Collections.unmodifiableSortedMap(new TreeMap<>(byShard));
   }
 
-  /** The operations since earlier counts. A shard without an earlier count had none then. */
+  /**
+   * Returns the operations since earlier counts. A shard that is missing in the earlier counts
+   * counts from zero.
+   */
   public OperationCounts since(OperationCounts earlier) {
     SortedMap<String, Long> difference = new TreeMap<>();
     byShard.forEach(
@@ -28,7 +31,7 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
     return byShard.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Each shard's fraction of all, from 0 to 1; empty if there were no operations. */
+  /** Each shard's fraction of all operations, from 0 to 1; empty if there were no operations. */
   public Map<String, Double> shares() {
     long total = total();
     Map<String, Double> shares = new TreeMap<>();

@@ -9,9 +9,9 @@ import java.util.TreeMap;
  * The shards that store a collection's documents, compared with their owners. Orphans of a
  * migration count as misplaced until the server has deleted them.
  *
- * @param stored the number of documents stored, by shard
- * @param owned the number of them that a versioned query returns, by shard: the shard's own view of
- *     its ownership
+ * @param stored the number of stored documents by shard
+ * @param owned the number of documents that a versioned query returns, by shard; the shard leaves
+ *     out documents that it does not own by its own metadata
  * @param misplaced the number of documents on a shard that does not own them, by config.chunks
  * @param examples descriptions of some misplaced documents
  */
@@ -26,7 +26,7 @@ public record Placement(
     examples = List.copyOf(examples);
   }
 
-  /** Whether every document is on its owner, and the shards' own view agrees. */
+  /** Whether every document is on its owner, and the shards' own metadata says so, too. */
   public boolean isRight() {
     return misplaced == 0 && stored.equals(owned);
   }

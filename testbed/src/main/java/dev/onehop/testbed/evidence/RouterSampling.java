@@ -25,9 +25,10 @@ import org.bson.BsonString;
 import org.bson.conversions.Bson;
 
 /**
- * Samples the origin of the shards' operations, by the servers' profilers at level 1 with a
- * threshold below zero and a sample rate. Version 6.0 applies the rate at level 1 to operations
- * above the threshold. {@link #close} restores the profilers and drops their entries. Thread-safe.
+ * Samples the origin of the shards' operations with the servers' profilers. The profilers run at
+ * level 1 with a threshold below zero and a sample rate: version 6.0 applies the rate at level 1 to
+ * all operations above the threshold. {@link #close} restores the profilers and drops their
+ * entries. Thread-safe.
  */
 public final class RouterSampling implements AutoCloseable {
   private static final String PROFILE = "system.profile";
@@ -85,16 +86,16 @@ public final class RouterSampling implements AutoCloseable {
     }
   }
 
-  /** The sample so far. */
+  /** Returns the sample since the start of the sampling. */
   public LocalHits besideOwner() {
     return besideOwner(started, Instant.now());
   }
 
   /**
-   * The sample within a window of time.
+   * Returns the sample within a window of time.
    *
-   * @param from by this machine's clock, to the millisecond, inclusive
-   * @param to likewise
+   * @param from the begin by this machine's clock, to the millisecond, inclusive
+   * @param to the end by this machine's clock, to the millisecond, inclusive
    */
   public LocalHits besideOwner(Instant from, Instant to) {
     SortedMap<String, Long> sample = new TreeMap<>();
@@ -144,8 +145,8 @@ public final class RouterSampling implements AutoCloseable {
   }
 
   private void discardEntries(Admin shard) {
-    // A profile cannot be dropped while the server writes to it. The collection is local to a
-    // mongod, neither replicated nor sharded, so dropping it directly is harmless.
+    // The server cannot drop the collection while it writes profile entries to it. A direct drop is
+    // harmless, because the collection is local to one mongod.
     profile(shard, 0, 100, 1);
     shard.client().getDatabase(database).getCollection(PROFILE).drop();
   }

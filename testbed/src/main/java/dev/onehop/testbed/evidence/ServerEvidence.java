@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServerEvidence {
   /**
-   * The kinds of {@code top} that are operations of clients. "commands" is not one, because it
-   * includes this testbed's own queries.
+   * The kinds of {@code top} that count as operations of clients. The kind "commands" does not
+   * count, because it includes this testbed's own queries.
    */
   private static final List<String> COUNTED = List.of("queries", "insert", "update", "remove");
 
@@ -50,7 +50,7 @@ public final class ServerEvidence {
   private final Credentials access;
   private final String namespace;
 
-  /** For the testbed itself; see {@link dev.onehop.testbed.Testbed#evidence}. */
+  /** Only for the testbed itself. Other code calls {@link dev.onehop.testbed.Testbed#evidence}. */
   public ServerEvidence(
       Topology topology,
       Cluster cluster,
@@ -87,8 +87,8 @@ public final class ServerEvidence {
 
   /**
    * Starts to sample the routers that the shards' operations come from, with the servers'
-   * profilers. Links open their onward connections from the caller's own address, so a shard sees
-   * the host of each request. Only one sampling of a database at a time.
+   * profilers. A link connects to a shard from the caller's own address, and the profile therefore
+   * has the host of the router. Only one sampling of a database may run at a time.
    *
    * @param fraction the share of operations to sample, above 0 and up to 1
    */
@@ -97,8 +97,8 @@ public final class ServerEvidence {
   }
 
   /**
-   * Reads every document on every shard directly, and compares with config.chunks and with each
-   * shard's own view. The caller makes sure that no write and no migration takes place.
+   * Reads every document on every shard directly, and compares the documents with config.chunks and
+   * with each shard's own metadata. The caller ensures that no write and no migration takes place.
    */
   public Placement placement() {
     RoutingTable table = new ShardedCollection(cluster, namespace).routingTable();
@@ -131,7 +131,7 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
-        // Reads the latest data, like the versioned count, because a write at w:1 may not be
+        // The read concern is the same as that of the versioned count. A write with w:1 may not be
         // majority committed yet.
         .withReadConcern(ReadConcern.LOCAL)
         .find()
@@ -149,7 +149,8 @@ public final class ServerEvidence {
   }
 
   /**
-   * The number of documents that the shard counts as its own: a versioned query leaves orphans out.
+   * Returns the number of documents that the shard owns by its own metadata: a versioned query
+   * leaves orphans out.
    */
   private long ownedCount(ReplicaSet shard, RoutingTable table) {
     ChunkVersion version = table.shardVersion(shard.name());
@@ -176,9 +177,9 @@ public final class ServerEvidence {
   }
 
   /**
-   * The {@code opcounters} of every router since its start, by the router's report.
+   * Returns the {@code opcounters} that every router reports since its start.
    *
-   * @return by the router's advertised {@code host:port}; counts by kind of operation
+   * @return for each router's advertised {@code host:port}, the counts by kind of operation
    */
   public Map<String, Map<String, Long>> routerOperations() {
     Map<String, Map<String, Long>> byRouter = new LinkedHashMap<>();
@@ -201,7 +202,9 @@ public final class ServerEvidence {
     return byRouter;
   }
 
-  /** The host with this address; in a topology of one host, that host. */
+  /**
+   * Returns the name of the host with this address, or of the only host in a topology of one host.
+   */
   static String hostOf(Topology topology, String address) {
     List<Host> hosts = topology.hosts();
     return hosts.size() == 1

@@ -5,10 +5,11 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The bytes of TCP payload that the links have carried, by origin and destination. Traffic within a
- * host crosses no link and does not count. A snapshot; immutable.
+ * The bytes of TCP payload that passed through the links, by sender and receiver. Traffic within a
+ * host uses no link and does not count. Immutable: it is a snapshot.
  *
- * @param bytes by flow, none of them zero; counted when sent, whether or not they have arrived
+ * @param bytes the bytes by flow, without flows of zero bytes; bytes count when they are sent,
+ *     before they arrive
  */
 public record Traffic(Map<Flow, Long> bytes) {
 
@@ -44,8 +45,9 @@ public record Traffic(Map<Flow, Long> bytes) {
     }
 
     /**
-     * Whether the flow is between an application and a server, or between a mongos and a shard:
-     * operations and their replies. Other flows are replication and the cluster's metadata.
+     * Whether the flow consists of operations and their replies: it is between an application and a
+     * server, or between a mongos and a shard. Other flows are replication and the cluster's
+     * metadata.
      */
     public boolean isOfOperations() {
       return touches(Party.CLIENT) || (touches(Party.ROUTER) && touches(Party.SHARD));

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Runs a test class on a sharded cluster that all such classes of a JVM share: three shards of one
- * member each, each with a near router, without delays, on {@code 127.33.0.1} to {@code
- * 127.33.0.3}. It starts on first use, and ends with the JVM.
+ * member each, without delays, on {@code 127.33.0.1} to {@code 127.33.0.3}. Each of these hosts has
+ * a router, too. The cluster starts on first use and ends with the JVM.
  *
  * <pre>{@code
  * @ShardedCluster
@@ -29,12 +29,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>Constructors, test methods and lifecycle methods can have a parameter of type {@link
  * SharedCluster}.
  *
- * <p>Every class has its own database. The databases of a class are dropped after its last method;
- * if that fails, the next class gets a new cluster. A class must undo its other changes: zones,
- * users, fail points, server parameters, the profiling level of other databases, and stopped
- * servers. A class that can't do that starts a separate {@link dev.onehop.testbed.Testbed}.
+ * <p>Every class has its own database. The databases of a class are dropped after its last method.
+ * If they cannot be dropped, the next class gets a new cluster. A class must undo its other
+ * changes: zones, users, fail points, server parameters, the profiling level of other databases,
+ * and stopped servers. A class that can't undo them starts a separate {@link
+ * dev.onehop.testbed.Testbed}.
  *
- * <p>Works with JUnit 5 from 5.12 on and with JUnit 6.
+ * <p>The annotation works with JUnit 5.12 or later, and with JUnit 6.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each test class its databases on the cluster. Uses only methods that both JUnit 5 and 6
- * have and that neither deprecates.
+ * Gives each test class its databases on the cluster. It uses only methods that JUnit 5 and JUnit 6
+ * have and do not deprecate.
  */
 final class ShardedClusterExtension
     implements BeforeAllCallback, AfterAllCallback, ParameterResolver {
@@ -22,7 +22,9 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /** Nested classes have no databases to drop. */
+  /**
+   * Drops the databases after the outermost class. Nested classes have no databases of their own.
+   */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =
@@ -42,7 +44,10 @@ final class ShardedClusterExtension
     return cluster(context);
   }
 
-  /** Stored in the context of the outermost class, where methods and nested classes find it. */
+  /**
+   * Returns the cluster of a class. It is stored in the context of the outermost class, where
+   * methods and nested classes find it.
+   */
   private static SharedCluster cluster(ExtensionContext context) {
     Store store = context.getStore(NAMESPACE);
     @Nullable SharedCluster found = store.get(SharedCluster.class, SharedCluster.class);

@@ -7,8 +7,8 @@ import java.util.List;
 import org.bson.BsonDocument;
 
 /**
- * The shared cluster for one test class, see {@link ShardedCluster}. Methods that need more than
- * names start the cluster on first use. Thread-safe.
+ * The shared cluster for one test class, see {@link ShardedCluster}. The first method that needs
+ * the cluster starts it. Thread-safe.
  */
 public final class SharedCluster {
   private static final SharedTestbed SHARED = new SharedTestbed();
@@ -20,10 +20,11 @@ public final class SharedCluster {
   }
 
   /**
-   * The value of a class's parameter, for methods that can't have a parameter, such as methods with
+   * Returns the cluster of a test class without a method parameter, for example in a method with
    * Spring's {@code @DynamicPropertySource}.
    *
-   * @param testClass a class with {@link ShardedCluster}, the outermost of nested ones
+   * @param testClass a class with {@link ShardedCluster}; if classes are nested, the outermost
+   *     class
    */
   public static SharedCluster of(Class<?> testClass) {
     return new SharedCluster(testClass.getSimpleName());
@@ -39,7 +40,7 @@ public final class SharedCluster {
   }
 
   /**
-   * Another database of the class, dropped with the first.
+   * Returns the name of another database of the class. It is dropped with the first database.
    *
    * @param suffix the end of the database's name
    */

@@ -40,7 +40,7 @@ final class SharedTestbed {
   private @Nullable Testbed testbed;
   private volatile @Nullable ProcessFailure died;
 
-  /** Starts a new cluster if a server of the last one has ended. */
+  /** Returns the cluster. Starts a new cluster if a server of the last cluster has ended. */
   synchronized Testbed get() {
     if (died != null) {
       close();
@@ -57,7 +57,7 @@ final class SharedTestbed {
 
   private void died(ProcessFailure failure) {
     died = failure;
-    log.error("a server of the shared cluster ended: {}", failure.describe());
+    log.error("a server of the shared cluster has ended: {}", failure.describe());
   }
 
   /**

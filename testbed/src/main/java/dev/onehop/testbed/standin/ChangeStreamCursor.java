@@ -21,16 +21,16 @@ import reactor.core.publisher.Mono;
 
 /**
  * One change stream merged from the streams of all shards. The cursor returns an event when every
- * other shard has reported a later time, by an event or by its {@code postBatchResumeToken}. So the
- * events are in the order of their tokens, and a client can resume from the last token.
+ * other shard has reported a later time, by an event or by its {@code postBatchResumeToken}. The
+ * events are therefore in the order of their tokens, and a client can resume from the last token.
  *
- * <p>Used by one request at a time.
+ * <p>Not thread-safe: one request at a time uses a cursor.
  */
 final class ChangeStreamCursor implements OpenCursor {
   private static final int DEFAULT_BATCH = 1_000;
   private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
 
-  /** The longest wait for one shard while others may have events. */
+  /** The longest wait for one shard while other shards may have events. */
   private static final Duration SLICE = Duration.ofMillis(50);
 
   private final String namespace;
@@ -43,17 +43,17 @@ final class ChangeStreamCursor implements OpenCursor {
   /** A shard's change stream. */
   public interface ShardStream {
     /**
-     * The shard's next batch, as the reply to a getMore.
+     * Requests the shard's next batch, as the reply to a getMore.
      *
-     * @param wait how long the shard may wait for an event
+     * @param wait the time for which the shard may wait for an event
      */
     Mono<BsonDocument> next(Duration wait);
 
-    /** Makes the shard write something later than a time, so that its stream passes that time. */
+    /** Makes the shard write an entry after a time. The shard's stream then passes that time. */
     Mono<Void> advanceTo(BsonTimestamp time);
 
     /**
-     * Whether it was opened in one of these sessions.
+     * Whether the stream was opened in one of these sessions.
      *
      * @param sessions the ids of the sessions
      */
@@ -61,12 +61,12 @@ final class ChangeStreamCursor implements OpenCursor {
       return false;
     }
 
-    /** Whether it is the config servers' stream, whose events are not for the client. */
+    /** Whether this is the config servers' stream, whose events are not for the client. */
     default boolean isOfConfigServers() {
       return false;
     }
 
-    /** Closes it; never fails. */
+    /** Closes the stream; never fails. */
     Mono<Void> kill();
   }
 
@@ -76,7 +76,10 @@ final class ChangeStreamCursor implements OpenCursor {
     private @Nullable ResumeToken past;
     private boolean ended;
 
-    /** The requested batch, if it may arrive after the reply to the client's request. */
+    /**
+     * The batch that was requested and has not arrived; it may arrive after the reply to the
+     * client.
+     */
     private @Nullable Mono<Void> pending;
 
     Source(ShardStream stream) {
@@ -113,12 +116,16 @@ final class ChangeStreamCursor implements OpenCursor {
     this.waiting = waiting;
   }
 
-  /** Takes a shard's reply to the opening, in the order of the streams. */
+  /**
+   * Takes a shard's reply to the opening of its stream.
+   *
+   * @param stream the position of the stream in the list
+   */
   public void opened(int stream, BsonDocument reply) {
     sources.get(stream).take(reply);
   }
 
-  /** The reply to the opening: no events, but the stream's starting position. */
+  /** Returns the reply to the opening. It has no events, and it has the stream's start position. */
   public BsonDocument firstReply(long id) {
     return withToken(CursorReplies.first(namespace, id, List.of()));
   }
@@ -153,7 +160,7 @@ final class ChangeStreamCursor implements OpenCursor {
   /** Reads the shards at least once, even if the time is over. */
   private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
     return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
-        // A loop, because shards that reply at once would fill the stack with continuations.
+        // This is a loop, because a recursion fills the stack if shards reply at once.
         .repeat(() -> !isFilled(events) && deadline - System.nanoTime() > 0)
         .then(Mono.fromSupplier(events::documents));
   }
@@ -177,8 +184,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * Waits for the next batch of any shard. Requests to the other shards stay open: a shard with
-   * events is read on while the cursor waits for an idle one.
+   * Waits for the next batch of any shard. Requests to the other shards stay open: the cursor reads
+   * a shard with events again while it waits for an idle shard.
    */
   private Mono<Void> anyBatch(Duration wait) {
     List<Mono<Void>> any = new ArrayList<>();
@@ -194,7 +201,9 @@ final class ChangeStreamCursor implements OpenCursor {
     return Mono.firstWithSignal(any);
   }
 
-  /** Shards without writes hold up the events of other shards until their clock advances. */
+  /**
+   * Makes shards without writes advance their clocks, because events of other shards wait for them.
+   */
   private Mono<Void> catchUp() {
     ResumeToken held = leastHead();
     if (held == null) {
@@ -257,7 +266,10 @@ final class ChangeStreamCursor implements OpenCursor {
     return a != null && a.compareTo(b) < 0;
   }
 
-  /** The last event's token; or, if all shards have passed it, the smallest of their positions. */
+  /**
+   * Adds the position to resume from: the token of the last event, or the smallest position of the
+   * shards if all shards have passed that event.
+   */
   private BsonDocument withToken(BsonDocument reply) {
     ResumeToken token = given;
     ResumeToken held = leastHead();

@@ -32,11 +32,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Change streams of a collection, a database or the cluster: one on every shard, from the same
- * cluster time, merged. Every shard filters and transforms its own events.
+ * Change streams of a collection, a database or the cluster. The stand-in opens one stream on every
+ * shard, from the same cluster time, and merges them. Every shard filters and transforms its own
+ * events.
  *
- * <p>Two things differ from mongos. An open stream does not include a shard that is added later. A
- * token without an event in the stream counts as its cluster time.
+ * <p>Two things differ from mongos. An open stream does not include a shard that is added later. If
+ * no event of the stream has the given token, the stream starts at the token's cluster time.
  */
 final class ChangeStreams {
   private static final String STAGE = "$changeStream";
@@ -100,7 +101,10 @@ final class ChangeStreams {
    */
   private record Opening(ReplicaSet shard, OpMsg command, boolean config) {}
 
-  /** A mongos learns of added shards from this stream. The stand-in only waits for its time. */
+  /**
+   * Returns the stream of added shards. A mongos opens new shards' streams by its events. The
+   * stand-in only waits for its time.
+   */
   private Opening ofNewShards(BsonTimestamp start) {
     BsonDocument stage =
         new BsonDocument("startAtOperationTime", start)
@@ -119,7 +123,10 @@ final class ChangeStreams {
     return new Opening(config.replicaSet(), OpMsg.command(command), true);
   }
 
-  /** The database config is on the config servers, all others are on the shards. */
+  /**
+   * Returns the sets that have a database: the config servers for config, the shards for all other
+   * databases.
+   */
   private Mono<List<ReplicaSet>> sources(String database) {
     return database.equals("config")
         ? Mono.just(List.of(config.replicaSet()))
@@ -192,7 +199,8 @@ final class ChangeStreams {
   }
 
   /**
-   * The stage for every shard. A token refers to one shard, but its time is valid for all shards.
+   * Returns the stage for every shard. It starts at a time, because a token refers to one shard and
+   * its time is valid for all shards.
    */
   private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
     BsonDocument stage = BsonCopies.without(asked, STARTS);
@@ -259,7 +267,10 @@ final class ChangeStreams {
       return cursor.awaitNext(wait);
     }
 
-    /** A read after a time that an idle primary has not reached makes the primary write a no-op. */
+    /**
+     * Reads at a later cluster time than the idle primary has reached: the primary then writes a
+     * no-op.
+     */
     @Override
     public Mono<Void> advanceTo(BsonTimestamp time) {
       BsonDocument now = clock.clusterTime();

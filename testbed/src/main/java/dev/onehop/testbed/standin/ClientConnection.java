@@ -12,10 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection over a socket. Like mongos, it executes the requests of one connection one
- * at a time. During a request it reads ahead a little, because stopping and restarting the reads
- * for each request would cost two more system calls. The last handler, after the handler that
- * splits frames.
+ * The last handler of a client's connection, after the handler that splits frames. Like a mongos,
+ * it executes the requests of one connection one at a time. During a request, it reads a little
+ * ahead: to stop and restart reading for each request costs two more system calls.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
   private static final int READ_AHEAD_BYTES = 64 * 1024;
@@ -64,7 +63,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    log.debug("connection from {} closes", context.channel().remoteAddress(), cause);
+    log.debug("the connection from {} closes", context.channel().remoteAddress(), cause);
     context.close();
   }
 
@@ -83,7 +82,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void refuse(WireProtocolException why) {
-      log.debug("{} speaks no OP_MSG: {}", context.channel().remoteAddress(), why.getMessage());
+      log.debug(
+          "{} has not sent an OP_MSG: {}", context.channel().remoteAddress(), why.getMessage());
       context.close();
     }
   }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The clients' transactions of any number of statements, executed as mongos does: see {@code
+ * The clients' transactions of any number of statements, executed as by a mongos: see {@code
  * src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
@@ -31,7 +31,10 @@ final class ClientTransactions {
     this.movedRanges = movedRanges;
   }
 
-  /** Runs one statement and counts it. Adds the shard that knows the outcome to the reply. */
+  /**
+   * Runs one statement and counts it. Adds the recovery token to the reply; it names the shard that
+   * can report the outcome.
+   */
   Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
     return Mono.defer(
         () -> {
@@ -64,8 +67,8 @@ final class ClientTransactions {
   }
 
   /**
-   * The read concern of a transaction. In a snapshot transaction it has the time at which all
-   * shards read.
+   * Returns the read concern of a transaction. In a snapshot transaction, it has the time at which
+   * all shards read.
    */
   private @Nullable BsonDocument readConcern(BsonDocument body) {
     if (!body.isDocument("readConcern")) {
@@ -75,7 +78,10 @@ final class ClientTransactions {
     return Objects.requireNonNullElse(Snapshots.timed(asked, clock), asked);
   }
 
-  /** Commits. If another router has run the transaction, its recovery shard knows the outcome. */
+  /**
+   * Commits. If another router has run the transaction, the shard of the recovery token reports the
+   * outcome.
+   */
   Mono<BsonDocument> commit(OpMsg command) {
     return Mono.defer(
         () -> {

@@ -34,8 +34,9 @@ final class ClusterAccess {
    * @param configServer replica set name and members: {@code name/host:port,host:port}
    * @param group event loops for the connections; the caller closes it
    * @param driver the driver's name in the handshake
-   * @param localAddress the address to connect from, null for the system's choice
-   * @param ways other addresses for servers that are not reached by their own address
+   * @param localAddress the address to connect from; null for the system's choice
+   * @param ways the address to connect to, for each server that is not reached at its advertised
+   *     address
    * @param refreshInterval the interval between refreshes of the shards and the default concerns
    */
   static ClusterState connect(

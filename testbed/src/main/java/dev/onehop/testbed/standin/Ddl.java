@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Creates and drops databases, collections and indexes. Commands on a whole collection go to the
- * primary shard's coordinators, as with mongos.
+ * Creates and drops databases, collections and indexes. As with a mongos, the primary shard
+ * coordinates commands on a whole collection.
  */
 final class Ddl {
   private static final Set<String> ON_EVERY_OWNER =
@@ -43,8 +43,8 @@ final class Ddl {
   }
 
   /**
-   * Sends a command to all shards that own a part of the collection; the first refusal is the
-   * reply.
+   * Sends a command to all shards that own a part of the collection; the reply is the first
+   * refusal, if any.
    */
   Mono<BsonDocument> onEveryOwner(OpMsg command, String namespace) {
     return client.retryWhileStale(

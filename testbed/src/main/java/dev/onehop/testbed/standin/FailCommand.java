@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fail point {@code failCommand} of a mongos: commands fail, wait or close their connection
- * before they are routed. One for all connections of a router. Thread-safe.
+ * before they are routed. All connections of a router share one instance. Thread-safe.
  */
 final class FailCommand {
   private static final String NAME = "failCommand";
@@ -45,7 +45,7 @@ final class FailCommand {
 
   private synchronized BsonDocument configure(BsonDocument command) {
     if (!command.getString("configureFailPoint").getValue().equals(NAME)) {
-      return failure(new BsonInt32(27), "a stand-in router has only the fail point " + NAME);
+      return failure(new BsonInt32(27), "a stand-in router supports only the fail point " + NAME);
     }
     BsonValue mode = command.get("mode", new BsonString("off"));
     data = command.getDocument("data", new BsonDocument());
@@ -56,7 +56,7 @@ final class FailCommand {
     return new BsonDocument("ok", new BsonDouble(1));
   }
 
-  /** The failure for a command, or null for none. */
+  /** Returns the failure for a command, or null if the command runs. */
   private synchronized @Nullable BsonDocument failing(String command, String application) {
     boolean named =
         data.getArray("failCommands", new BsonArray()).contains(new BsonString(command));

@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The router's entry in {@code config.mongos}, written every ten seconds as mongos does, and marked
- * as a stand-in.
+ * Writes the router's entry in {@code config.mongos} every ten seconds, as a mongos does. The entry
+ * says that the router is a stand-in.
  */
 final class MongosHeartbeat implements RouterIdentity {
   private static final Logger log = LoggerFactory.getLogger(MongosHeartbeat.class);
@@ -77,7 +77,8 @@ final class MongosHeartbeat implements RouterIdentity {
         .concatMap(
             tick ->
                 ping()
-                    .doOnError(e -> log.debug("config.mongos not updated: {}", e.toString()))
+                    .doOnError(
+                        e -> log.debug("config.mongos could not be updated: {}", e.toString()))
                     .onErrorComplete())
         .subscribe();
   }

@@ -19,8 +19,8 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * A router that is the mongos of its clients. It also runs the operations that applications send to
- * a mongos: transactions, change streams, and creating and dropping collections.
+ * A router that replaces a mongos for its clients. In addition to reads and writes, it runs
+ * transactions and change streams, and creates and drops collections.
  *
  * <p>Thread-safe.
  */
@@ -36,9 +36,9 @@ final class MongosRouter extends ClusterRouter {
   private final MovedRanges movedRanges;
 
   /**
-   * @param cluster owned by the router from now on
-   * @param waitingStreams whether change streams wait for idle shards and the config servers, as a
-   *     mongos' streams do
+   * @param cluster the cluster's state; the router closes it
+   * @param waitingStreams whether change streams wait for idle shards and the config servers, as
+   *     with a mongos
    */
   MongosRouter(ClusterState cluster, boolean waitingStreams) {
     super(cluster);
@@ -64,8 +64,8 @@ final class MongosRouter extends ClusterRouter {
   }
 
   /**
-   * Runs in the background, as in a mongos, so that a client's close does not wait for a frozen
-   * shard.
+   * Ends sessions in the background, as a mongos does: the close of a client then does not wait for
+   * a frozen shard.
    */
   @Override
   protected Mono<BsonDocument> onSessions(OpMsg command) {
@@ -124,7 +124,7 @@ final class MongosRouter extends ClusterRouter {
           ? asOf(asked.getTimestamp("atClusterTime"), command)
           : onShards(command);
     }
-    // A snapshot read outside of a transaction, which may need several shards.
+    // This is a snapshot read outside of a transaction, which may need several shards.
     BsonDocument body = new BsonDocument();
     body.putAll(command.body());
     body.put("readConcern", readConcern);

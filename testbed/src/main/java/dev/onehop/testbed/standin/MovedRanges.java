@@ -10,10 +10,10 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * Checks reads as of a time in the past. A mongos sends them to the shards that owned the ranges at
- * that time. This router knows only the present owners, which do not return documents of ranges
- * that they did not own. If a range has moved since that time, the read fails, as it does on a
- * mongos that no longer knows the owner.
+ * Checks reads of the data of an earlier time. A mongos sends such a read to the shards that owned
+ * the ranges at that time. This router sends it to the present owners, which do not return
+ * documents of ranges that they did not own. If a range has moved since that time, the read
+ * therefore fails, as on a mongos without the history of the range.
  */
 final class MovedRanges {
   private static final int STALE_CHUNK_HISTORY = 239;
@@ -27,7 +27,7 @@ final class MovedRanges {
   /**
    * Returns the reply, or an error if the reply may lack documents.
    *
-   * @param labels of the error
+   * @param labels the labels of the error
    */
   Mono<BsonDocument> check(
       OpMsg command, BsonTimestamp time, BsonDocument reply, List<String> labels) {

@@ -10,8 +10,8 @@ import org.bson.BsonValue;
 
 /**
  * A change stream's resume token: {@code {_data: <hex>}}. The hex is a key string that begins with
- * the event's cluster time. So the order of the hex strings is the order of all shards' events.
- * Source: {@code src/mongo/db/pipeline/resume_token.h}; observed on 6.0.5.
+ * the event's cluster time. The order of the hex strings is therefore the order of all shards'
+ * events. Source: {@code src/mongo/db/pipeline/resume_token.h}; observed on 6.0.5.
  *
  * @param document the token in the format for clients
  * @param data the hex, in upper case
@@ -23,13 +23,14 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
   private static final int ZERO = 0x29;
   private static final int LARGEST_POSITIVE = 0x32;
   private static final int TRUE = 0x6F;
-  // Version, token type and index in the transaction are between the time and the flag.
+  // Three numbers are between the time and the flag: version, token type and index in the
+  // transaction.
   private static final int NUMBERS = 3;
 
   /**
    * Reads a token.
    *
-   * @throws CommandFailure if it is malformed
+   * @throws CommandFailure if the token is malformed
    */
   public static ResumeToken of(BsonValue token) {
     if (!token.isDocument() || !token.asDocument().isString(DATA)) {
@@ -75,7 +76,7 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
     return at(position) == TRUE;
   }
 
-  /** The byte at a position, -1 past the end. */
+  /** Returns the byte at a position, or -1 after the end. */
   private int at(int position) {
     int from = 2 * position;
     try {

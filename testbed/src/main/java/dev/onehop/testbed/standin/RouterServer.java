@@ -20,7 +20,7 @@ final class RouterServer {
   private final @Nullable FailCommand failures;
 
   /**
-   * @param failures the fail point that clients can set; null for none
+   * @param failures the fail point that clients can set; null if they can't set one
    */
   RouterServer(MongosRouter router, MongosHeartbeat registration, @Nullable FailCommand failures) {
     this.router = router;

@@ -18,8 +18,8 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * The commands of a mongos that shard collections, split and move chunks and assign zones. As with
- * mongos, the config servers and the shards do the work.
+ * Runs the commands of a mongos that shard collections, split and move chunks and assign zones. As
+ * with a mongos, the config servers and the shards execute them.
  */
 final class Sharding {
   private static final Set<String> COMMANDS =
@@ -73,8 +73,8 @@ final class Sharding {
   }
 
   /**
-   * @param enable whether to enable sharding, too: a separate step below feature compatibility
-   *     version 6.0
+   * @param enable whether to enable sharding, too, which is a separate step below feature
+   *     compatibility version 6.0
    */
   private Mono<BsonDocument> createDatabase(String database, BsonDocument body, boolean enable) {
     BsonDocument create = new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
@@ -101,7 +101,7 @@ final class Sharding {
         create.append(option, body.get(option));
       }
     }
-    // Creating the database again would disable sharding below 6.0.
+    // An existing database is not created again, because this disables sharding below version 6.0.
     return databaseEntry(database)
         .switchIfEmpty(
             createDatabase(database, new BsonDocument(), false).then(databaseEntry(database)))
@@ -127,7 +127,7 @@ final class Sharding {
         .map(Answer::document);
   }
 
-  /** The present metadata of a collection. */
+  /** Reads the present routing table of a collection. */
   private Mono<RoutingTable> table(String namespace) {
     cluster.forget(namespace);
     return cluster.shards().retryWhileStale(namespace, Mono::just);

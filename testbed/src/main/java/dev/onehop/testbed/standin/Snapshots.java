@@ -15,8 +15,8 @@ final class Snapshots {
   private Snapshots() {}
 
   /**
-   * The read concern with the current cluster time added; null if it is no snapshot, or already has
-   * a time.
+   * Returns a snapshot read concern with the current cluster time added. Null if the read concern
+   * is not a snapshot, or already has a time.
    */
   static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
     BsonDocument clusterTime = clock.clusterTime();
@@ -37,7 +37,7 @@ final class Snapshots {
     return fixed.append("atClusterTime", time);
   }
 
-  /** A reply with the chosen time, at which the client's later reads continue. */
+  /** Returns a reply with the time of the snapshot. The client's later reads use the same time. */
   static BsonDocument withTime(BsonTimestamp time, BsonDocument reply) {
     if (!reply.isDocument("cursor")) {
       return reply;

@@ -14,8 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import reactor.core.publisher.Mono;
 
 /**
- * A process that replaces a mongos: listens for MongoDB clients and routes their commands by their
- * routing tables, one request at a time per client connection.
+ * A process that replaces a mongos. It accepts connections of MongoDB clients and routes their
+ * commands by routing tables, one request at a time per connection.
  *
  * <p>The testbed starts it if no mongos binary is found:
  *
@@ -24,14 +24,15 @@ import reactor.core.publisher.Mono;
  * --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
  * }</pre>
  *
- * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it reaches the servers of its own
- * host where they listen, and not over the links that make other hosts distant.
+ * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it connects to the servers of its
+ * own host directly, without their links. Links add the delays of distant hosts.
  *
  * <p>With {@code --fail-points true} it accepts {@code configureFailPoint} for {@code failCommand}.
  *
- * <p>With {@code --waiting-streams true} its change streams wait as a mongos' streams do.
+ * <p>With {@code --waiting-streams true} its change streams wait like those of a mongos.
  *
- * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
+ * <p>When the router is ready, it prints {@code listening on <address>:<port>}. It ends when it is
+ * killed.
  */
 public final class StandInRouter {
   private static final Set<String> OPTIONS =
@@ -45,7 +46,7 @@ public final class StandInRouter {
   private StandInRouter() {}
 
   /**
-   * Runs until killed.
+   * Runs until the process is killed.
    *
    * @param arguments the options above, all required except {@code --local}
    */
@@ -75,7 +76,7 @@ public final class StandInRouter {
     String bind = options.get("--bind");
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
     EventLoopGroup group = EventLoops.newGroup("router", 1);
-    // Connects from the router's own address, by which servers and links identify the caller.
+    // The router connects from its own address, by which servers and links identify it.
     MongosRouter router =
         new MongosRouter(
             ClusterAccess.connect(
@@ -107,7 +108,8 @@ public final class StandInRouter {
     for (String pair : option.isEmpty() ? new String[0] : option.split(",", -1)) {
       int equals = pair.indexOf('=');
       if (equals < 0) {
-        throw new IllegalArgumentException(LOCAL + " takes address=address, not " + pair);
+        throw new IllegalArgumentException(
+            LOCAL + " needs pairs of the form address=address, not " + pair);
       }
       ServerAddressName listens = ServerAddressName.parse(pair.substring(equals + 1));
       ways.put(

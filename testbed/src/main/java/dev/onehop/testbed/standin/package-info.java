@@ -1,6 +1,6 @@
 /**
- * The stand-in router: replaces a mongos in the testbed if no mongos binary is available. It is for
- * measurements and tests only, and all its reports name it as a stand-in.
+ * The stand-in router: replaces a mongos in the testbed if no mongos binary is available. It is
+ * only for measurements and tests. In all its reports it names itself a stand-in.
  */
 @NullMarked
 package dev.onehop.testbed.standin;

@@ -5,8 +5,8 @@ package dev.onehop.testbed.topology;
  *
  * @param name unique within the topology
  * @param region name of its region
- * @param address its own address: {@code 127.x.y.z} for processes of this machine, else an address
- *     or name there. Programs that compare addresses detect servers on the same host by it
+ * @param address the host's own address: {@code 127.x.y.z} for processes of this machine, or an
+ *     address or name in another network. By it, programs detect servers on the same host
  */
 public record Host(String name, String region, String address) {
   @Override

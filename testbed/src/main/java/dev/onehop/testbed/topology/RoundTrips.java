@@ -12,8 +12,8 @@ import java.util.Map;
 /**
  * Round trips from the client's host to the other hosts, configured and measured.
  *
- * @param configured by host name, in the topology's order
- * @param measured medians, by host name, in the same order
+ * @param configured the configured round trips by host name, in the topology's order
+ * @param measured the measured medians by host name, in the same order
  */
 public record RoundTrips(Map<String, Duration> configured, Map<String, Duration> measured) {
   private static final Duration TOLERANCE = Duration.ofNanos(500_000);
@@ -25,10 +25,11 @@ public record RoundTrips(Map<String, Duration> configured, Map<String, Duration>
   }
 
   /**
-   * Checks that the measured values equal the configured ones, within 3 % or 0.5 ms, whichever is
-   * more.
+   * Checks that each measured value equals the configured value. The allowed difference is 3 % or
+   * 0.5 ms, the larger of the two.
    *
-   * @throws TestbedException with the names of all hosts that are too near or too far
+   * @throws TestbedException if values differ; the message names all hosts that are too near or too
+   *     far
    */
   public void requireAsConfigured() {
     List<String> off = new ArrayList<>();

@@ -18,19 +18,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The hosts of a cluster with their regions, the round trips between regions, and the servers on
- * each host. Read from a YAML file; five ship with the library. Immutable.
+ * each host. A topology is read from a YAML file. Five topologies ship with the library. Immutable.
  */
 public final class Topology {
-  /** Port of every mongos. */
+  /** The port of every mongos. */
   public static final int MONGOS_PORT = 27017;
 
-  /** Port of a shard's members; a second shard on the same host gets 27020, a third 27021, ... */
+  /**
+   * The port of a shard's members. A second shard on the same host gets 27020, a third 27021, and
+   * so on.
+   */
   public static final int SHARD_PORT = 27018;
 
-  /** Port of every config server. */
+  /** The port of every config server. */
   public static final int CONFIG_PORT = 27019;
 
-  /** Names of the topologies that ship. */
+  /** The names of the topologies that ship with the library. */
   public static final List<String> SHIPPED =
       List.of("us-2014", "atlas-3-region", "two-near-mongos", "three-zones", "single-host");
 
@@ -62,7 +65,7 @@ public final class Topology {
    * A topology that ships with the library.
    *
    * @param name one of {@link #SHIPPED}
-   * @throws TopologyException if there is none with this name
+   * @throws TopologyException if no topology has this name
    */
   public static Topology named(String name) {
     if (SHIPPED.contains(name)) {
@@ -83,8 +86,8 @@ public final class Topology {
   /**
    * Reads a topology file.
    *
-   * @throws TopologyException if the file cannot be read or is invalid; the message names file and
-   *     line
+   * @throws TopologyException if the file cannot be read or is invalid; the message names the file
+   *     and, for an invalid file, the line
    */
   public static Topology load(Path file) {
     String yaml;
@@ -97,7 +100,7 @@ public final class Topology {
   }
 
   /**
-   * A shipped topology by its name, or one from a file.
+   * Returns a shipped topology by its name, or reads a topology file.
    *
    * @throws TopologyException as {@link #named} and {@link #load} do
    */
@@ -115,14 +118,14 @@ public final class Topology {
    * Reads a topology from YAML text.
    *
    * @param label the text's name in error messages, usually the file's name
-   * @throws TopologyException if it is invalid
+   * @throws TopologyException if the text is invalid
    */
   public static Topology parse(String label, String yaml) {
     return new Topology(new TopologyReader(label).read(yaml), yaml);
   }
 
   /**
-   * The same topology with other addresses of its hosts.
+   * Returns the same topology with other addresses of its hosts.
    *
    * @param addressOf a unique address or name for each host
    */
@@ -159,7 +162,7 @@ public final class Topology {
     return name;
   }
 
-  /** One line about the topology, empty if it has none. */
+  /** One line about the topology; empty if the file has no description. */
   public String description() {
     return description;
   }
@@ -187,7 +190,10 @@ public final class Topology {
     return host;
   }
 
-  /** The host of the application: connections from outside of the cluster count as from here. */
+  /**
+   * The host of the application. Connections from outside of the cluster count as connections from
+   * this host.
+   */
   public Host client() {
     return client;
   }
@@ -246,7 +252,7 @@ public final class Topology {
     return sorted;
   }
 
-  /** The text this topology was read from. */
+  /** The text from which this topology was read. */
   public String toYaml() {
     return yaml;
   }

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
- * Reads and checks a topology file. Jackson reads the values. A pass before that records the line
- * of each value by its path, such as {@code hosts/va1/region}, so that every error names the line.
- * Reads one file.
+ * Reads and checks a topology file. The first pass records the line of each value by its path, such
+ * as {@code hosts/va1/region}, because every error names the line. Then Jackson reads the values.
+ * An instance reads one file.
  */
 final class TopologyReader {
   private static final YAMLMapper YAML = new YAMLMapper();
@@ -62,7 +62,7 @@ final class TopologyReader {
     }
   }
 
-  /** The file's values; null where a key is missing. */
+  /** The values of the file. A value is null if its key is missing. */
   private record Content(
       @Nullable String name,
       @Nullable String description,
@@ -114,7 +114,10 @@ final class TopologyReader {
     }
   }
 
-  /** Records the line of a value and of its content. The line of a key is the line of its value. */
+  /**
+   * Records the lines of a value and of the values inside it. The line of a value is the line of
+   * its key.
+   */
   private void noteLines(JsonParser parser, String path) throws IOException {
     Integer unused = lines.putIfAbsent(path, line(parser));
     if (parser.currentToken() == JsonToken.START_OBJECT) {
@@ -137,7 +140,7 @@ final class TopologyReader {
     return parser.currentTokenLocation().getLineNr();
   }
 
-  /** The error for a value of a wrong form. */
+  /** Returns the error for a value of a wrong form. */
   private TopologyException misfit(MismatchedInputException error) {
     List<String> steps =
         error.getPath().stream()
@@ -157,7 +160,7 @@ final class TopologyReader {
     return at(path, title(path) + " must be " + form);
   }
 
-  /** The name of the value at a path in error messages. */
+  /** Returns the name that error messages use for the value at a path. */
   private static String title(String path) {
     return path.isEmpty() ? "the topology" : path.replaceFirst("^(host|shard)s/", "$1 ");
   }
@@ -241,7 +244,7 @@ final class TopologyReader {
         return Duration.ofNanos(millis.movePointRight(6).longValue());
       }
     } catch (NumberFormatException e) {
-      // The same error as for a number out of range.
+      // The error below is the same as for a number out of range.
     }
     throw at(
         path,
@@ -296,7 +299,7 @@ final class TopologyReader {
         if (!from.equals(to) && !parts.roundTrips.containsKey(pair)) {
           throw at(
               "roundTrips",
-              "no round trip given between regions '%s' and '%s' (hosts %s and %s)"
+              "the round trip between regions '%s' and '%s' is missing (hosts %s and %s)"
                   .formatted(pair.from(), pair.to(), from.name(), to.name()));
         }
       }

@@ -45,8 +45,8 @@ class TopologyErrorsTest {
           va <-> or: 68    | va <-> ox: 68      | t.yaml:5: round trip 'va <-> ox' names region 'ox', which is not defined
           va <-> or: 68    | va <-> va: 68      | t.yaml:5: 'va <-> va' is defined twice
           va <-> or: 68    | va -> va: 68       | t.yaml:5: round trip 'va -> va' is given twice
-          va <-> or: 68    | va -> or: 68       | t.yaml:3: no round trip given between regions 'or' and 'va' (hosts or1 and va1)
-          va <-> va: 0.6   | or <-> or: 0.6     | t.yaml:3: no round trip given between regions 'va' and 'va' (hosts va1 and va2)
+          va <-> or: 68    | va -> or: 68       | t.yaml:3: the round trip between regions 'or' and 'va' is missing (hosts or1 and va1)
+          va <-> va: 0.6   | or <-> or: 0.6     | t.yaml:3: the round trip between regions 'va' and 'va' is missing (hosts va1 and va2)
           va <-> or: 68    | va <-> or: fast    | t.yaml:5: round trip 'va <-> or' is 'fast', which is not a number of milliseconds
           va <-> or: 68    | va <-> or: -1      | t.yaml:5: round trip 'va <-> or' is '-1', which is not a number of milliseconds
           va <-> or: 68    | va or: 68          | t.yaml:5: 'va or' is not a pair of regions: write 'a <-> b' or 'a -> b'

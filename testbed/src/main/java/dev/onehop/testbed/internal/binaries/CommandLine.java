@@ -31,7 +31,8 @@ final class CommandLine {
   }
 
   /**
-   * Runs a program. A program that cannot be started or times out gives an outcome like any other.
+   * Runs a program. A program that cannot be started, or that times out, also has an outcome, with
+   * a special exit code.
    */
   static Outcome run(List<String> command, Duration atMost) {
     Path output;
@@ -49,7 +50,8 @@ final class CommandLine {
               .redirectInput(Path.of("/dev/null").toFile())
               .start();
       if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
-        return new Outcome(TIMED_OUT, "no answer within " + atMost.toSeconds() + " s");
+        return new Outcome(
+            TIMED_OUT, "the program did not end within " + atMost.toSeconds() + " s");
       }
       return new Outcome(
           process.exitValue(), new String(Files.readAllBytes(output), StandardCharsets.UTF_8));
@@ -65,7 +67,7 @@ final class CommandLine {
       try {
         Files.deleteIfExists(output);
       } catch (IOException e) {
-        // One stray temporary file is harmless.
+        // A temporary file that stays is harmless.
       }
     }
   }

@@ -28,11 +28,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Downloads MongoDB's own archive, which contains mongod and mongos. Uses flapdoodle's embedded
- * MongoDB, which selects the archive for this system. Gives up after seconds without an internet
- * connection, and does not retry for hours.
+ * MongoDB, which selects the archive for this system. Without an internet connection, a download
+ * fails after some seconds, and it is not tried again for some hours.
  */
 final class OfficialDownload {
-  /** The version that OneHop's tests use; flapdoodle deprecates versions out of support. */
+  /**
+   * The version that OneHop's tests use. Flapdoodle marks it as deprecated, because MongoDB no
+   * longer supports it.
+   */
   @SuppressWarnings("deprecation")
   private static final Version.Main VERSION = Version.Main.V6_0;
 
@@ -58,7 +61,7 @@ final class OfficialDownload {
   /**
    * Downloads both binaries into {@link #folder}.
    *
-   * @return null if it worked, else one line with the reason
+   * @return null after success; one line with the reason after a failure
    */
   @Nullable String fetch(Consumer<String> progress) {
     @Nullable String earlier = earlierFailure();
@@ -115,7 +118,7 @@ final class OfficialDownload {
         CompletableFuture.supplyAsync(
             () -> {
               try (Socket socket = new Socket()) {
-                // Includes the name lookup, which may hang longer than the connection.
+                // This call also looks the name up, which may take longer than the connection.
                 socket.connect(
                     new InetSocketAddress(uri.getHost(), port), (int) REACHABLE_WITHIN.toMillis());
                 return true;
@@ -146,7 +149,7 @@ final class OfficialDownload {
     try {
       Files.writeString(failed, reason + "\n");
     } catch (IOException e) {
-      // Without the file the next start tries again.
+      // Nothing to do: without the file, the next start tries the download again.
     }
     return reason;
   }

@@ -45,8 +45,8 @@ public final class PipDownload {
   }
 
   /**
-   * The package's source distribution. To download it, pip runs the package's build for the
-   * metadata, with build tools that pip downloads as wheels. Pip verifies the checksum before that.
+   * The package's source distribution. During the download, pip runs the package's build to get its
+   * metadata. Pip downloads the build tools as wheels. It verifies the checksum before the build.
    *
    * @param requirement {@code name==version}
    * @param sha256 the checksum of the archive
@@ -61,7 +61,7 @@ public final class PipDownload {
    *
    * @param folder created by this method
    * @param part a folder inside the archive's only top folder
-   * @return null if it worked, else one line with pip's reason
+   * @return null after success; one line with pip's reason after a failure
    * @throws TestbedException if the checksum is wrong, or the archive can't be unpacked
    */
   public @Nullable String extract(Path folder, String part) {
@@ -91,7 +91,7 @@ public final class PipDownload {
   /**
    * Downloads, verifies and unpacks. The folder appears in one step.
    *
-   * @return null if it worked, else one line with pip's reason
+   * @return null after success; one line with pip's reason after a failure
    * @throws TestbedException if the checksum is wrong
    */
   @Nullable String into(Path folder, Unpacking unpacking) {
@@ -164,7 +164,7 @@ public final class PipDownload {
     try {
       Files.move(extracted, folder, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      // Another process was faster; its files passed the same check.
+      // If the folder exists, another process was faster. Its files have passed the same check.
       if (!Files.isDirectory(folder)) {
         throw e;
       }

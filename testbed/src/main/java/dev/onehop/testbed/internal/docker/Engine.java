@@ -12,20 +12,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;
 
-/** The Docker engine, or one line with the reason why it cannot be used. */
+/** Connects to the Docker engine. If that fails, the message is one line with the reason. */
 public final class Engine {
   private static final Path SOCKET = Path.of("/var/run/docker.sock");
 
   private Engine() {}
 
   /**
-   * The engine's client.
+   * Returns the engine's client.
    *
    * @throws TestbedException if there is no engine, or this user may not use it
    */
   public static DockerClient client() {
-    // Checked before Testcontainers does, because its message is long and does not distinguish the
-    // cases.
+    // This check runs before the check of Testcontainers, whose message is long and the same for
+    // all reasons.
     @Nullable String trouble = trouble(System.getenv(), SOCKET);
     if (trouble != null) {
       throw new TestbedException(trouble);
@@ -38,8 +38,7 @@ public final class Engine {
   }
 
   /**
-   * The problem with the engine's socket, as far as it is visible from outside; null if there is
-   * none.
+   * Returns the problem with the engine's socket, or null if a connection to the socket succeeds.
    *
    * @param environment the environment variables; DOCKER_HOST may name another socket
    * @param usual the default path of the socket
@@ -52,7 +51,7 @@ public final class Engine {
     }
     Path socket = host.isEmpty() ? usual : Path.of(host.substring("unix://".length()));
     if (!Files.exists(socket)) {
-      return "no Docker engine runs here: there is no %s; install Docker and start it (Debian: apt-get install docker.io)"
+      return "no Docker engine runs here: the socket %s does not exist; install Docker and start it (Debian: apt-get install docker.io)"
           .formatted(socket);
     }
     try (SocketChannel probe = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
@@ -70,7 +69,7 @@ public final class Engine {
             .formatted(socket, reason);
   }
 
-  /** The first line of the innermost cause's message, without causes that have none. */
+  /** Returns the first line of the message of the innermost cause that has a message. */
   static String reason(Throwable e) {
     String said = String.valueOf(e.getMessage());
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {

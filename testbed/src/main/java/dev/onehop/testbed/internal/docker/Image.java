@@ -60,13 +60,16 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
     }
   }
 
-  /** Testcontainers would retry for two minutes, even if the pull cannot succeed. */
+  /**
+   * Pulls an image without Testcontainers, which retries for two minutes even if the pull cannot
+   * succeed.
+   */
   private static void pull(DockerClient docker, String name) {
     try {
       var unused = docker.pullImageCmd(name).start().awaitCompletion();
     } catch (DockerException | DockerClientException e) {
       throw new TestbedException(
-          "image %s is not on this machine and cannot be pulled (%s); pull or build it, or name another"
+          "image %s is not on this machine and cannot be pulled (%s); pull or build it, or name another image"
               .formatted(name, Engine.reason(e)),
           e);
     } catch (InterruptedException e) {
@@ -80,7 +83,7 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
     Matcher mongos = MONGOS.matcher(answers);
     if (!mongod.find()) {
       throw new TestbedException(
-          "image %s has no mongod; name an image that has, such as mongo:8.0".formatted(name));
+          "image %s has no mongod; name an image with mongod, such as mongo:8.0".formatted(name));
     }
     return new Image(
         name,
@@ -93,16 +96,16 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
    * Checks that the image has a router.
    *
    * @param standIns whether stand-in routers are allowed
-   * @throws TestbedException if it has none
+   * @throws TestbedException if the image has no router
    */
   public void requireRouters(boolean standIns) {
     if (mongos == null && !standIns) {
       throw new TestbedException(
-          "image %s has no mongos; name an image that has, such as mongo:8.0".formatted(name));
+          "image %s has no mongos; name an image with mongos, such as mongo:8.0".formatted(name));
     }
     if (mongos == null && !java) {
       throw new TestbedException(
-          "image %s has neither a mongos nor Java for a stand-in router; name an image that has, such as mongo:8.0, or build one with docker/local-image/build"
+          "image %s has neither a mongos nor Java for a stand-in router; name an image with mongos, such as mongo:8.0, or build one with docker/local-image/build"
               .formatted(name));
     }
   }

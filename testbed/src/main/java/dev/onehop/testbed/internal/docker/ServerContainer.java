@@ -52,7 +52,7 @@ public final class ServerContainer implements RunningServer {
    *
    * @param name the server's name in messages
    * @param command program and arguments, in place of the image's command
-   * @throws TestbedException if it can't be started
+   * @throws TestbedException if the container can't be started
    */
   public static ServerContainer start(
       DockerClient docker, String name, Image image, List<String> command, Place place) {
@@ -72,7 +72,7 @@ public final class ServerContainer implements RunningServer {
             new AbstractWaitStrategy() {
               @Override
               protected void waitUntilReady() {
-                // Does not wait here: the cluster's start waits until the servers are ready.
+                // No wait strategy: the start of the cluster waits until the servers are ready.
               }
             });
     ServerContainer started = new ServerContainer(name, docker, container);

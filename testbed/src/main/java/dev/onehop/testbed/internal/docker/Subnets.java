@@ -11,11 +11,14 @@ import org.testcontainers.containers.Network;
 
 /**
  * A separate network for every host of a topology. The address of a network's gateway is the host's
- * address. It belongs to this machine, so a link can listen on it, and every container of every
- * network can reach it.
+ * address. This address belongs to this machine. A link can therefore listen on it, and every
+ * container of every network can reach it.
  */
 public final class Subnets implements AutoCloseable {
-  /** Keeps the addresses of callers, by which servers identify a caller's host. */
+  /**
+   * Turns masquerading off: it would replace the addresses of callers, by which servers identify a
+   * caller's host.
+   */
   private static final Map<String, String> NO_MASQUERADE =
       Map.of("com.docker.network.bridge.enable_ip_masquerade", "false");
 
@@ -47,7 +50,7 @@ public final class Subnets implements AutoCloseable {
         return subnets;
       } catch (DockerException e) {
         subnets.close();
-        // Another program has taken the range in between.
+        // Another program has taken the range in the meantime.
         if (attempt == ATTEMPTS || !String.valueOf(e.getMessage()).contains("overlap")) {
           throw new TestbedException("Docker cannot create a network: " + Engine.reason(e), e);
         }
@@ -55,7 +58,7 @@ public final class Subnets implements AutoCloseable {
     }
   }
 
-  /** The range that the engine would give to the next network. */
+  /** Returns the range that the engine gives to the next network. */
   private static String freeRange(DockerClient docker) {
     try (Network network = Network.newNetwork()) {
       return docker
@@ -103,7 +106,7 @@ public final class Subnets implements AutoCloseable {
                                         .withGateway(gateway(index)))))
             .build();
     networks.add(network);
-    String unused = network.getId(); // this call creates it
+    String unused = network.getId(); // this call creates the network
   }
 
   private String base(int index) {

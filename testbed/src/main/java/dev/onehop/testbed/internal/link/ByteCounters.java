@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 
-/** Counts the bytes that links carry, by sender and receiver. Thread-safe. */
+/** Counts the bytes that pass through links, by sender and receiver. Thread-safe. */
 final class ByteCounters {
   private record Way(ConnectionEnd from, ConnectionEnd to) {}
 
@@ -21,7 +21,7 @@ final class ByteCounters {
   /**
    * The bytes counted so far.
    *
-   * @param regionOf from a host's name to its region
+   * @param regionOf returns the region of a host's name
    */
   Traffic snapshot(UnaryOperator<String> regionOf) {
     Map<Traffic.Flow, Long> bytes = new HashMap<>();

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * process may use every address, so the address does not identify the process. This class finds the
  * socket's inode in {@code /proc/net/tcp}, and the process that owns it in {@code /proc/<pid>/fd}.
  *
- * <p>One thread answers all waiting requests together, so that a burst of connections causes only
- * one read of the tables. Thread-safe.
+ * <p>One thread completes all waiting calls together. Many connections at the same time therefore
+ * cause only one read of these files. Thread-safe.
  */
 public final class Callers implements AutoCloseable {
   private record Question(
@@ -33,8 +33,8 @@ public final class Callers implements AutoCloseable {
   private final Thread worker;
 
   /**
-   * @param byAddress the peers of connections from these addresses, unless their process is
-   *     registered: a server may open its connections from its host's address
+   * @param byAddress the peers by address, for connections of processes that are not registered: a
+   *     server may open its connections from its host's address
    * @param unknown the peer of connections from all other processes
    */
   public Callers(Map<InetAddress, ConnectionEnd> byAddress, ConnectionEnd unknown) {
@@ -51,11 +51,11 @@ public final class Callers implements AutoCloseable {
   }
 
   /**
-   * The peer that opened a connection.
+   * Finds the peer that opened a connection.
    *
    * @param caller the connecting end
    * @param link the accepting end
-   * @return never completed exceptionally
+   * @return the peer; never completed exceptionally
    */
   CompletableFuture<ConnectionEnd> callerOf(InetSocketAddress caller, InetSocketAddress link) {
     @Nullable ConnectionEnd known = byAddress.get(caller.getAddress());

@@ -12,24 +12,27 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection: holds arriving bytes back until their due time, in order. As on a
- * long cable, the delay does not depend on the number of bytes in flight. Above a limit that
- * protects memory, the source is not read. Belongs to its channels' event loop and is used only
- * there.
+ * One direction of a connection. It delivers arriving bytes in order, when their due time has come.
+ * As on a long cable, the delay does not depend on the number of bytes in flight. A limit protects
+ * memory: the source is not read while more bytes wait. Only the event loop of the two channels
+ * uses a pipe.
  */
 final class DelayedPipe {
-  /** With a one-way delay of 100 ms this allows 320 MB/s, far more than the tests send. */
+  /**
+   * The number of waiting bytes above which the source is not read. With a one-way delay of 100 ms,
+   * it allows 320 MB/s, far more than the tests send.
+   */
   private static final int HIGH_WATER_BYTES = 32 << 20;
 
   private static final int LOW_WATER_BYTES = 16 << 20;
 
   /**
-   * The resolution of timers is 1/128 of the delay: pieces due within this time are delivered
-   * together, on average when they are due. This saves a wake-up for each piece.
+   * The resolution of timers is 1/128 of the delay. Buffers that are due within this time are
+   * delivered together, on average at their due time. This saves one timer for each buffer.
    */
   private static final int GRAINS = 128;
 
-  /** The sender's way of ending the stream. */
+  /** The kinds of end that a sender gives to its stream. */
   enum End {
     /** The sender has finished: FIN. */
     FINISHED,
@@ -58,9 +61,9 @@ final class DelayedPipe {
   /**
    * @param delayNanos the current one-way delay of a byte
    * @param lateness the lateness of this machine's timers
-   * @param notBefore the {@link System#nanoTime} before which nothing is delivered
+   * @param notBefore the {@link System#nanoTime} before which the pipe delivers no bytes
    * @param counter counts the bytes sent
-   * @param onEnd called once the end of the stream has been delivered
+   * @param onEnd called when the end of the stream has been delivered
    */
   DelayedPipe(
       Channel source,
@@ -79,7 +82,7 @@ final class DelayedPipe {
     this.onEnd = onEnd;
   }
 
-  /** Sends a buffer and takes its ownership. */
+  /** Sends a buffer. The pipe releases it. */
   void send(ByteBuf data) {
     counter.add(data.readableBytes());
     long now = System.nanoTime();
@@ -89,7 +92,7 @@ final class DelayedPipe {
       return;
     }
     held.add(new Held(due, data, null));
-    // Counted by capacity, because many small reads hold more memory than bytes of data.
+    // The capacity counts, because the buffers of many small reads are larger than their data.
     heldBytes += data.capacity();
     if (heldBytes >= HIGH_WATER_BYTES) {
       source.config().setAutoRead(false);
@@ -162,7 +165,8 @@ final class DelayedPipe {
     long delay = delayNanos.getAsLong();
     long due = now + delay;
     grainNanos = Math.max(1, delay / GRAINS);
-    // Later bytes never overtake earlier bytes, even if the delay has become shorter in between.
+    // Later bytes never overtake earlier bytes, even if the delay has become shorter in the
+    // meantime.
     notBefore = due - notBefore > 0 ? due : notBefore;
     return notBefore;
   }
@@ -179,8 +183,8 @@ final class DelayedPipe {
       return;
     }
     unflushed = false;
-    // Shuts down only after the earlier bytes are in the kernel, because a shutdown discards the
-    // rest.
+    // The output is shut down after the kernel has taken the earlier bytes, because a shutdown
+    // discards the bytes that wait.
     var unused =
         target
             .writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -210,7 +214,7 @@ final class DelayedPipe {
 
   private void setTimer(long now) {
     @Nullable Held head = held.peek();
-    // An unwritable target calls drain() when it becomes writable again.
+    // If the target is not writable, drain() is called when it becomes writable again.
     if (head != null && !timerSet && target.isWritable()) {
       timerSet = true;
       long wanted = head.due() - lateness.nanos();

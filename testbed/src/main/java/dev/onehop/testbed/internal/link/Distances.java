@@ -2,16 +2,14 @@ package dev.onehop.testbed.internal.link;
 
 import java.time.Duration;
 
-/**
- * The distance between the host of a connection's opener and a link's host. MUST be thread-safe.
- */
+/** The distances between hosts, as round trips. Implementations MUST be thread-safe. */
 @FunctionalInterface
 public interface Distances {
   /**
    * The round trip between two hosts.
    *
-   * @param from name of the host that opened the connection
-   * @param to name of the host at the other end
+   * @param from the name of the host that opened the connection
+   * @param to the name of the host to which the connection leads
    */
   Duration roundTrip(String from, String to);
 }

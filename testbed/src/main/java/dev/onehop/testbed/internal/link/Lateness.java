@@ -3,14 +3,16 @@ package dev.onehop.testbed.internal.link;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The lateness of timers on this machine: its timer slack and the wake-up time of a sleeping
- * processor, some 50 to 300 µs. Links set their timers earlier by this time, so that their
- * deliveries are late as often as early. The estimate is an exponentially weighted mean of the
- * observed lateness. Several event loops use it; a lost update is harmless.
+ * The lateness of timers on this machine, some 50 to 300 µs. Its causes are the kernel's timer
+ * slack and the wake-up time of a sleeping processor. Links set their timers earlier by this time,
+ * and their deliveries are then late as often as early. The estimate is an exponentially weighted
+ * mean of the observed lateness. Several event loops use one instance without a lock, because a
+ * lost update is harmless.
  */
 final class Lateness {
   /**
-   * A timer later than this is late because the machine is busy. Links do not compensate for that.
+   * A timer that is later than this is late because the machine is busy. Links do not compensate
+   * for a busy machine.
    */
   private static final long MOST_NANOS = 300_000;
 

@@ -17,9 +17,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * The path to one server: listens on the server's advertised address and forwards bytes to the
- * server's real address, delayed by the distance. Opens the onward connection from the caller's own
- * address, so that the server sees the host of each request. Thread-safe.
+ * The path to one server. A link listens on the server's advertised address and forwards the bytes
+ * to the server's real address, with the delay of the distance. It connects to the server from the
+ * caller's own address, which shows the server the host of each request. Thread-safe.
  */
 public final class Link {
   private final Links links;
@@ -66,7 +66,7 @@ public final class Link {
     return advertised;
   }
 
-  /** Name of the host of the link's server. */
+  /** The name of the host of the link's server. */
   public String host() {
     return at.host();
   }
@@ -79,7 +79,7 @@ public final class Link {
   }
 
   /**
-   * Blocks or unblocks the link. A blocked link closes every connection, also new ones.
+   * Blocks or unblocks the link. A blocked link closes every connection, also a new connection.
    *
    * @param blocked whether to block
    */

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller's connection and the onward connection to the server, with a delayed pipe in each
- * direction. Belongs to the caller's event loop and is used only there.
+ * A caller's connection and the link's connection to the server, with a delayed pipe in each
+ * direction. Only the event loop of the caller's channel uses an instance.
  */
 final class LinkConnection {
   private final long acceptedAt = System.nanoTime();
@@ -23,7 +23,7 @@ final class LinkConnection {
   private @Nullable DelayedPipe forth;
   private @Nullable DelayedPipe back;
 
-  /** Takes over a caller's connection that was just accepted. */
+  /** Receives a caller's connection that the link has just accepted. */
   LinkConnection(Channel caller) {
     this.caller = caller;
     caller.pipeline().addLast(callerEnd);
@@ -55,10 +55,10 @@ final class LinkConnection {
     server.pipeline().addLast(serverEnd);
     callerEnd.begin(forth, back);
     serverEnd.begin(back, forth);
-    // Netty's native epoll (4.2.18) removes a channel from its set at the end of the stream and
-    // then fails to change it there. Therefore nothing is read after the end. For the same reason a
-    // peer that has half-closed gets no more than a socket buffer; MongoDB's protocol never
-    // half-closes.
+    // At the end of a stream, Netty's native epoll (4.2.18) removes the channel from its set, and a
+    // later change of reading fails. Reading is therefore not turned on after the end. For the same
+    // reason, a peer that has half-closed its connection receives at most one socket buffer more.
+    // MongoDB's protocol never half-closes a connection.
     if (callerEnd.earlyEnd == null) {
       caller.config().setAutoRead(true);
     }
@@ -70,9 +70,9 @@ final class LinkConnection {
   }
 
   /**
-   * One of the two channels: its input goes into one pipe, and the other pipe writes to it. Keeps
-   * its input until the pipes exist, because native epoll reads a channel after the end of its
-   * stream even with reading turned off.
+   * The handler of one of the two channels. The channel's input goes into one pipe, and the other
+   * pipe writes to the channel. The handler keeps the input until the pipes exist: native epoll
+   * reads a channel after the end of its stream, even with reading turned off.
    */
   private static final class End extends ChannelInboundHandlerAdapter {
     private final List<ByteBuf> early = new ArrayList<>();
@@ -131,7 +131,7 @@ final class LinkConnection {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-      // The connection is broken; the other side notices it after the one-way delay.
+      // The connection is broken. The other channel is reset after the one-way delay.
       end(DelayedPipe.End.RESET);
       var unused = ctx.close();
     }

@@ -79,15 +79,15 @@ public final class Links implements AutoCloseable {
     return group;
   }
 
-  /** The callers of connections. */
+  /** The registry of the callers of connections. */
   public Callers callers() {
     return callers;
   }
 
   /**
-   * The bytes carried so far.
+   * The bytes that have passed through the links so far.
    *
-   * @param regionOf from a host's name to its region
+   * @param regionOf returns the region of a host's name
    */
   public Traffic traffic(UnaryOperator<String> regionOf) {
     return counters.snapshot(regionOf);

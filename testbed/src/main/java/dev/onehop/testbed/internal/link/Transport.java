@@ -9,8 +9,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /**
- * Netty's transport: native epoll if it can be loaded, because Java's selector rounds timers up to
- * whole milliseconds and would make every delay longer.
+ * Netty's transport. It is native epoll if that can be loaded, because Java's selector rounds
+ * timers up to whole milliseconds, which makes every delay longer.
  */
 record Transport(
     String name,
@@ -30,7 +30,8 @@ record Transport(
   }
 
   EventLoopGroup newGroup() {
-    // One loop sleeps and wakes less often than several, and is far from saturated.
+    // One event loop is enough, because it is far from saturated. Several loops sleep and wake more
+    // often.
     return channel == NioSocketChannel.class
         ? EventLoops.newCallerWritesGroup("onehop-link", 1)
         : EventLoops.newGroup("onehop-link", 1);

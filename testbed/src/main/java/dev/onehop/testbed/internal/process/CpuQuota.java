@@ -16,7 +16,7 @@ import java.util.List;
 final class CpuQuota {
   private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
-  /** The kernel accepts no quota below a millisecond, and no period above a second. */
+  /** The kernel's smallest quota is 1 ms, and its longest period is 1 s. */
   private static final double LEAST_QUOTA_MICROS = 1_000;
 
   private static final double LEAST_PERIOD_MICROS = 10_000;
@@ -30,8 +30,8 @@ final class CpuQuota {
   /**
    * Limits a process and all its threads.
    *
-   * @param processors the share, 0.001 or more
-   * @throws TestbedException if this user or this machine can't do that
+   * @param processors the number of processors, 0.001 or more
+   * @throws TestbedException if this user or this machine can't limit processes
    */
   static CpuQuota of(long pid, double processors) {
     double period = Math.max(LEAST_PERIOD_MICROS, LEAST_QUOTA_MICROS / processors);
@@ -72,7 +72,7 @@ final class CpuQuota {
     try {
       Files.deleteIfExists(group);
     } catch (IOException e) {
-      // An empty group costs nothing.
+      // A group without processes is harmless.
     }
   }
 }

@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Runs a program under another host name. A mongos registers in config.mongos with its machine's
- * name and its port, and clients compare that name with the shards' hosts. Therefore each mongos
- * gets its host's address as name, in a separate UTS namespace (see unshare(1)).
+ * name and its port, and clients compare that name with the shards' hosts. Each mongos therefore
+ * runs in a separate UTS namespace (see unshare(1)), in which the machine's name is the address of
+ * the mongos' host.
  */
 public final class HostName {
   private static final List<List<String>> WAYS =
@@ -16,14 +17,14 @@ public final class HostName {
 
   private HostName() {}
 
-  /** Whether this system allows it. */
+  /** Whether this system allows another host name. */
   public static boolean isPossible() {
     return WAYS.stream().anyMatch(HostName::works);
   }
 
   /**
-   * The command that runs a program under a host name, or the program itself if that is not
-   * possible. Without it, clients find the near mongoses by round trips.
+   * Returns the command that runs a program under a host name. If this is not possible, it returns
+   * the program's own command, and clients find the near mongoses by round trips.
    */
   public static List<String> command(String hostName, List<String> program) {
     return WAYS.stream()

@@ -13,14 +13,14 @@ import org.bson.BsonValue;
 import org.bson.json.JsonParseException;
 
 /**
- * The last lines of a log, with the servers' JSON lines in readable form. Leaves out the many lines
- * of the profiler's sampling, which never have the reason of a server's end.
+ * Reads the last lines of a log, with the servers' JSON lines in readable form. The many lines of
+ * the profiler are left out, because they never contain the reason of a server's end.
  */
 public final class LogTail {
   private static final int BYTES = 1024 * 1024;
   private static final int LONGEST_LINE = 400;
 
-  /** The server's log ids of "Slow query" and "Profiler settings changed". */
+  /** The ids of the server's log lines "Slow query" and "Profiler settings changed". */
   private static final List<String> LEFT_OUT = List.of("\"id\":51803,", "\"id\":48742,");
 
   private LogTail() {}
@@ -52,7 +52,7 @@ public final class LogTail {
     return tail.stream().map(LogTail::readable).toList();
   }
 
-  /** A line in readable form: severity, component, message, attributes. */
+  /** Returns a line in readable form: severity, component, message, attributes. */
   static String readable(String line) {
     String text = line;
     if (line.startsWith("{\"t\":")) {

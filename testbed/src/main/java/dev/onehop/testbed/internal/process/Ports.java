@@ -9,15 +9,15 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks whether addresses are free, and finds the owners of those in use. */
+/** Checks whether addresses are free, and finds the owners of addresses in use. */
 public final class Ports {
   private Ports() {}
 
   /**
    * Checks that an address is free.
    *
-   * @throws TestbedException if it is in use, with one line that names the address and, if known,
-   *     its owner
+   * @throws TestbedException if the address is in use; the message is one line with the address
+   *     and, if known, the process that uses it
    */
   public static void requireFree(InetSocketAddress address) {
     try (ServerSocket probe = new ServerSocket()) {
@@ -36,7 +36,7 @@ public final class Ports {
       boolean all =
           socket.local().getPort() == address.getPort()
               && socket.local().getAddress().isAnyLocalAddress();
-      // Connections of an earlier listener may still exist in addition to the present listener.
+      // A listener has precedence: connections of an earlier listener may still exist in addition.
       if (socket.listening() && (same || all)) {
         return where + " is taken" + owner(socket.inode());
       }

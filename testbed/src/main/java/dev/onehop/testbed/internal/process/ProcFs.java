@@ -29,11 +29,14 @@ public final class ProcFs {
 
   private ProcFs() {}
 
-  /** A TCP socket of this network namespace. Addresses are IPv4, mapped ones included. */
+  /**
+   * A TCP socket of this network namespace. The addresses are IPv4 addresses; an IPv4 address that
+   * is mapped to IPv6 is converted.
+   */
   public record TcpSocket(
       InetSocketAddress local, InetSocketAddress remote, boolean listening, long inode) {}
 
-  /** When a process started, in clock ticks since boot; empty if there is no such process. */
+  /** The start time of a process, in clock ticks since boot; empty if there is no such process. */
   public static OptionalLong startTicks(long pid) {
     try {
       String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
@@ -63,7 +66,7 @@ public final class ProcFs {
     return OptionalLong.empty();
   }
 
-  /** A process's arguments, its program first; empty if there is no such process. */
+  /** The program and the arguments of a process; empty if there is no such process. */
   public static List<String> commandLine(long pid) {
     try {
       String line = Files.readString(PROC.resolve(pid + "/cmdline"), StandardCharsets.ISO_8859_1);
@@ -73,7 +76,7 @@ public final class ProcFs {
     }
   }
 
-  /** Every IPv4 socket, and every IPv6 socket that carries IPv4 or listens on all addresses. */
+  /** Every IPv4 socket, and every IPv6 socket that is used for IPv4 or listens on all addresses. */
   public static List<TcpSocket> tcpSockets() {
     List<TcpSocket> sockets = new ArrayList<>();
     for (String table : List.of("net/tcp", "net/tcp6")) {
@@ -92,7 +95,10 @@ public final class ProcFs {
     return sockets;
   }
 
-  /** One line of {@code /proc/net/tcp} or {@code tcp6}; null for true IPv6 addresses. */
+  /**
+   * Parses one line of {@code /proc/net/tcp} or {@code tcp6}. The result is null for IPv6 addresses
+   * that contain no IPv4 address.
+   */
   static @Nullable TcpSocket parseSocket(String line) {
     String[] fields = line.trim().split("\\s+", -1);
     @Nullable InetSocketAddress local = parseEndpoint(fields[1]);
@@ -131,7 +137,7 @@ public final class ProcFs {
    *
    * @param inodes the inodes of the sockets
    * @param pids the processes to search
-   * @return pid by inode, without the inodes that none of the processes owns
+   * @return the process id by inode, without inodes that belong to no process of {@code pids}
    */
   public static Map<Long, Long> socketOwners(Set<Long> inodes, Collection<Long> pids) {
     Map<Long, Long> owners = new HashMap<>();

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A running server: a child process with its log. Ends with this JVM. Thread-safe. */
+/** A running server: a child process with its log. The process ends with this JVM. Thread-safe. */
 public final class ServerProcess implements RunningServer {
   private static final int LOG_LINES = 12;
 
@@ -39,10 +39,10 @@ public final class ServerProcess implements RunningServer {
   /**
    * Starts a server.
    *
-   * @param name its name in messages
-   * @param command program and arguments
+   * @param name the server's name in messages
+   * @param command the program and its arguments
    * @param log the log that the server writes; may be the same as {@code output}
-   * @param output the file for its standard output and error
+   * @param output the file for the process's standard output and error
    * @throws TestbedException if the program cannot be started
    */
   public static ServerProcess start(String name, List<String> command, Path log, Path output) {
@@ -68,7 +68,10 @@ public final class ServerProcess implements RunningServer {
     return process.pid();
   }
 
-  /** Its start time in clock ticks since boot; -1 if it ended before the time was read. */
+  /**
+   * The start time of the process, in clock ticks since boot; -1 if the process ended before the
+   * time was read.
+   */
   public long startTicks() {
     return startTicks;
   }
@@ -111,7 +114,7 @@ public final class ServerProcess implements RunningServer {
     return new ProcessFailure(name, process.isAlive() ? -1 : process.exitValue(), lastLogLines());
   }
 
-  /** The last lines of its log, or of its output if there is no log. */
+  /** The last lines of the server's log, or of its output if there is no log. */
   @Override
   public List<String> lastLogLines() {
     List<String> lines = LogTail.of(log, LOG_LINES);
@@ -135,7 +138,7 @@ public final class ServerProcess implements RunningServer {
   /**
    * Freezes a server's process, or resumes it.
    *
-   * @throws TestbedException if that fails
+   * @throws TestbedException if the signal can't be sent
    */
   public static void setFrozen(String name, long pid, boolean frozen) {
     String signal = frozen ? "-STOP" : "-CONT";
@@ -176,8 +179,8 @@ public final class ServerProcess implements RunningServer {
   }
 
   /**
-   * Kills the process. Its data is deleted with the run, so an orderly shutdown, which takes a
-   * primary up to 15 seconds, has no benefit.
+   * Kills the process. An orderly shutdown takes a primary up to 15 seconds and has no benefit,
+   * because the data is deleted with the run.
    */
   @Override
   public void kill() {
@@ -185,7 +188,7 @@ public final class ServerProcess implements RunningServer {
     process.destroyForcibly();
   }
 
-  /** Waits for the process to end; returns after ten seconds in any case. */
+  /** Waits for the end of the process, ten seconds at most. */
   @Override
   public void awaitEnd() {
     try {

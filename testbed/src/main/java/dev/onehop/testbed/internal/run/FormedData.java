@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The servers' data right after a cluster was formed, kept in the cache folder. The next start of
- * the same cluster copies it. A rename creates the folder, so its content is complete. If the data
- * can't be kept or used, the cluster is formed as usual.
+ * the same cluster copies it. A rename creates the folder, whose content is therefore always
+ * complete. If the data can't be kept or used, the next start forms the cluster as usual.
  */
 public final class FormedData {
   /** Part of the folder's name. It changes when clusters are formed in another way. */
@@ -34,7 +34,7 @@ public final class FormedData {
 
   /**
    * @param cacheFolder OneHop's cache folder
-   * @param cluster all inputs that the data depends on
+   * @param cluster all properties of the cluster on which the data depends
    */
   public FormedData(Path cacheFolder, List<String> cluster) {
     String text = FORMAT + "\n" + String.join("\n", cluster);
@@ -43,7 +43,7 @@ public final class FormedData {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       this.folder = cacheFolder.resolve("formed").resolve(HexFormat.of().formatHex(hash, 0, 12));
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every JVM has it
+      throw new IllegalStateException(e); // every JVM has SHA-256
     }
   }
 
@@ -51,7 +51,7 @@ public final class FormedData {
    * Copies the data, if there is any.
    *
    * @param data an empty folder
-   * @return whether it was copied
+   * @return whether the data was copied
    */
   public boolean copyTo(Path data) {
     if (!Files.isDirectory(folder)) {
@@ -62,7 +62,7 @@ public final class FormedData {
       Files.setLastModifiedTime(folder, FileTime.from(Instant.now()));
       return true;
     } catch (IOException | UncheckedIOException e) {
-      // Another process may have removed the data.
+      // Another process may have removed the data during the copy.
       FileTrees.delete(data);
       return false;
     }
@@ -83,12 +83,12 @@ public final class FormedData {
       Files.move(partial, folder, StandardCopyOption.ATOMIC_MOVE);
       removeOldest();
     } catch (IOException | UncheckedIOException e) {
-      // The disk is full, or another process was faster.
+      // The data is not kept: the disk is full, or another process was faster.
       FileTrees.delete(partial);
     }
   }
 
-  /** Removes the data, because servers did not start with it. */
+  /** Removes the data. The caller does so after servers did not start with it. */
   public void remove() {
     remove(folder);
   }
@@ -122,7 +122,10 @@ public final class FormedData {
     }
   }
 
-  /** Copies without the journal: the data is as of a checkpoint, and a journal takes 300 MB. */
+  /**
+   * Copies a folder without the journal. The data is that of a checkpoint and needs no journal, and
+   * a journal has 300 MB.
+   */
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> files = Files.walk(from)) {
       for (Path file : files.toList()) {

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The directory of one run of one topology: data, logs and state. A file lock claims it. The kernel
- * releases the lock at any end of the process, so the holder of the lock may remove the content.
+ * releases the lock at every end of a process. The process that has the lock may therefore remove
+ * the content of an earlier run.
  */
 public final class RunDirectory implements AutoCloseable {
   private final Path path;
@@ -41,7 +42,7 @@ public final class RunDirectory implements AutoCloseable {
    * Claims a topology's directory and removes the remains of a killed run: its processes, then its
    * files.
    *
-   * @param root see {@link #root}
+   * @param root the folder of runs, as {@link #root} returns it
    * @param found receives the name of every leftover process that was ended
    * @throws TestbedException if another process runs this topology
    */
@@ -78,7 +79,7 @@ public final class RunDirectory implements AutoCloseable {
     try {
       return file.tryLock();
     } catch (OverlappingFileLockException e) {
-      return null; // this process holds it
+      return null; // this process has the lock
     }
   }
 
@@ -103,7 +104,7 @@ public final class RunDirectory implements AutoCloseable {
     return ended;
   }
 
-  /** Pid, start time and command line must all match the run. */
+  /** Whether a process belongs to the run: its id, start time and command line must match. */
   private static boolean isOurs(RunState.Entry server, Path path) {
     return server.isAlive()
         && ProcFs.commandLine(server.pid()).stream()
@@ -155,7 +156,7 @@ public final class RunDirectory implements AutoCloseable {
   }
 
   private static void deleteTree(Path path) throws IOException {
-    // A server may still create a file while it ends; the next attempt finds it.
+    // A server may still create a file while it ends. The next attempt deletes this file.
     for (int attempt = 0; Files.exists(path); attempt++) {
       try (Stream<Path> files = Files.walk(path)) {
         for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -20,8 +20,8 @@ import org.bson.json.JsonWriterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded state of a run. Another process uses it to show the run, to stop it, or to clean up
- * after it was killed.
+ * The recorded state of a run. Another process reads it to show the run, to stop it, or to clean up
+ * after the run was killed.
  *
  * @param topology the topology's name
  * @param phase {@link #STARTING} or {@link #RUNNING}
@@ -40,7 +40,7 @@ public record RunState(
   /** The phase until the cluster is ready. */
   public static final String STARTING = "starting";
 
-  /** The phase after it. */
+  /** The phase when the cluster is ready. */
   public static final String RUNNING = "running";
 
   private static final String FILE = "state.json";
@@ -50,11 +50,11 @@ public record RunState(
   }
 
   /**
-   * A process of the run. A pid is not unique, because pids are reused; the pid and the start time
-   * together are.
+   * A process of the run. The process id and the start time together identify it, because the
+   * system reuses process ids.
    *
-   * @param address where it can be reached; empty for the owner
-   * @param startTicks clock ticks since boot
+   * @param address the server's address; empty for the owner
+   * @param startTicks the start time in clock ticks since boot
    */
   public record Entry(String name, String address, long pid, long startTicks) {
     /** Whether this process still runs. */

@@ -12,7 +12,8 @@ public final class Batch {
   /** The value of {@code FindCommon::kMaxBytesToReturnToClientAtOnce}. */
   static final int MOST_BYTES = 16 * 1024 * 1024;
 
-  // A document's overhead in an array: its type and its index in decimal digits.
+  // The bytes that a document adds to an array in addition to its own: the type and the index in
+  // decimal digits.
   private static final int OVERHEAD = 12;
 
   private final int wanted;
@@ -47,7 +48,7 @@ public final class Batch {
     return documents.size() >= wanted;
   }
 
-  /** Whether a document of this size still fits in. */
+  /** Whether the batch has room for a document of this size in bytes. */
   public boolean hasRoomFor(int size) {
     return documents.isEmpty() || bytes + size + OVERHEAD <= MOST_BYTES;
   }
@@ -55,7 +56,7 @@ public final class Batch {
   /**
    * Adds a document.
    *
-   * @param size in bytes, or more
+   * @param size the size of the document in bytes, or an upper bound of it
    */
   public void add(BsonDocument document, int size) {
     documents.add(document);

@@ -24,11 +24,11 @@ import reactor.core.publisher.Mono;
  * A write command with statements for several shards, or with statements whose shard is unknown.
  *
  * <p>A statement with {@code multi} for several shards goes to all known shards without a version
- * check, as with mongos. A shard that commits a migration still refuses it, also half-way, and gets
- * it again. Documents of a migrating range may therefore be missed or changed twice, and other
- * documents on the same shard may be changed twice. A shard does not get the statement if it joined
- * after the last refresh of the list of shards and is not in the table. The counts are the sum of
- * the shards' counts.
+ * check, as with mongos. A shard that commits a migration refuses it even so, also after it has
+ * changed some documents, and gets it again. The statement may therefore miss documents of a
+ * migrating range or change them twice, and it may change other documents of the same shard twice.
+ * A shard that is not in the table does not get the statement if it was added after the last
+ * refresh of the list of shards. The counts are the sum of the shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
@@ -50,7 +50,7 @@ final class BroadcastBatch extends WriteBatch {
     if (!isOfTransaction()) {
       return super.attempts(namespace);
     }
-    // The changes of one attempt are undone before the next.
+    // The changes of one attempt are undone before the next attempt.
     return client()
         .retryWhileStale(
             namespace,
@@ -64,7 +64,7 @@ final class BroadcastBatch extends WriteBatch {
   @Override
   protected Mono<Void> withOthers(BatchTargets placement) {
     if (!placement.faults().isEmpty() && !refreshed) {
-      // If the shard key has changed, no shard reports it.
+      // The table is refreshed, because no shard reports a change of the shard key.
       refreshed = true;
       return client().newest(placement.table()).flatMap(this::attempt).then();
     }
@@ -81,7 +81,7 @@ final class BroadcastBatch extends WriteBatch {
         : Mono.fromRunnable(() -> fail(List.of(index), fault));
   }
 
-  /** Sends the statements again in smaller parts to find the one that moves its document. */
+  /** Sends the statements again in smaller parts, to find the statement that moves its document. */
   @Override
   protected Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {
@@ -100,7 +100,7 @@ final class BroadcastBatch extends WriteBatch {
       return Mono.empty();
     }
     int half = indexes.size() / 2;
-    // The shard replies from its history if it has executed them before.
+    // If the shard has executed the statements before, it replies from its history.
     return toShard(table, shard, indexes.subList(0, half))
         .then(
             Mono.defer(
@@ -121,8 +121,8 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * In a transaction, sends with shard versions: the snapshot already covers ranges that are
-   * migrating.
+   * Sends a statement to all owners. In a transaction it has shard versions, because the snapshot
+   * also contains ranges that are migrating.
    */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!isOfTransaction()) {
@@ -141,8 +141,8 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * Sends to every known shard with the version "ignored", so that no migrating chunk is missed. A
-   * shard that has executed the statement does not get it again.
+   * Sends a statement to every known shard with the version "ignored". The statement then reaches
+   * every migrating chunk. A shard that has executed the statement does not get it again.
    */
   private Mono<Void> toEveryShard(Target target, int index) {
     OpMsg sub = part(List.of(index));
@@ -168,9 +168,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * A shard refuses the statement if it does not know its part of the collection, as after a
-   * restart, or if it commits a migration. The statement then goes to this shard again, and to no
-   * other, because others may have executed it.
+   * Sends a statement with the version "ignored". A shard refuses it during the commit of a
+   * migration, or while it has not loaded its metadata of the collection, as after a restart. The
+   * statement then goes again only to this shard, because other shards may have executed it.
    *
    * @return {@link StaleRoute} after the last attempt
    */
@@ -188,9 +188,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * A write to one document on an unknown shard: tries shard after shard until one has it. Each
-   * command carries the shard version, so that a migrating document is found or the search starts
-   * again.
+   * Writes one document on an unknown shard. It tries one shard after the other until a shard has
+   * the document. Each command has the shard version: if a range has moved, a shard refuses the
+   * command, and the search starts again.
    */
   private Mono<Void> toFirstMatch(RoutingTable table, int index) {
     OpMsg sub = part(List.of(index));

@@ -140,7 +140,7 @@ public final class CommandTypes {
     private final @Nullable BsonType only;
 
     /**
-     * @param only the type, null if several are allowed
+     * @param only the only allowed type; null if several types are allowed
      */
     Type(boolean required, @Nullable BsonType only) {
       this.required = required;

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The pipeline that drivers send for countDocuments: matches, a skip, a limit and a sum.
  *
  * @param matches the {@code $match} stages
- * @param skip 0 for none
- * @param limit 0 for none
+ * @param skip the number of documents to skip; 0 for none
+ * @param limit the largest number of documents to count; 0 for no limit
  */
 record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
   private static final int SKIP_FAULT = 5107200;
@@ -25,7 +25,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
           new BsonDocument("_id", new BsonInt32(1))
               .append("n", new BsonDocument("$sum", new BsonInt32(1))));
 
-  /** Parses a pipeline; null if it has other stages. */
+  /** Parses a pipeline. Returns null if the pipeline has other stages. */
   static @Nullable CountPipeline of(List<BsonDocument> pipeline) {
     int end = pipeline.size() - 1;
     if (end < 0 || !pipeline.get(end).equals(SUM)) {
@@ -50,7 +50,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return at == end ? new CountPipeline(matches, skip, limit) : null;
   }
 
-  /** The stage's number. Servers accept whole, non-negative numbers. */
+  /** Returns the number of a stage. Like a server, it accepts only whole, non-negative numbers. */
   private static long whole(BsonDocument stage, String name, int fault) {
     long number = CommandFields.number(stage, name);
     boolean isWhole = stage.getNumber(name).doubleValue() == number;
@@ -69,8 +69,8 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
   }
 
   /**
-   * The pipeline for each of several shards. It has no skip, because a shard does not know how many
-   * documents the others skip.
+   * Returns the pipeline for each of several shards. It has no skip: the router subtracts the skip
+   * from the sum.
    */
   BsonArray perShard() {
     BsonArray stages = new BsonArray(matches);
@@ -81,7 +81,7 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return stages;
   }
 
-  /** The single document of the reply; none if the count is 0. */
+  /** Returns the only document of the reply, or no document if the count is 0. */
   List<BsonDocument> sum(List<BsonDocument> counts) {
     long sum = 0;
     for (BsonDocument each : counts) {

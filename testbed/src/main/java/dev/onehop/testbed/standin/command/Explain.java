@@ -24,8 +24,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Explains a command as mongos does, and adds the shards and servers that it went to, and the
- * reason.
+ * Explains a command as a mongos does. It adds the shards and servers to which the command goes,
+ * and the reason.
  */
 final class Explain {
   private final ShardClient client;

@@ -36,7 +36,10 @@ final class Listings {
     this.cursors = cursors;
   }
 
-  /** Indexes are the same on all shards that own a part of the collection. */
+  /**
+   * Lists the indexes at one shard, because all shards that own a part of the collection have the
+   * same indexes.
+   */
   Mono<BsonDocument> indexes(OpMsg command, String namespace) {
     return client
         .retryWhileStale(
@@ -53,7 +56,7 @@ final class Listings {
         .onErrorMap(UnknownNamespaceException.class, e -> CommandFailure.notFound(namespace));
   }
 
-  /** The collections that the primary shard of a database lists. */
+  /** Lists the collections at the primary shard of a database. */
   Mono<BsonDocument> collections(OpMsg command, String database) {
     return config
         .find("databases", database)
@@ -75,8 +78,8 @@ final class Listings {
   }
 
   /**
-   * Databases of all shards with the sums of their sizes. As with mongos, {@code admin} comes from
-   * the config servers, {@code config} exists everywhere, and {@code local} is left out.
+   * Lists the databases of all shards with the sums of their sizes. As with mongos, {@code admin}
+   * comes from the config servers, {@code config} exists everywhere, and {@code local} is left out.
    */
   Mono<BsonDocument> databases(OpMsg command) {
     return client

@@ -19,10 +19,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One cursor over several shards' cursors, all opened with one routing table: in sort order, or
- * shard after shard without a sort.
+ * One cursor over the cursors of several shards, which were all opened with one routing table. It
+ * returns documents in sort order, or in any order without a sort.
  *
- * <p>Used by one request at a time.
+ * <p>Not thread-safe: one request at a time uses a cursor.
  */
 final class MergedCursor implements OpenCursor {
   private static final int DEFAULT_FIRST_BATCH = 101;
@@ -35,7 +35,9 @@ final class MergedCursor implements OpenCursor {
   private long toSkip;
   private long left;
 
-  /** A shard's part: the documents that have arrived, and the cursor for the rest. */
+  /**
+   * The part of one shard: the documents that have arrived, and the cursor for the later documents.
+   */
   static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
@@ -77,8 +79,9 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * @param order the order of the documents, which then have {@code $sortKey}; null for any order
-   * @param limit the number of documents to return in all, 0 for no limit
+   * @param order the order of the documents, which then have the field {@code $sortKey}; null for
+   *     any order
+   * @param limit the number of documents to return in total; 0 for no limit
    */
   MergedCursor(
       String namespace, List<Source> sources, @Nullable SortKeys order, long skip, long limit) {
@@ -186,8 +189,8 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * The number of documents to request from a shard, because one shard may have all that are
-   * missing; 0 for the shard's default.
+   * Returns the number of documents to request from a shard, or 0 for the shard's default. One
+   * shard may have all missing documents.
    */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();

@@ -5,8 +5,9 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Filters with an implicit sort. Documents near a point come in the order of their distance, and a
- * mongos keeps this order when it merges several shards' documents.
+ * Detects filters with an implicit sort. The result of a query for documents near a point is in the
+ * order of their distance. A mongos keeps this order when it merges the documents of several
+ * shards.
  */
 final class NearQuery {
   private static final Set<String> OPERATORS = Set.of("$near", "$nearSphere", "$geoNear");
@@ -14,8 +15,8 @@ final class NearQuery {
   private NearQuery() {}
 
   /**
-   * Whether there is such an operator anywhere. May return true without one, but never false with
-   * one.
+   * Whether a filter may contain such an operator. The result is never false for a filter with the
+   * operator; it may be true for a filter without it.
    */
   static boolean isIn(BsonDocument filter) {
     return filter.entrySet().stream()

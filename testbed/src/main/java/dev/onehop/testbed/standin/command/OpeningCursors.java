@@ -7,7 +7,10 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The cursors of several shards while they are opened, all or none. Thread-safe. */
+/**
+ * The cursors of several shards while they are opened. If one cannot be opened, all are closed.
+ * Thread-safe.
+ */
 final class OpeningCursors {
   private final List<ShardCursor> opened = new ArrayList<>();
   private boolean givenUp;
@@ -22,14 +25,14 @@ final class OpeningCursors {
     cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
   }
 
-  /** All cursors are open and have another owner from now on. */
+  /** Records that all cursors are open. Another object closes them from now on. */
   void complete() {
     synchronized (opened) {
       opened.clear();
     }
   }
 
-  /** Closes the cursors, and those that are added later; never fails. */
+  /** Closes the cursors, also cursors that are added later; never fails. */
   Mono<Void> giveUp() {
     synchronized (opened) {
       givenUp = true;

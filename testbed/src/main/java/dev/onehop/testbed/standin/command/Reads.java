@@ -42,8 +42,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads: sends a command to the one shard that has the result, or to all shards that may have a
- * part of it. Their cursors are opened with one routing table and merged.
+ * Executes reads. A command goes to the one shard that has the result, or to all shards that may
+ * have a part of the result. The cursors of several shards are opened with one routing table and
+ * merged.
  */
 final class Reads {
   private static final Set<String> PER_DOCUMENT_STAGES =
@@ -87,8 +88,8 @@ final class Reads {
   }
 
   /**
-   * The command for one of several shards. It has no skip, because a shard does not know how many
-   * documents the others skip.
+   * Returns the command for each of several shards. It has no skip: the router subtracts the skip
+   * from the sum.
    */
   private static OpMsg unskipped(OpMsg command) {
     long skip = CommandFields.number(command.body(), "skip");
@@ -103,7 +104,7 @@ final class Reads {
     return command.withBody(perShard);
   }
 
-  /** The sum, limited to the largest number. */
+  /** Adds two numbers. The result is at most the largest long. */
   static long sum(long limit, long skip) {
     return limit > Long.MAX_VALUE - skip ? Long.MAX_VALUE : limit + skip;
   }
@@ -120,7 +121,9 @@ final class Reads {
     return new BsonDocument("n", n).append("ok", new BsonDouble(1));
   }
 
-  /** The distinct values; values of several shards are in BSON order, as with mongos. */
+  /**
+   * Returns the distinct values. As with a mongos, the values of several shards are in BSON order.
+   */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
     return read(namespace, command, this::scatterDistinct, union(List.of()));
   }
@@ -198,8 +201,8 @@ final class Reads {
   }
 
   /**
-   * Runs {@code attempt} with the current table, and again with the newest table if this router
-   * refuses the command. In that case no shard had the chance to refuse the table as stale.
+   * Runs {@code attempt} with the current table. If this router itself refuses the command, it runs
+   * {@code attempt} again with the newest table, because no shard could refuse the table as stale.
    */
   private Mono<BsonDocument> underNewestIfRefused(
       String namespace, Function<RoutingTable, Mono<BsonDocument>> attempt) {
@@ -250,7 +253,7 @@ final class Reads {
     if (sorted && order == null) {
       return refused("a find over several shards sorted by " + sort.toJson());
     }
-    // Without singleBatch, which would end each shard's part before the merge.
+    // singleBatch is removed, because it ends each shard's cursor before the merge.
     BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
     if (limit > 0) {
       perShard.put("limit", new BsonInt64(sum(limit, skip)));
@@ -282,7 +285,8 @@ final class Reads {
       BsonDocument perShard = new BsonDocument();
       command.body().forEach(perShard::append);
       perShard.put("pipeline", count.perShard());
-      // The one document would fill a batch and leave a cursor open.
+      // The default batch size: with a batch of one document, the cursor of this single document
+      // stays open.
       perShard.put("cursor", new BsonDocument());
       return scatter(command.withBody(perShard), table, target)
           .flatMap(
@@ -294,7 +298,7 @@ final class Reads {
         "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
   }
 
-  /** A cursor over documents that have all arrived. */
+  /** Returns a cursor over documents that have all arrived. */
   private static MergedCursor merged(String namespace, List<BsonDocument> documents) {
     return new MergedCursor(
         namespace,
@@ -343,7 +347,10 @@ final class Reads {
             });
   }
 
-  /** Opens a cursor on every shard or on none: a refusal by one, or a cancel, closes the others. */
+  /**
+   * Opens a cursor on every shard. If one shard refuses, or the caller cancels, it closes all
+   * cursors.
+   */
   private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
     OpeningCursors opening = new OpeningCursors();
     return Flux.fromIterable(target.shards())

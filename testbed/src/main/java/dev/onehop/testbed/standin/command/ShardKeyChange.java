@@ -38,9 +38,9 @@ import reactor.util.retry.Retry;
  * the other.
  *
  * <p>A retryable write becomes a transaction with its session and number. If the reply is lost and
- * the driver sends the command again, the shards refuse it with IncompleteTransactionHistory, so it
- * does not run twice. For the same reason the statement must be the only one of its command: other
- * statements would lose their history.
+ * the driver sends the command again, the shards refuse it with IncompleteTransactionHistory: it
+ * does not run twice. The transaction also replaces the history of other statements with the same
+ * number. The statement must therefore be the only statement of its command.
  */
 final class ShardKeyChange {
   private static final Set<String> NOT_IN_TRANSACTIONS =
@@ -66,8 +66,8 @@ final class ShardKeyChange {
   }
 
   /**
-   * Runs an update of one statement, or a findAndModify. If it moves its document and is a
-   * retryable write, runs it again as a transaction.
+   * Runs an update of one statement, or a findAndModify. If the command is a retryable write and
+   * moves its document, it runs again as a transaction.
    *
    * @param run executes a command
    */
@@ -124,7 +124,7 @@ final class ShardKeyChange {
   }
 
   /**
-   * Repeats the commit if its outcome is unknown, because a commit takes effect only once. Never
+   * Repeats the commit if its outcome is unknown, because a commit takes effect only once. It never
    * aborts in this case.
    */
   private Mono<BsonDocument> commit(OpMsg command, OpMsg statement) {
@@ -158,7 +158,7 @@ final class ShardKeyChange {
   /** As with mongos, the failure of an update is an error of its statement. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
     if (failure.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)) {
-      // The driver backs off and sends the command again.
+      // The driver waits and sends the command again.
       return Mono.error(failure);
     }
     String why =
@@ -271,11 +271,14 @@ final class ShardKeyChange {
                       new CommandFailure(
                           ErrorCodes.WRITE_CONFLICT,
                           "WriteConflict",
-                          "the document has been changed in between",
+                          "the document has changed in the meantime",
                           List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR))));
     }
 
-    /** The document that a findAndModify returns. Only a shard can apply its projection. */
+    /**
+     * Reads the document that a findAndModify returns, because only a shard can apply the
+     * projection.
+     */
     private Mono<BsonValue> value(String at) {
       BsonDocument wanted = isNewWanted() ? after() : before();
       BsonDocument fields = command.body().getDocument("fields", new BsonDocument());
@@ -313,7 +316,8 @@ final class ShardKeyChange {
     }
 
     /**
-     * A filter for this document: its _id is unique on the shard, and the shard key has an index.
+     * Returns a filter for this document. The filter has the _id, which is unique on the shard, and
+     * the shard key, which has an index.
      */
     private BsonDocument filter(BsonDocument document) {
       BsonDocument filter = new BsonDocument();

@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Executes commands on data and on metadata at one or several shards, as a mongos does.
+ * Executes commands on documents and on metadata at one or several shards, as a mongos does.
  *
  * <p>Thread-safe.
  */
@@ -41,7 +41,7 @@ public final class ShardedCommands {
     this.listings = new Listings(cluster.config(), shards, cluster.cursors());
   }
 
-  /** Executes a command; null if it is none of these. */
+  /** Executes a command. Returns null if this class does not support the command. */
   public @Nullable Mono<BsonDocument> run(OpMsg command) {
     String name = command.commandName();
     return switch (name) {
@@ -105,7 +105,7 @@ public final class ShardedCommands {
                 .append("writeConcern", new BsonDocument("w", new BsonString("majority"))));
   }
 
-  /** The client for versioned commands to the shards, also in transactions. */
+  /** Returns the client for commands with shard versions, also in transactions. */
   public ShardClient shards() {
     return shards;
   }

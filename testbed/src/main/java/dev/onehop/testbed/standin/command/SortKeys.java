@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The order of documents from several shards. Each shard adds its sort values as an array {@code
- * $sortKey} if the projection requests this metadata. With a collation these are the collation's
- * keys, which are bytes with the type string. Thread-safe.
+ * $sortKey} if the projection requests this metadata. With a collation, these values are the
+ * collation's keys: bytes that have the type string. Thread-safe.
  */
 final class SortKeys {
   static final String FIELD = "$sortKey";
@@ -26,7 +26,7 @@ final class SortKeys {
     this.descending = descending;
   }
 
-  /** The order of a sort; null if only a mongos knows it. */
+  /** Returns the order of a sort. Null if this router cannot compare documents by it. */
   static @Nullable SortKeys of(BsonDocument sort) {
     boolean[] descending = new boolean[sort.size()];
     int field = 0;
@@ -35,10 +35,10 @@ final class SortKeys {
         if (!TEXT_SCORE.equals(direction.asDocument().get("$meta"))) {
           return null;
         }
-        // the best score first
+        // a sort by score returns the best score first
         descending[field] = true;
       } else {
-        // The shards refuse other values that are no numbers.
+        // A value that is no number is not checked here, because the shards refuse it.
         descending[field] = direction.isNumber() && direction.asNumber().doubleValue() < 0;
       }
       field++;
@@ -50,14 +50,17 @@ final class SortKeys {
     return direction.isDocument() && direction.asDocument().containsKey("$meta");
   }
 
-  /** The projection with the sort key added. */
+  /** Returns the projection with the sort key added. */
   static BsonDocument projection(BsonDocument projection) {
     BsonDocument extended = new BsonDocument();
     extended.putAll(projection);
     return extended.append(FIELD, new BsonDocument("$meta", new BsonString("sortKey")));
   }
 
-  /** A document's key: the keys' order as unsigned bytes is the sort order of the documents. */
+  /**
+   * Returns the key of a document. The order of the keys as unsigned bytes is the sort order of the
+   * documents.
+   */
   byte[] key(RawBsonDocument document) {
     BsonPath.Located found = PATH.find(document);
     if (found == null) {

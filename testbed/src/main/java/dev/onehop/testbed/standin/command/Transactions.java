@@ -30,8 +30,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Transactions at the shards, with the participating shards of each. A shard's first statement
- * starts the transaction on that shard. One shard commits by itself; with several, the first
- * coordinates the two-phase commit. As in mongos, see {@code src/mongo/s/transaction_router.cpp}.
+ * starts the transaction on that shard. A single participant commits by itself. With several
+ * participants, the first shard coordinates the two-phase commit. A mongos does the same: see
+ * {@code src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
  */
@@ -62,7 +63,7 @@ public final class Transactions implements ShardClient.Participation {
     private final long number;
     private final @Nullable BsonDocument readConcern;
     private final Set<String> participants = new LinkedHashSet<>();
-    // Shards on which it was started before the first statement was sent again with a newer table.
+    // The shards on which an earlier attempt of the first statement has started the transaction.
     private final Set<String> abandoned = new LinkedHashSet<>();
     private int statements;
     private volatile long usedNanos = System.nanoTime();
@@ -82,7 +83,7 @@ public final class Transactions implements ShardClient.Participation {
       statements++;
     }
 
-    /** The shard that knows the outcome; null if no shard takes part yet. */
+    /** The shard that can report the outcome; null if there is no participant yet. */
     public synchronized @Nullable String coordinator() {
       return participants.isEmpty() ? null : participants.iterator().next();
     }
@@ -94,7 +95,7 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Starts a transaction, which replaces the last one of its session.
+   * Starts a transaction, which replaces the last transaction of its session.
    *
    * @param statement its first statement
    * @param readConcern the read concern for all shards; null for the shards' default
@@ -108,7 +109,9 @@ public final class Transactions implements ShardClient.Participation {
     return started;
   }
 
-  /** The transaction of a command; null if it was not started here. */
+  /**
+   * Returns the transaction of a command. Null if the transaction was not started at this router.
+   */
   public @Nullable Transaction find(OpMsg command) {
     BsonDocument body = command.body();
     Transaction last = bySession.get(session(body));
@@ -119,7 +122,7 @@ public final class Transactions implements ShardClient.Participation {
     return last;
   }
 
-  /** Makes a command part of the transaction of a statement. */
+  /** Returns a command as a part of the transaction of a statement. */
   static BsonDocument another(BsonDocument command, OpMsg statement) {
     BsonDocument body = statement.body();
     OF_ALL_COMMANDS.stream()
@@ -128,7 +131,7 @@ public final class Transactions implements ShardClient.Participation {
     return command;
   }
 
-  /** The command that ends the transaction of a statement. */
+  /** Returns the command that ends the transaction of a statement. */
   static OpMsg end(String name, OpMsg statement) {
     return OpMsg.command(
         another(new BsonDocument(name, new BsonInt32(1)), statement)
@@ -136,7 +139,7 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Ends at a shard the transaction that was started with an older table, because a shard does not
+   * Aborts at a shard the transaction that an earlier attempt has started, because a shard does not
    * start a running transaction again.
    */
   private Mono<Void> tidied(OpMsg command, String shard) {
@@ -211,9 +214,9 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Runs a statement of a transaction on several shards. If one refuses it, the changes of the
-   * others are undone, so that the whole statement can run again. After earlier statements the
-   * transaction fails.
+   * Runs a statement of a transaction on several shards. If one shard refuses it as stale, the
+   * changes on the other shards are undone, and the whole statement can run again. If there were
+   * earlier statements, the transaction fails.
    */
   <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
     return run.onErrorResume(
@@ -224,7 +227,9 @@ public final class Transactions implements ShardClient.Participation {
         });
   }
 
-  /** Commits at all participating shards; an error if the transaction was not started here. */
+  /**
+   * Commits at all participating shards. Fails if the transaction was not started at this router.
+   */
   public Mono<BsonDocument> commit(OpMsg command) {
     return Mono.defer(
         () -> {
@@ -247,7 +252,8 @@ public final class Transactions implements ShardClient.Participation {
   /**
    * Lets a shard coordinate the commit of a transaction, or report its outcome.
    *
-   * @param participants empty if only the shard knows them
+   * @param participants the participating shards; empty if only the coordinating shard has their
+   *     list
    */
   public Mono<BsonDocument> coordinate(String shard, OpMsg commit, List<String> participants) {
     return send(
@@ -256,7 +262,9 @@ public final class Transactions implements ShardClient.Participation {
             .append("participants", participantList(participants)));
   }
 
-  /** Aborts at all participating shards; an error if the transaction was not started here. */
+  /**
+   * Aborts at all participating shards. Fails if the transaction was not started at this router.
+   */
   public Mono<BsonDocument> abort(OpMsg command) {
     return Mono.defer(
         () -> {
@@ -339,7 +347,7 @@ public final class Transactions implements ShardClient.Participation {
     return new BsonDocument("ok", new BsonDouble(1));
   }
 
-  /** The error for a command of a transaction that was not started here. */
+  /** Returns the error for a command of a transaction that was not started at this router. */
   public static CommandFailure unknown(OpMsg command) {
     return new CommandFailure(
         ErrorCodes.NO_SUCH_TRANSACTION,

@@ -21,7 +21,7 @@ class EngineTest {
 
     assertThat(Engine.trouble(Map.of(), nowhere))
         .isEqualTo(
-            "no Docker engine runs here: there is no %s; install Docker and start it (Debian:"
+            "no Docker engine runs here: the socket %s does not exist; install Docker and start it (Debian:"
                 + " apt-get install docker.io)",
             nowhere);
   }

@@ -22,7 +22,7 @@ class ImageTest {
   void noMongod() {
     assertThatThrownBy(() -> Image.of("debian:12", "sh: mongod: not found\n"))
         .isInstanceOf(TestbedException.class)
-        .hasMessage("image debian:12 has no mongod; name an image that has, such as mongo:8.0");
+        .hasMessage("image debian:12 has no mongod; name an image with mongod, such as mongo:8.0");
   }
 
   @Test
@@ -30,7 +30,7 @@ class ImageTest {
     Image without = new Image("m", "8.0.17", null, false);
 
     assertThatThrownBy(() -> without.requireRouters(false))
-        .hasMessage("image m has no mongos; name an image that has, such as mongo:8.0");
+        .hasMessage("image m has no mongos; name an image with mongos, such as mongo:8.0");
     assertThatThrownBy(() -> without.requireRouters(true))
         .hasMessageStartingWith("image m has neither a mongos nor Java for a stand-in router");
     assertThatCode(() -> new Image("m", "8.0.17", null, true).requireRouters(true))
