@@ -5,14 +5,17 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** {@code benchmarks.jar}: JMH's own command line, and the option {@code --check}. */
+/**
+ * The main class of {@code benchmarks.jar}. It runs JMH's own command line, or the check of the
+ * bars with {@code --check}.
+ */
 public final class Benchmarks {
   private static final String CHECK = "--check";
 
   private Benchmarks() {}
 
   /**
-   * Checks the bars if {@code --check} is among the arguments; otherwise runs JMH with the
+   * Checks the bars if the arguments contain {@code --check}. Without it, runs JMH with the
    * arguments.
    */
   public static void main(String[] args) throws IOException {

@@ -1,4 +1,4 @@
-/** The benchmarks' entry point. */
+/** The entry point of the benchmarks. */
 @NullMarked
 package dev.onehop.jmh;
 

@@ -19,9 +19,10 @@ import org.bson.Document;
 import reactor.core.publisher.Mono;
 
 /**
- * Measures bulk inserts in which a run of documents belongs to one shard and the next run to
- * another. Prints the times of a routed and of a plain client and their ratio, by run length and
- * distance. Each number is the median of several bulks; the clients take turns.
+ * Measures bulk inserts. In each bulk, a run of consecutive documents belongs to one shard and the
+ * next run to another shard. It prints the times of a routed and of a plain client and their ratio,
+ * by the length of runs and the distance. Each time is the median of several bulks. The clients
+ * insert in turn.
  *
  * <pre>java -cp jmh/target/benchmarks.jar dev.onehop.jmh.bulk.BulkRuns</pre>
  */
@@ -50,7 +51,10 @@ public final class BulkRuns {
   /** Shard n owns the ids from n times this number. */
   private static final int RANGE = 100_000_000;
 
-  /** The mongoses of the URI and the first of two shards, with a name for the distances. */
+  /**
+   * A case to measure: the addresses of the URI's mongoses, the number of the first of two shards,
+   * and a name for the distances.
+   */
   private record Way(String name, List<String> mongoses, int firstShard) {}
 
   private static final List<Way> WAYS =
@@ -130,7 +134,7 @@ public final class BulkRuns {
         Mono.from(where.bulkWrite(models, new BulkWriteOptions().ordered(ordered))).block();
     double took = (System.nanoTime() - began) / 1e6;
     if (result == null || result.getInsertedCount() != DOCUMENTS) {
-      throw new IllegalStateException("not all were inserted: " + result);
+      throw new IllegalStateException("not all documents were inserted: " + result);
     }
     return took;
   }

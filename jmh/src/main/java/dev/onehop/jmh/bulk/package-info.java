@@ -1,4 +1,4 @@
-/** Bulk writes by a routed client and by a plain one. */
+/** Bulk writes by a routed client and by a plain client. */
 @NullMarked
 package dev.onehop.jmh.bulk;
 

@@ -14,35 +14,35 @@ import org.openjdk.jmh.annotations.Warmup;
  * may allocate. {@code bin/onehop jmh --check} checks it.
  *
  * <p>Bars on speed leave room for a noisy machine with two cores: each is about half of the ratio
- * on a quiet machine. Bars on bytes need no such room. Both sides of every bar run once per round,
- * each in a fresh JVM, so that a disturbance of the machine affects both sides.
+ * on a quiet machine. Bars on bytes need no such room. The benchmark and its baseline run once per
+ * round, each in a new JVM. A disturbance of the machine then affects both of them.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 @Repeatable(Bar.All.class)
 public @interface Bar {
-  /** The value of {@link #moreBytes} that sets no limit. */
+  /** The value of {@link #moreBytes} without a limit. */
   int ANY = -1;
 
-  /** The name in the table, unique. */
+  /** The name of the bar in the table; unique. */
   String name();
 
   /**
-   * The baseline: a benchmark of the same class. Empty for the same benchmark with other
-   * parameters.
+   * The baseline: the name of a benchmark of the same class. Empty if the baseline is the same
+   * benchmark with other parameters.
    */
   String baseline() default "";
 
   /**
-   * Values of JMH parameters for both sides, each as {@code name=value}. Other parameters take
-   * their first value.
+   * Values of JMH parameters for the benchmark and the baseline, each as {@code name=value}. Other
+   * parameters have their first value.
    */
   String[] parameters() default {};
 
-  /** Values that differ for the baseline, in the same form. */
+  /** Values of JMH parameters that differ for the baseline, each as {@code name=value}. */
   String[] baselineParameters() default {};
 
-  /** The least ratio of speeds, above 0. */
+  /** The least ratio of the benchmark's speed to the baseline's speed, above 0. */
   double atLeast();
 
   /**
@@ -51,7 +51,7 @@ public @interface Bar {
    */
   int moreBytes() default ANY;
 
-  /** The number of runs of both sides; the median of the ratios counts. */
+  /** The number of runs of the benchmark and the baseline. The median of the ratios counts. */
   int rounds() default 3;
 
   /** Iterations that do not count. */

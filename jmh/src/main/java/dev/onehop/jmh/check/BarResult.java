@@ -8,9 +8,10 @@ import java.util.Map;
 /**
  * The result of a bar's rounds.
  *
- * @param bar the bar and its two sides
+ * @param bar the bar with its benchmark and baseline
  * @param ratios the benchmark's speed divided by the baseline's, per round
- * @param moreBytes the additional bytes per operation that the benchmark allocated, per round
+ * @param moreBytes the bytes per operation that the benchmark allocated in addition to the
+ *     baseline's bytes, per round
  */
 record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
@@ -19,7 +20,7 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
     moreBytes = List.copyOf(moreBytes);
   }
 
-  /** The median of the rounds. One disturbed round does not change it. */
+  /** Returns the median of the rounds. One disturbed round does not change the median. */
   double ratio() {
     return median(ratios);
   }
@@ -43,15 +44,15 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
   }
 
   /**
-   * Whether the bar holds for any result of the remaining rounds: more than half of all rounds have
-   * reached it.
+   * Whether the bar holds for any result of the remaining rounds, because more than half of all
+   * rounds have reached the bar.
    */
   boolean isCertain() {
     return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
         && isFrugal();
   }
 
-  /** The row of the table. */
+  /** Returns the row of this bar in the table. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -66,7 +67,7 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
   private String bytes() {
     return String.format(
-        Locale.ROOT, "%.0f bytes more (bar: %d)", median(moreBytes), bar.moreBytes());
+        Locale.ROOT, "%.0f more bytes (at most %d)", median(moreBytes), bar.moreBytes());
   }
 
   static String header() {
@@ -74,10 +75,10 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         Locale.ROOT, "%-22s %8s %8s   %-6s  %s", "", "ratio", "bar", "", "per round");
   }
 
-  /** The message about a broken bar. */
+  /** Returns the message about a broken bar. */
   String complaint() {
     if (isFast()) {
-      return "%s: %s allocates %s than %s"
+      return "%s: %s allocates %s per operation than %s"
           .formatted(
               bar.name(),
               text(bar.benchmark(), bar.baseline()),
@@ -86,7 +87,7 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
     }
     return String.format(
         Locale.ROOT,
-        "%s: %s is %.2f times as fast as %s, and must be %.2f times",
+        "%s: %s is %.2f times as fast as %s; at least %.2f times is required",
         bar.name(),
         text(bar.benchmark(), bar.baseline()),
         ratio(),
@@ -94,7 +95,10 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         bar.atLeast());
   }
 
-  /** A side, with the parameters in which it differs from the other side. */
+  /**
+   * Returns the name of a side, with the parameters whose values differ from those of the other
+   * side.
+   */
   private static String text(Side side, Side other) {
     return side.benchmark().equals(other.benchmark())
         ? side.benchmark() + differences(side, other)

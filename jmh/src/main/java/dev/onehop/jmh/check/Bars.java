@@ -60,7 +60,7 @@ final class Bars {
     if (Arrays.stream(type.getDeclaredMethods())
         .noneMatch(m -> m.getName().equals(baseline) && m.isAnnotationPresent(Benchmark.class))) {
       throw new BarsException(
-          "bar \"%s\" names %s, which is no benchmark"
+          "bar \"%s\" names %s, which is not a benchmark"
               .formatted(bar.name(), Side.name(type, baseline)));
     }
     Map<String, String> parameters = new HashMap<>(values(bar.parameters()));

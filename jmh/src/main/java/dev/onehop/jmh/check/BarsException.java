@@ -1,6 +1,6 @@
 package dev.onehop.jmh.check;
 
-/** Invalid bars; the message names the bar and the reason. */
+/** A bar is invalid. The message names the bar and the reason. */
 final class BarsException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

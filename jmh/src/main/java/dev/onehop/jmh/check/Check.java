@@ -23,14 +23,15 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * One check: runs both sides of every bar in rounds, in alternating JMH forks.
+ * One check of all bars. It runs the benchmark and the baseline of every bar in rounds, in
+ * alternating JMH forks.
  *
- * <p>Other load makes a shared machine slow for minutes. Both sides of a ratio are therefore
- * measured within seconds of each other, several times, and the median of the ratios counts. Rounds
- * that cannot change the result are left out.
+ * <p>Other load makes a shared machine slow for minutes. The check therefore measures the benchmark
+ * and its baseline within seconds of each other, several times, and the median of the ratios
+ * counts. The check leaves out rounds that cannot change the result.
  */
 final class Check {
-  /** The name in JMH's profiler. */
+  /** The name of the allocated bytes per operation in JMH's profiler. */
   private static final String ALLOCATED = "gc.alloc.rate.norm";
 
   /** The number of additional rounds before a bar counts as broken. */
@@ -43,8 +44,8 @@ final class Check {
   /**
    * Creates a check.
    *
-   * @param bars at least one
-   * @param progress gets a line for each fork
+   * @param bars at least one bar
+   * @param progress receives a line for each fork
    */
   Check(List<Comparison> bars, Consumer<String> progress) {
     this.bars = bars;
@@ -52,9 +53,10 @@ final class Check {
   }
 
   /**
-   * Runs the benchmarks and judges every bar.
+   * Runs the benchmarks and returns the result of every bar.
    *
-   * @throws BarsException if a bar does not have exactly one value for each parameter
+   * @throws BarsException if a bar does not name exactly one value for each parameter of its
+   *     benchmark
    * @throws RunnerException if a benchmark fails
    */
   List<BarResult> run() throws RunnerException {
@@ -125,7 +127,7 @@ final class Check {
     }
     if (results.size() != 1) {
       throw new BarsException(
-          "%s gave %d results; name one value of each of its parameters"
+          "%s gave %d results; the bar must name one value for each parameter of the benchmark"
               .formatted(side.benchmark(), results.size()));
     }
     return results.iterator().next();
@@ -147,14 +149,15 @@ final class Check {
     return new BarResult(bar, ratios, moreBytes);
   }
 
-  /** Bytes allocated per operation, over all threads. */
+  /** Returns the bytes that all threads allocated, per operation. */
   private static double bytes(RunResult result) {
     Result<?> bytes = result.getSecondaryResults().get(ALLOCATED);
     return bytes == null ? Double.NaN : bytes.getScore();
   }
 
   /**
-   * Operations per unit of time. JMH's modes other than throughput report the time of an operation.
+   * Returns the operations per unit of time. In modes other than throughput, JMH reports the time
+   * of an operation, which is inverted.
    */
   private static double speed(RunResult result) {
     double score = result.getPrimaryResult().getScore();

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code onehop jmh --check}. */
+/** The command {@code onehop jmh --check}. */
 @Command(
     name = "onehop jmh --check",
     header = "Check the speed of benchmarks relative to their baselines.",
@@ -88,7 +88,7 @@ public final class CheckCommand implements Callable<Integer> {
             ? bars
             : bars.stream().filter(bar -> wanted.matcher(bar.name()).find()).toList();
     if (chosen.isEmpty()) {
-      throw new BarsException("no bar's name has \"" + wanted + "\" in it");
+      throw new BarsException("no bar has a name with \"" + wanted + "\"");
     }
     PrintWriter err = spec.commandLine().getErr();
     PrintWriter out = spec.commandLine().getOut();

@@ -3,7 +3,10 @@ package dev.onehop.jmh.check;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.runner.WorkloadParams;
 
-/** JMH's parameters of a benchmark with another number of forks. JMH has no setter for it. */
+/**
+ * Changes the number of forks in JMH's parameters of a benchmark. JMH has no setter for this
+ * number.
+ */
 final class Forks {
 
   private Forks() {}

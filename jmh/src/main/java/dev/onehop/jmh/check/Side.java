@@ -3,13 +3,14 @@ package dev.onehop.jmh.check;
 import java.util.Map;
 
 /**
- * A benchmark with one set of parameters. Equal sides run once per round, even if they belong to
- * several bars.
+ * A benchmark with values of its parameters: one of the two sides of a bar. If several bars have an
+ * equal side, it runs once per round.
  *
  * @param benchmark class and method, such as {@code core.LookupBenchmark.lookup}
- * @param parameters values of its JMH parameters; the other parameters take their first value
- * @param warmup iterations that do not count
- * @param measurement iterations that count
+ * @param parameters values of the benchmark's JMH parameters; other parameters have their first
+ *     value
+ * @param warmup the iterations that do not count
+ * @param measurement the iterations that count
  */
 record Side(
     String benchmark, Map<String, String> parameters, Iterations warmup, Iterations measurement) {
@@ -19,7 +20,7 @@ record Side(
    * Iterations of a benchmark.
    *
    * @param iterations the number of iterations
-   * @param milliseconds the length of each; ignored for single shots
+   * @param milliseconds the length of an iteration; ignored in JMH's mode SingleShotTime
    */
   record Iterations(int iterations, int milliseconds) {}
 
@@ -27,7 +28,7 @@ record Side(
     parameters = Map.copyOf(parameters);
   }
 
-  /** The name of a benchmark in bars. */
+  /** Returns the name of a benchmark in bars. */
   static String name(Class<?> type, String method) {
     return type.getName().substring(PACKAGE.length()) + "." + method;
   }

@@ -21,7 +21,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The server's hash of a value, for hashed shard keys, compared with the MD5 inside it. */
+/**
+ * The server's hash of a value, for hashed shard keys, compared with the MD5 computation that is a
+ * part of it.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -52,22 +55,22 @@ public class HashingBenchmark {
     return next;
   }
 
-  /** A string like YCSB's keys. */
+  /** Hashes a string like YCSB's keys. */
   @Bar(name = "hashing", baseline = "md5", atLeast = 0.15)
   @Benchmark
   public long string() {
     return HashedKey.hash(strings[next()]);
   }
 
-  /** An ObjectId. */
+  /** Hashes an ObjectId. */
   @Benchmark
   public long objectId() {
     return HashedKey.hash(objectIds[next()]);
   }
 
-  /** Only the MD5 of the string's bytes. */
+  /** Computes only the MD5 of the string's bytes. */
   @Benchmark
-  @SuppressWarnings("WeakMessageDigestAlgorithm") // as the server does
+  @SuppressWarnings("WeakMessageDigestAlgorithm") // the server's hash uses MD5
   public byte[] md5() throws NoSuchAlgorithmException {
     return MessageDigest.getInstance("MD5").digest(bytes[next()]);
   }

@@ -26,7 +26,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Shard key values as bytes in the server's sort order, compared with the driver's encoding. */
+/**
+ * The encoding of shard key values as bytes in the server's sort order, compared with the driver's
+ * encoding.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -69,26 +72,26 @@ public class KeyEncodingBenchmark {
     return next;
   }
 
-  /** A string like YCSB's keys. */
+  /** Encodes a string like YCSB's keys. */
   @Bar(name = "key encoding", baseline = "driverEncodesString", atLeast = 3)
   @Benchmark
   public byte[] string() {
     return SortableKey.encode(strings[next()]);
   }
 
-  /** An ObjectId. */
+  /** Encodes an ObjectId. */
   @Benchmark
   public byte[] objectId() {
     return SortableKey.encode(objectIds[next()]);
   }
 
-  /** The key of a document with twelve fields, two of them in the key. */
+  /** Encodes the key of a document with twelve fields. Two of the fields are in the key. */
   @Benchmark
   public byte[] compoundKeyOfDocument() {
     return compound.keyOf(documents[next()]);
   }
 
-  /** The same string in a document, in the driver's encoding for the wire. */
+  /** Encodes the same string in a document with the driver's encoding. */
   @Benchmark
   public byte[] driverEncodesString() {
     BasicOutputBuffer buffer = new BasicOutputBuffer(64);

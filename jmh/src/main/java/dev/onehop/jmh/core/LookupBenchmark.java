@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Finds the shard that owns a random {@code _id}, with this library and with common alternatives. A
- * plain array shows the cost of memory access.
+ * search in a plain array shows the cost of memory access.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -52,7 +52,7 @@ public class LookupBenchmark {
   private RoutingTable table;
   private long[] sorted;
 
-  /** Only for the benchmark that uses it, because the maps are large. */
+  /** The state of one benchmark. It is not in the common state, because the map is large. */
   @State(Scope.Benchmark)
   public static class RangeMap {
     private ImmutableRangeMap<BsonString, String> map;
@@ -74,7 +74,7 @@ public class LookupBenchmark {
     }
   }
 
-  /** Only for the benchmark that uses it, like {@link RangeMap}. */
+  /** The state of one benchmark, like {@link RangeMap}. */
   @State(Scope.Benchmark)
   public static class SkipList {
     private final ConcurrentSkipListMap<BsonValue, String> map =
@@ -109,7 +109,7 @@ public class LookupBenchmark {
     return next;
   }
 
-  /** The shard of an encoded key. */
+  /** Finds the shard of an encoded key. */
   @Bar(
       name = "routing-table lookup",
       baseline = "guavaRangeMap",
@@ -120,25 +120,25 @@ public class LookupBenchmark {
     return table.shardOf(keys[next()]);
   }
 
-  /** The shard of a value, with the encoding. */
+  /** Encodes a value and finds its shard. */
   @Benchmark
   public String encodeAndLookup() {
     return table.shardOf(SortableKey.encode(ids[next()]));
   }
 
-  /** Guava's range map with the driver's comparison of strings. */
+  /** Finds the shard with Guava's range map and the driver's comparison of strings. */
   @Benchmark
   public @Nullable String guavaRangeMap(RangeMap map) {
     return map.map.get(ids[next()]);
   }
 
-  /** A skip list with a comparator of BSON values. */
+  /** Finds the shard with a skip list and a comparator of BSON values. */
   @Benchmark
   public String skipListFloorEntry(SkipList map) {
     return map.map.floorEntry(ids[next()]).getValue();
   }
 
-  /** A search among as many numbers as there are chunks: the cost of memory access alone. */
+  /** Searches an array with one number for each chunk: the cost of memory access alone. */
   @Benchmark
   public int binarySearchOfLongs() {
     return Arrays.binarySearch(sorted, numbers[next()]);

@@ -9,7 +9,10 @@ import org.bson.BsonDocument;
 public final class RetainedMemory {
   private RetainedMemory() {}
 
-  /** Takes the number of chunks, a million by default. */
+  /**
+   * Prints the figures for a number of chunks: the first argument, or a million without an
+   * argument.
+   */
   public static void main(String[] args) {
     int count = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
     StringChunks chunks = new StringChunks(count);

@@ -15,7 +15,7 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
-/** A collection sharded by a string {@code _id} like YCSB's, evenly split. */
+/** A collection that is sharded by a string {@code _id} like YCSB's and split evenly. */
 final class StringChunks {
   private static final String NAMESPACE = "ycsb.usertable";
   private static final long KEYS = 1_000_000_000_000_000_000L;
@@ -48,8 +48,8 @@ final class StringChunks {
   }
 
   /**
-   * {@code changes} chunks spread over the collection, each moved to another shard with a later
-   * version than all others.
+   * Returns {@code changes} chunks that are spread over the collection. Each is moved to another
+   * shard, with a later version than all other chunks.
    */
   List<BsonDocument> moved(int changes) {
     List<BsonDocument> moved = new ArrayList<>();
@@ -60,7 +60,7 @@ final class StringChunks {
     return moved;
   }
 
-  /** The lower bound of chunk {@code i}; not for the first chunk. */
+  /** Returns the lower bound of chunk {@code i}, which must not be the first chunk. */
   String split(int i) {
     return key(KEYS / count * i);
   }

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Building a table and refreshing it. */
+/** Building and refreshing a routing table. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -35,7 +35,7 @@ public class TableBenchmark {
   private RoutingTable table;
   private List<BsonDocument> changed;
 
-  /** Builds the table to refresh and its changes. */
+  /** Builds the table to refresh, and the changed chunks. */
   @Setup
   public void fill() {
     documents = new StringChunks(chunks);
@@ -43,13 +43,13 @@ public class TableBenchmark {
     changed = documents.moved(CHANGED);
   }
 
-  /** From chunk documents that are created on demand, as a cursor does. */
+  /** Builds a table from chunk documents, which are created on demand as by a cursor. */
   @Benchmark
   public RoutingTable build() {
     return documents.table();
   }
 
-  /** With 100 changed chunks, spread over the collection. */
+  /** Refreshes a table with 100 changed chunks, which are spread over the collection. */
   @Bar(name = "refresh", baseline = "build", parameters = "chunks=100000", atLeast = 10)
   @Benchmark
   public RoutingTable refresh() {

@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The whole decision: the shards that a filter or a document can touch. */
+/** The whole routing decision: finds the shards that a filter or a document concerns. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -74,7 +74,7 @@ public class TargetingBenchmark {
     return next;
   }
 
-  /** A point read. */
+  /** Finds the shard of a point read. */
   @Bar(
       name = "targeting",
       baseline = "encodeAndLookup",
@@ -85,25 +85,25 @@ public class TargetingBenchmark {
     return Targeter.find(table, equalities[next()], TargetingOptions.NONE);
   }
 
-  /** A short range of the key, with a condition on another field. */
+  /** Finds the shards of a short range of the key, with a condition on another field. */
   @Benchmark
   public Target range() {
     return Targeter.find(table, ranges[next()], TargetingOptions.NONE);
   }
 
-  /** A list of ten keys. */
+  /** Finds the shards of a list of ten keys. */
   @Benchmark
   public Target listOfTen() {
     return Targeter.find(table, lists[next()], TargetingOptions.NONE);
   }
 
-  /** An insert. */
+  /** Finds the shard of an insert. */
   @Benchmark
   public Target insert() {
     return Targeter.insert(table, equalities[next()]);
   }
 
-  /** The minimum for a point read: encoding the key and finding its chunk. */
+  /** The least work for a point read: encodes the key and finds its chunk. */
   @Benchmark
   public String encodeAndLookup() {
     return table.shardOf(SortableKey.encode(ids[next()]));

@@ -23,9 +23,10 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 
 /**
- * One socket to a server and pre-encoded messages: the least client possible. The messages contain
- * the fields of the driver's messages that cost the server work, above all a session and a
- * transaction number. Of a reply it checks only the length and whether it is an error.
+ * The smallest possible client: one socket to a server, and pre-encoded messages. The messages
+ * contain the fields of the driver's messages that cause work on the server, above all a session
+ * and a transaction number. The client checks only the length of a reply, and whether the reply is
+ * an error.
  */
 final class RawSocket implements AutoCloseable {
   private static final int REPLY_BYTES_AT_LEAST = 30;
@@ -51,7 +52,7 @@ final class RawSocket implements AutoCloseable {
     for (int i = 0; i < records; i++) {
       messages.add(encode(command(operation, i, session)));
     }
-    // At the same position in all messages, because only the length of the key differs and the key
+    // The number has the same position in all messages: the messages differ only in the key, which
     // comes after the number.
     transactionNumberAt = retryable ? indexOf(messages.get(0), "txnNumber") + 10 : -1;
   }
@@ -98,7 +99,8 @@ final class RawSocket implements AutoCloseable {
       out.write(message);
       int length = Integer.reverseBytes(in.readInt());
       if (length < REPLY_BYTES_AT_LEAST) {
-        throw new IOException("a reply of " + length + " bytes");
+        throw new IOException(
+            "the server sent a reply of " + length + " bytes, which is too short");
       }
       if (reply.length < length) {
         reply = new byte[length];
@@ -106,7 +108,8 @@ final class RawSocket implements AutoCloseable {
       in.readFully(reply, 4, length - 4);
       if (new String(reply, 0, length, StandardCharsets.ISO_8859_1).contains("errmsg")) {
         throw new IOException(
-            "the server says " + new String(reply, 0, length, StandardCharsets.UTF_8));
+            "the server returned an error: "
+                + new String(reply, 0, length, StandardCharsets.UTF_8));
       }
       return length;
     } catch (IOException e) {

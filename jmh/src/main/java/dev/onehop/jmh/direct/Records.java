@@ -5,7 +5,10 @@ import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
-/** The documents that both sides read and update: ten fields of a hundred bytes, like YCSB's. */
+/**
+ * The documents that both clients read and update. Like YCSB's documents, they have ten fields of a
+ * hundred bytes.
+ */
 final class Records {
   static final String DATABASE = "floor";
   static final String COLLECTION = "records";

@@ -35,10 +35,11 @@ import reactor.core.publisher.Mono;
 
 /**
  * Direct mode compared with its upper bound: the throughput of one {@code mongod} with sockets that
- * send pre-encoded messages. Where client and server share processors, no client reaches this
- * bound; the distance to it is the client's cost.
+ * send pre-encoded messages. If client and server share processors, no client reaches this bound.
+ * The difference to the bound is the cost of the client.
  *
- * <p>The upper bound has a socket per thread, direct mode has four shared sockets. By threads:
+ * <p>The upper bound uses one socket per thread. Direct mode uses four shared sockets. To measure
+ * with several numbers of threads:
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar ServerFloor -t 1
@@ -49,15 +50,17 @@ import reactor.core.publisher.Mono;
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Threads(16)
-@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED") // Netty's transport
+@Fork(
+    value = 1,
+    jvmArgsAppend = "--enable-native-access=ALL-UNNAMED") // for Netty's native transport
 @Warmup(iterations = 3, time = 5)
 @Measurement(iterations = 3, time = 5)
 public class ServerFloorBenchmark {
   private static final int RECORDS = 1_000;
 
   /**
-   * {@code find} reads one document by its {@code _id}; {@code update} updates one, acknowledged by
-   * one member.
+   * The operation: {@code find} reads one document by its {@code _id}; {@code update} updates one
+   * document with write concern 1.
    */
   @Param({"find", "update"})
   public String operation = "";
@@ -89,7 +92,7 @@ public class ServerFloorBenchmark {
     server = primaryShard(direct);
   }
 
-  /** The only member of the database's primary shard. */
+  /** Returns the only member of the database's primary shard. */
   private static ServerAddress primaryShard(MongoClient client) {
     String shard = byId(client, "databases", Records.DATABASE).getString("primary").getValue();
     String host = byId(client, "shards", shard).getString("host").getValue();
@@ -138,13 +141,13 @@ public class ServerFloorBenchmark {
     }
   }
 
-  /** The upper bound: pre-encoded messages on a socket. */
+  /** The upper bound: sends a pre-encoded message on a socket. */
   @Benchmark
   public int server(Connection connection) {
     return Objects.requireNonNull(connection.socket).exchange();
   }
 
-  /** Operations of an application in direct mode. */
+  /** Executes an operation of an application in direct mode. */
   @Benchmark
   public @Nullable Object direct() {
     MongoCollection<BsonDocument> records = Objects.requireNonNull(collection);

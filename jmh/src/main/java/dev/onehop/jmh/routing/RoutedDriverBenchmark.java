@@ -29,8 +29,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Like {@link RoutingOverheadBenchmark}, with the whole official driver. Its transport replies at
- * once on the same thread, so the path between driver and router is included.
+ * Like {@link RoutingOverheadBenchmark}, with the whole official driver. The path between driver
+ * and router is therefore included. The driver's transport replies at once on the same thread.
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutedDriver -prof gc</pre>
  */
@@ -42,8 +42,8 @@ import reactor.core.scheduler.Schedulers;
 @Fork(1)
 public class RoutedDriverBenchmark {
   /**
-   * Operations are subscribed to on the driver's thread, so that no operation waits for another
-   * thread.
+   * The number of operations per call. The driver's thread subscribes to all of them, and no
+   * operation waits for another thread.
    */
   private static final int BATCH = 1_000;
 
@@ -95,7 +95,7 @@ public class RoutedDriverBenchmark {
             .subscribeOn(driverThread)
             .block();
     if (done == null || done != BATCH) {
-      throw new IllegalStateException(done + " results of " + BATCH + " operations");
+      throw new IllegalStateException(done + " results came for " + BATCH + " operations");
     }
   }
 
@@ -110,7 +110,7 @@ public class RoutedDriverBenchmark {
   private StubbedCollection stubbed() {
     StubbedCollection here = open;
     if (here == null) {
-      throw new IllegalStateException("not open");
+      throw new IllegalStateException("the benchmark is not open");
     }
     return here;
   }

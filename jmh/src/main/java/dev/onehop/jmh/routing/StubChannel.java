@@ -23,8 +23,8 @@ import org.bson.BsonString;
  */
 public final class StubChannel extends InProcessChannel {
   /**
-   * The position of a command's name: after the header, the flags, the section's kind, the
-   * document's length and the element's type.
+   * The position of a command's name in a message. Before it are the header, the flags, the
+   * section's kind, the document's length and the element's type, with these numbers of bytes.
    */
   private static final int COMMAND_NAME = 16 + 4 + 1 + 4 + 1;
 
@@ -83,7 +83,10 @@ public final class StubChannel extends InProcessChannel {
     // There is nothing to close.
   }
 
-  /** After {@code find\0} come the length of the collection's name and then the name. */
+  /**
+   * Whether the name of a find's collection starts with a letter. After {@code find\0} come the
+   * length of the name and then the name.
+   */
   private static boolean collectionStartsWith(ByteBuf message, char letter) {
     return message.getByte(message.readerIndex() + COMMAND_NAME + "find".length() + 1 + 4)
         == letter;

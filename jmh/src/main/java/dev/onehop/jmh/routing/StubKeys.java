@@ -1,6 +1,6 @@
 package dev.onehop.jmh.routing;
 
-/** Keys in the chunks of {@link StubMetadata}, chunk by chunk. */
+/** Returns one key of each chunk of {@link StubMetadata} after the other. */
 final class StubKeys {
   private final String[] keys = new String[StubMetadata.CHUNKS];
   private int next;

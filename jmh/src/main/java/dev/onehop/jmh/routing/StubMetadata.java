@@ -22,12 +22,12 @@ final class StubMetadata {
 
   private StubMetadata() {}
 
-  /** The lower bound of a chunk, which is also a key in it. */
+  /** Returns the lower bound of a chunk. The bound is also a key in the chunk. */
   static String key(int chunk) {
     return "user%04d".formatted(chunk);
   }
 
-  /** The documents of a collection. */
+  /** Returns the documents of a collection of {@code config}. */
   static List<BsonDocument> config(String collection) {
     return CONFIG.getOrDefault(collection, List.of());
   }

@@ -16,11 +16,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A stubbed cluster without servers, which clients reach through {@link StubChannel}, with the
- * shards and chunks of {@link StubMetadata}.
+ * A stubbed cluster without servers. Clients reach it through {@link StubChannel}. {@link
+ * StubMetadata} has its shards and chunks.
  */
 final class StubServers {
-  /** Names all mongoses, so that plain and routed clients choose among the same number. */
+  /** Names all mongoses: plain and routed clients then select from the same number of mongoses. */
   private static final String URI = "mongodb://h0,h1,h2";
 
   private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -28,7 +28,7 @@ final class StubServers {
 
   private StubServers() {}
 
-  /** Settings of a plain application whose client knows all mongoses. */
+  /** Returns the settings of a client without a router, with all mongoses. */
   static MongoClientSettings plain(EventLoopGroup group) {
     return MongoClientSettings.builder(asked()).transportSettings(transport(group)).build();
   }
@@ -37,7 +37,8 @@ final class StubServers {
     return MongoClientSettings.builder()
         .applyConnectionString(new ConnectionString(URI))
         .inetAddressResolver(host -> List.of(named(host)))
-        // Heartbeats are rare, because their garbage would count as the operations'.
+        // Heartbeats are rare, because the bytes that they allocate count as bytes of the
+        // operations.
         .applyToServerSettings(
             server -> server.heartbeatFrequency(RARELY.toHours(), TimeUnit.HOURS))
         .build();
@@ -50,7 +51,7 @@ final class StubServers {
         .build();
   }
 
-  /** A router of targeted mode in front of the cluster. */
+  /** A router of targeted mode for the stubbed cluster. */
   static final class Router implements AutoCloseable {
     private final CountDownLatch known = new CountDownLatch(1);
     private final RoutedSettings routed;
@@ -82,7 +83,7 @@ final class StubServers {
     void awaitAffinity() {
       try {
         if (!known.await(10, TimeUnit.SECONDS)) {
-          throw new IllegalStateException("nothing is routed");
+          throw new IllegalStateException("the router has found no near mongos for the shards");
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -26,9 +26,9 @@ final class StubbedCollection implements AutoCloseable {
         MongoClients.create(
             router == null ? StubServers.plain(group) : router.routed().closingSettings());
     documents = client.getDatabase("ycsb").getCollection("usertable");
-    // The first operation waits for the routing table, and triggers the search for mongoses.
+    // The first operation waits for the routing table. It also starts the search for near mongoses.
     if (Mono.from(documents.find(Filters.eq("_id", key())).first()).block() == null) {
-      throw new IllegalStateException("nothing is found");
+      throw new IllegalStateException("the first find has returned no document");
     }
     if (router != null) {
       router.awaitAffinity();
@@ -39,7 +39,7 @@ final class StubbedCollection implements AutoCloseable {
     return documents;
   }
 
-  /** A key of the next chunk. */
+  /** Returns a key of the next chunk. */
   String key() {
     return keys.next();
   }

@@ -19,8 +19,8 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pre-encoded commands, sent one after the other: directly to a stubbed mongos, or to a router in
- * front of the stubbed cluster.
+ * Sends pre-encoded commands one after the other, to a stubbed mongos or to a router for the
+ * stubbed cluster.
  */
 final class StubbedCommands implements AutoCloseable {
   private final StubServers.@Nullable Router router;
@@ -72,7 +72,7 @@ final class StubbedCommands implements AutoCloseable {
     return commands;
   }
 
-  /** Sends all commands, each after the reply to the one before. */
+  /** Sends all commands, each after the reply to the command before. */
   void run(ByteBuf[] commands) {
     Promise<Void> done = channel.eventLoop().newPromise();
     channel.eventLoop().execute(() -> answers.begin(commands, done));
@@ -109,8 +109,8 @@ final class StubbedCommands implements AutoCloseable {
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf answer) {
       if (next < commands.length) {
-        // As a new task: from inside the reply's handler, the call depth would grow with each
-        // command.
+        // A new task sends the next command. A call from inside the reply's handler adds to the
+        // call depth with each command.
         channel.eventLoop().execute(this::send);
       } else if (done != null) {
         done.setSuccess(null);

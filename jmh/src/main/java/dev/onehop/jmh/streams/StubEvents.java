@@ -21,7 +21,7 @@ final class StubEvents {
   private StubEvents() {}
 
   /**
-   * Distributes events to shards at random, so that their times interleave.
+   * Distributes events to shards at random. The times of the shards' events then interleave.
    *
    * @return the events by shard, in the order of their tokens
    */
@@ -37,7 +37,7 @@ final class StubEvents {
     return all;
   }
 
-  /** A time after all events. */
+  /** Returns a time after all events. */
   static BsonTimestamp end() {
     return new BsonTimestamp(SECOND + 1, 1);
   }

@@ -12,7 +12,7 @@ import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
-/** A cluster whose shards have a backlog, reply at once and report no events after it. */
+/** A cluster without servers. Its shards reply at once and have a fixed list of events. */
 final class StubShards implements Cluster {
   private final Map<String, List<RawBsonDocument>> events = new TreeMap<>();
   private final int batch;

@@ -41,8 +41,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
 /**
- * Concurrent pings of the official reactive driver to a server in this process that replies at
- * once. The result is the cost of the transport.
+ * The cost of the transport. The official reactive driver sends concurrent pings to a server in
+ * this process, which replies at once.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -125,7 +125,8 @@ public class SharedSocketsBenchmark {
     }
   }
 
-  // 1.2 to 1.7 on a quiet machine, down to 0.8 with other builds on the machine.
+  // The measured ratio is 1.2 to 1.7 on a quiet machine, and 0.8 or more while the machine also
+  // runs builds.
   @Bar(
       name = "shared sockets",
       parameters = "transport=shared",
@@ -138,7 +139,7 @@ public class SharedSocketsBenchmark {
   public @Nullable Document pings() {
     MongoDatabase here = database;
     if (here == null) {
-      throw new IllegalStateException("not connected");
+      throw new IllegalStateException("the client is not connected");
     }
     Document ping = new Document("ping", 1);
     return Flux.range(0, PINGS).flatMap(n -> here.runCommand(ping), UNDER_WAY).blockLast();

@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The cost of reading and writing one OP_MSG, by the size of its document. */
+/** The cost of reading and writing one OP_MSG, for several sizes of its document. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -40,7 +40,7 @@ public class WireCodecBenchmark {
 
   private static final int FIELDS = 10;
 
-  /** Bytes of text in the document's ten fields. */
+  /** The bytes of text in the ten fields of the document together. */
   @Param({"100", "1000", "100000"})
   int padding;
 
@@ -81,7 +81,7 @@ public class WireCodecBenchmark {
     return OpMsg.decode(encoded.duplicate());
   }
 
-  /** The document of the same message, decoded in full as the driver does. */
+  /** Decodes the whole document of the same message, as the driver does. */
   @Benchmark
   public BsonDocument driverDecodesDocument() {
     ByteBuffer document = body.duplicate().order(ByteOrder.LITTLE_ENDIAN);

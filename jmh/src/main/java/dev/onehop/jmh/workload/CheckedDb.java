@@ -9,7 +9,10 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.Status;
 
-/** Throws if a binding returns a status other than OK, because workloads ignore the status. */
+/**
+ * A binding that throws an exception for any status other than OK, because workloads ignore the
+ * status.
+ */
 final class CheckedDb extends DB {
   private final DB binding;
 
@@ -24,7 +27,7 @@ final class CheckedDb extends DB {
   }
 
   @Override
-  @SuppressWarnings("NonApiType") // YCSB's signature
+  @SuppressWarnings("NonApiType") // the type in YCSB's method
   public Status scan(
       String table,
       String startKey,

@@ -20,7 +20,8 @@ final class Loader {
   Loader(String url, Properties workloadProperties) {
     this.url = url;
     properties.putAll(workloadProperties);
-    properties.remove("onehop.pipelining"); // the sync driver loads, which has no pipelining
+    properties.remove(
+        "onehop.pipelining"); // the synchronous driver loads the records, and it has no pipelining
     properties.setProperty("mongodb.batchsize", BATCH_SIZE);
     properties.setProperty("mongodb.upsert", "true"); // some of the records may exist
   }
@@ -28,7 +29,7 @@ final class Loader {
   /** Inserts the records, unless the collection already has this number of documents. */
   void loadUnlessThere(int records) throws DBException, WorkloadException {
     try (MongoClient client = MongoClients.create(url)) {
-      // The bindings choose the database by the same rule.
+      // The bindings take the database from the URL by the same rule.
       String named = new ConnectionString(url).getDatabase();
       String database = named == null || named.equals("admin") ? "ycsb" : named;
       String table = CoreWorkload.TABLENAME_PROPERTY_DEFAULT;

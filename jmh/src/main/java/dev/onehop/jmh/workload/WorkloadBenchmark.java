@@ -39,8 +39,9 @@ import site.ycsb.workloads.CoreWorkload;
  * YCSB's workload A on a cluster: operations per second of {@link #threads} threads, and the mean
  * latency of an operation.
  *
- * <p>This class starts the threads of the workload. JMH's single thread takes ended operations from
- * them one by one, so that JMH's score is the score of all threads. A very short run, as in CI:
+ * <p>This class starts the threads of the workload. JMH's single thread takes the ended operations
+ * of these threads one by one. JMH's score is therefore the score of all threads. The command of a
+ * very short run, as in CI:
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar WorkloadBenchmark -p topology=single-host -p mode=async
@@ -51,7 +52,9 @@ import site.ycsb.workloads.CoreWorkload;
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Threads(1)
-@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED") // Netty's transport
+@Fork(
+    value = 1,
+    jvmArgsAppend = "--enable-native-access=ALL-UNNAMED") // for Netty's native transport
 @Warmup(iterations = 2, time = 5)
 @Measurement(iterations = 3, time = 10)
 public class WorkloadBenchmark {
@@ -59,13 +62,13 @@ public class WorkloadBenchmark {
   private static final int RANGES_PER_SHARD = 4;
 
   /**
-   * The topology of the testbed, by name or file, started for each fork and stopped after it.
-   * Ignored if {@code -Donehop.jmh.url=...} names a running cluster.
+   * The topology of the testbed, a name or a file. The testbed starts for each fork and stops after
+   * it. The topology is ignored if {@code -Donehop.jmh.url=...} names a running cluster.
    */
   @Param("us-2014")
   public String topology = "";
 
-  /** Binding under test. */
+  /** The binding to measure. */
   @Param({"legacy", "async", "targeted-async", "direct-async"})
   public String mode = "";
 
@@ -77,7 +80,10 @@ public class WorkloadBenchmark {
   @Param("5")
   public int connections;
 
-  /** Whether each connection has many requests in flight; not for {@code legacy}. */
+  /**
+   * Whether each connection has many requests in flight. The mode {@code legacy} does not support
+   * this.
+   */
   @Param("false")
   public boolean pipelining;
 
@@ -96,11 +102,11 @@ public class WorkloadBenchmark {
     private @Nullable ClosedLoop loop;
 
     /**
-     * Mean latency of an operation in microseconds, times the seconds of the interval.
+     * Returns the mean latency of an operation in microseconds, times the seconds of the interval.
      *
-     * <p>JMH divides counters by the seconds and averages the quotients over the iterations, which
-     * is right for a mean. JMH would add up counters that are not rates. JMH also prints the unit
-     * {@code ops/s}, but the values are microseconds.
+     * <p>JMH divides this counter by the seconds and averages the quotients over the iterations,
+     * which gives the mean latency. A counter that is not a rate is added up instead. JMH prints
+     * the unit {@code ops/s}, but the values are microseconds.
      */
     public double meanLatencyMicros() {
       return loop == null ? 0 : loop.meanLatencyMicros() * loop.elapsedSeconds();
@@ -126,7 +132,7 @@ public class WorkloadBenchmark {
   }
 
   /**
-   * Starts the count. The threads run on between iterations, so that no iteration starts or ends
+   * Starts the count. The threads continue between iterations: no iteration then starts or ends
    * with idle threads.
    */
   @Setup(Level.Iteration)
@@ -194,11 +200,11 @@ public class WorkloadBenchmark {
     properties.setProperty("onehop.connections", String.valueOf(connections));
     if (pipelining) {
       properties.setProperty(
-          "onehop.pipelining", "true"); // the sync driver's binding has no pipelining
+          "onehop.pipelining", "true"); // the binding of the synchronous driver has no pipelining
     }
     properties.setProperty("recordcount", String.valueOf(records));
-    // No limit on operations: the workload sizes the range of inserted keys by this number, and
-    // inserts none.
+    // This number does not limit the operations. The workload uses it only for the range of
+    // inserted keys, and it inserts no keys.
     properties.setProperty("operationcount", "1");
     properties.setProperty("readproportion", "0.5");
     properties.setProperty("updateproportion", "0.5");

@@ -22,8 +22,8 @@ import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * A router on event loops of the caller, with settings that {@link dev.onehop.routing.OneHop} does
- * not offer.
+ * A router that runs on event loops of the caller and has settings that {@link
+ * dev.onehop.routing.OneHop} does not offer.
  *
  * <p>Thread-safe.
  */
@@ -35,11 +35,12 @@ public final class RoutedSettings implements AutoCloseable {
   }
 
   /**
-   * Targeted mode over another kind of channels, such as channels to stubbed servers.
+   * Creates a router of targeted mode with another class of channels, such as channels to stubbed
+   * servers.
    *
    * @param settings the settings of the application, with mongoses as seeds
    * @param group the event loops of all connections; the caller closes them
-   * @param channels the class of all channels; it fits the event loops and has a constructor
+   * @param channels the class of all channels; it must fit the event loops and have a constructor
    *     without parameters
    * @param meters the registry for the router's meters
    * @param refreshInterval the interval between refreshes of tables and mongoses
@@ -64,12 +65,12 @@ public final class RoutedSettings implements AutoCloseable {
                 new CommandMeter(meters, ObservationRegistry.NOOP, "targeted"))));
   }
 
-  /** The settings of a reactive client, which closes the router when it is closed. */
+  /** Returns the settings of a reactive client. The router closes when this client closes. */
   public MongoClientSettings closingSettings() {
     return clients.closing(clients.reactiveSettings());
   }
 
-  /** The bootstrap of a channel to the router; the address to connect to is ignored. */
+  /** Returns the bootstrap of a channel to the router. It ignores the address to connect to. */
   public Bootstrap channels() {
     NettyTransportSettings transport =
         (NettyTransportSettings)

@@ -47,10 +47,11 @@ class BarResultTest {
     assertThat(frugal(512, 511.8, 2, 2.0).held()).isTrue();
     assertThat(frugal(512, 512.8, 2, 2.0).held()).isFalse();
     assertThat(frugal(512, 100, 2, 1.9).held()).isFalse();
-    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 bytes more (bar: 512)");
+    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 more bytes (at most 512)");
     assertThat(frugal(512, 600, 2, 2.0).complaint())
         .isEqualTo(
-            "thing: t.T.run[kind=new] allocates 600 bytes more (bar: 512) than t.T.run[kind=old]");
+            "thing: t.T.run[kind=new] allocates 600 more bytes (at most 512) per operation than"
+                + " t.T.run[kind=old]");
   }
 
   @Test
@@ -74,7 +75,7 @@ class BarResultTest {
   void complainsWithWhatDiffers() {
     assertThat(verdict(2, 1.25).complaint())
         .isEqualTo(
-            "thing: t.T.run[kind=new] is 1.25 times as fast as t.T.run[kind=old], and must be 2.00"
-                + " times");
+            "thing: t.T.run[kind=new] is 1.25 times as fast as t.T.run[kind=old]; at least 2.00"
+                + " times is required");
   }
 }

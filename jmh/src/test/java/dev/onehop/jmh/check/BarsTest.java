@@ -49,6 +49,6 @@ class BarsTest {
   void aBarOnSomethingElseThanABenchmarkIsRefused() {
     assertThatThrownBy(() -> Bars.of(Wrong.class))
         .isInstanceOf(BarsException.class)
-        .hasMessage("bar \"hashing\" names check.BarsTest$Wrong.sha, which is no benchmark");
+        .hasMessage("bar \"hashing\" names check.BarsTest$Wrong.sha, which is not a benchmark");
   }
 }
