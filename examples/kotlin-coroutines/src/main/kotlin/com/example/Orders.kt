@@ -15,7 +15,7 @@ class Orders(client: MongoClient, database: String) {
     collection.insertOne(Document("customer", customer).append("amount", amount))
   }
 
-  /** The shard key is in the filter: one shard answers, by the mongos beside it. */
+  /** Finds one order. By the shard key in its filter, the query goes to one shard. */
   suspend fun of(customer: String): Document? =
     collection.find(Filters.eq("customer", customer)).firstOrNull()
 }

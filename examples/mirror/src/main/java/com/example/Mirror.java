@@ -17,8 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes a copy of a sharded collection and keeps it up to date. Several processes may run it: they
- * share the channels, and each document and event is written exactly once.
+ * Makes a copy of a sharded collection and keeps it up to date. Several processes may run
+ * at the same time. They share the channels, and each document and event is written exactly once.
  */
 public final class Mirror {
   private static final int CHANNELS = 8;
@@ -26,10 +26,11 @@ public final class Mirror {
   private Mirror() {}
 
   /**
-   * Completes when the stream ends; cancel it to stop.
+   * Copies the collection, then applies its changes. The result completes when the stream ends.
+   * Cancel the subscription to stop.
    *
-   * @param client of the cluster that has the copy
-   * @param database of the copy, of the group's leases and of the sink's states
+   * @param client the client of the cluster that has the copy
+   * @param database the database of the copy, of the group's leases and of the sink's states
    */
   public static Mono<Void> run(
       String sourceUrl, String namespace, MongoClient client, String database) {
@@ -68,7 +69,7 @@ public final class Mirror {
   }
 
   /**
-   * Follows a stream in one process, each event at least once.
+   * Applies a stream's changes in one process, each event at least once.
    *
    * @param stored stores the position from which the stream continues after a restart
    */

@@ -22,7 +22,7 @@ public final class Orders {
         .then();
   }
 
-  /** The shard key is in the filter: one shard answers, by the mongos beside it. */
+  /** Finds one order. By the shard key in its filter, the query goes to one shard. */
   public Mono<Document> of(String customer) {
     return Mono.from(collection.find(Filters.eq("customer", customer)).first());
   }

@@ -14,7 +14,7 @@ class Orders {
     this.repository = repository;
   }
 
-  /** All of them or none: an order without an amount is refused. */
+  /** Stores all orders or none: an order without an amount is refused. */
   @Transactional
   public Mono<Void> place(List<Order> orders) {
     return Flux.fromIterable(orders).concatMap(this::place).then();

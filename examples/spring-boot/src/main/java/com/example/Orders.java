@@ -12,7 +12,7 @@ class Orders {
     this.repository = repository;
   }
 
-  /** All of them or none: an order without an amount is refused. */
+  /** Stores all orders or none: an order without an amount is refused. */
   @Transactional
   public void place(List<Order> orders) {
     for (Order order : orders) {
