@@ -79,11 +79,6 @@ public record ConsumePoint(
   /** Reads while rows are written at a low rate and one shard has no rows. */
   public static final String IDLE = "idle-shard";
 
-  /** The list is missing in files without windows. */
-  public ConsumePoint {
-    windows = windows == null ? List.of() : List.copyOf(windows);
-  }
-
   /** Rows that are lost, doubled, out of order or unexpected. */
   @JsonIgnore
   public long faults() {

@@ -18,11 +18,6 @@ public record ConsumeResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "consume";
 
-  /** The list is missing in files without points. */
-  public ConsumeResults {
-    points = points == null ? List.of() : List.copyOf(points);
-  }
-
   /** Creates results of this version. */
   public ConsumeResults(Envelope envelope, List<ConsumePoint> points) {
     this(COMMAND, envelope, points);

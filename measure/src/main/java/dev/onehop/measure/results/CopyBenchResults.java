@@ -24,11 +24,6 @@ public record CopyBenchResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "copy";
 
-  /** The list is missing in files without points. */
-  public CopyBenchResults {
-    points = points == null ? List.of() : List.copyOf(points);
-  }
-
   /** Creates results of this version. */
   public CopyBenchResults(Envelope envelope, List<CopyBenchRun> points) {
     this(COMMAND, envelope, points);

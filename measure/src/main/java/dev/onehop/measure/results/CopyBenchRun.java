@@ -89,13 +89,9 @@ public record CopyBenchRun(
   private static final Map<String, String> EARLIER =
       Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
-  /** Maps and lists are missing in some files. */
+  /** Earlier files have other names of the tools. */
   public CopyBenchRun {
     tool = EARLIER.getOrDefault(tool, tool);
-    read = read == null ? Map.of() : read;
-    written = written == null ? Map.of() : written;
-    perRouter = perRouter == null ? Map.of() : perRouter;
-    series = series == null ? List.of() : List.copyOf(series);
   }
 
   /** {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */

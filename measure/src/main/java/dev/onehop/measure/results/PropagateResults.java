@@ -38,22 +38,12 @@ public record PropagateResults(
    * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
    */
   public record Streams(
-      long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {
-    /** The map is missing in files without no-ops. */
-    public Streams {
-      noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
-    }
-  }
+      long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {}
 
   /** Creates results of this version. */
   public PropagateResults(
       Envelope envelope, Streams streams, List<PropagateMeasurement> measurements) {
     this(COMMAND, envelope, streams, measurements);
-  }
-
-  /** The list is missing in files without measurements. */
-  public PropagateResults {
-    measurements = measurements == null ? List.of() : List.copyOf(measurements);
   }
 
   /** The number of objects that are lost or doubled, over all measurements. */

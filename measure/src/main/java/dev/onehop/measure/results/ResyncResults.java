@@ -21,11 +21,6 @@ public record ResyncResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "resync";
 
-  /** The list is missing in files without cells. */
-  public ResyncResults {
-    cells = cells == null ? List.of() : List.copyOf(cells);
-  }
-
   /** Creates results of this version, with the lines through the cells of several sizes. */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
