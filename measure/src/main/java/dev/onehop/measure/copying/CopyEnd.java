@@ -8,7 +8,6 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
-import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Testbed;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -157,11 +156,7 @@ final class CopyEnd implements AutoCloseable {
   /** The versions of the servers. */
   ServerFacts facts() {
     if (testbed != null) {
-      ServerInfo server = testbed.server();
-      return new ServerFacts(
-          server.mongodVersion(),
-          new ServerFacts.Router(server.router().label(), server.routerVersion()),
-          server.featureCompatibilityVersion());
+      return ServerFacts.of(testbed.server());
     }
     Document compatibility =
         run(client, new Document("getParameter", 1).append("featureCompatibilityVersion", 1));

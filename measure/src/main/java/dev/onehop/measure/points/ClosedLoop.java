@@ -3,6 +3,7 @@ package dev.onehop.measure.points;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.frame.ServerWatch;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.Latencies;
@@ -83,7 +84,7 @@ record ClosedLoop(
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     Duration expected = estimate(cell, cluster.meanShardRoundTripMillis());
-    try (BenchCluster.Watch watch =
+    try (ServerWatch watch =
             cluster.watch(clients.workload().collection(), sampleRate(cell, clients, expected));
         Sampler<Reading> sampler = clients.sample()) {
       Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);

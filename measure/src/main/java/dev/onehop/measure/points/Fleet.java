@@ -60,7 +60,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
       arguments.put(own, arguments(cell, own, clients, together, process));
     }
     try (Sampler<List<ServerUsage>> usage =
-            Sampler.start(INTERVAL, clients.cluster()::serverUsage);
+            Sampler.start(INTERVAL, clients.cluster().testbed()::serverUsage);
         YcsbClients.Running running = clients.start(arguments)) {
       var unused =
           running.await(

@@ -88,11 +88,22 @@ public enum Scenario {
    */
   void set(BenchCluster cluster, String where, boolean on) {
     String server = ofShard ? cluster.primaryOf(where) : where;
-    switch (this) {
-      case SHARD_FREEZE, ROUTER_FREEZE -> cluster.setFrozen(server, on);
-      case SHARD_SLOW -> cluster.setFurther(server, Duration.ofMillis(on ? 200 : 0));
-      case ROUTER_LOSS -> cluster.setCutOff(server, on);
-      case ROUTER_KILL -> cluster.setKilled(server, on);
+    try {
+      switch (this) {
+        case SHARD_FREEZE, ROUTER_FREEZE -> cluster.setFrozen(server, on);
+        case SHARD_SLOW -> cluster.testbed().setFurther(server, Duration.ofMillis(on ? 200 : 0));
+        case ROUTER_LOSS -> cluster.testbed().setBlocked(server, on);
+        case ROUTER_KILL -> {
+          if (on) {
+            cluster.testbed().kill(server);
+          } else {
+            cluster.testbed().restart(server);
+          }
+        }
+      }
+    } catch (UnsupportedOperationException | IllegalArgumentException e) {
+      throw Failure.run(
+          "the scenario %s is not possible at %s: %s".formatted(label, server, e.getMessage()), e);
     }
   }
 }

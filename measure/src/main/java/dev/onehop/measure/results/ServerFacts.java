@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import dev.onehop.testbed.ExistingCluster;
+import dev.onehop.testbed.ServerInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,14 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
 
   /** The version if servers behind a user's own mongos do not report it. */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
+
+  /** The servers of a cluster, whose routers' cost is not measured. */
+  public static ServerFacts of(ServerInfo server) {
+    return new ServerFacts(
+        server.mongodVersion(),
+        new Router(server.router().label(), server.routerVersion()),
+        server.featureCompatibilityVersion());
+  }
 
   /** The same servers with the routers' cost of an operation. */
   public ServerFacts withCost(RouterCost cost) {
