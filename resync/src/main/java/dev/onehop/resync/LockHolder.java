@@ -44,7 +44,7 @@ final class LockHolder implements AutoCloseable {
    *
    * @throws Failure if the process can't start or can't connect
    */
-  static LockHolder start(Credentials access, Member member, Duration deadline)
+  static LockHolder start(ClusterUrl url, Member member, Duration deadline)
       throws InterruptedException {
     List<String> command =
         List.of(
@@ -65,15 +65,10 @@ final class LockHolder implements AutoCloseable {
       Thread reader = new Thread(holder::readAnswers, "lock-answers");
       reader.setDaemon(true);
       reader.start();
-      Path authority = access.authority();
       holder.send(
           new ObjectMapper()
               .writeValueAsString(
-                  new LockHolderMain.Task(
-                      member.host(),
-                      access.secret(),
-                      authority == null ? null : authority.toAbsolutePath().toString(),
-                      deadline.toMillis())));
+                  new LockHolderMain.Task(member.host(), url, deadline.toMillis())));
       holder.await(LockHolderMain.READY, START);
       return holder;
     } catch (IOException e) {

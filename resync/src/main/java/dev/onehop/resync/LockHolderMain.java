@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Timer;
 import java.util.TimerTask;
 import org.bson.Document;
@@ -35,12 +34,10 @@ public final class LockHolderMain {
    * The server to lock.
    *
    * @param host its name and port
-   * @param url the URL with the credentials
-   * @param authority PEM file of the trusted certificate authority; null for the JVM's default
-   *     trust store
+   * @param url the set, with the user
    * @param deadlineMillis the longest time that the server stays locked
    */
-  record Task(String host, String url, @Nullable String authority, long deadlineMillis) {}
+  record Task(String host, ClusterUrl url, long deadlineMillis) {}
 
   /** The known state of the lock. */
   private enum State {
@@ -70,8 +67,7 @@ public final class LockHolderMain {
     int exitCode = 0;
     try {
       Task task = new ObjectMapper().readValue(in.readLine(), Task.class);
-      Path authority = task.authority() == null ? null : Path.of(task.authority());
-      Member member = new Credentials(task.url(), authority).member(task.host());
+      Member member = Member.of(task.url(), task.host());
       new LockHolderMain(member, task.deadlineMillis(), out).run(in);
     } catch (IOException | RuntimeException e) {
       out.println(FAILED + Failure.firstLine(e));

@@ -45,9 +45,7 @@ public final class ConsumerMain {
   /**
    * The task of a consumer. Immutable.
    *
-   * @param url the cluster's URL with the database; may contain a password, which must not be on a
-   *     command line
-   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
+   * @param url the cluster, with the database
    * @param run the run whose rows count
    * @param point the point of the measurement
    * @param process the number of this process, from 0: it has every channel with this number modulo
@@ -56,13 +54,7 @@ public final class ConsumerMain {
    * @param folder for the files of the process
    */
   record Task(
-      String url,
-      @Nullable String authority,
-      int run,
-      ConsumePlan.Point point,
-      int process,
-      long start,
-      String folder) {
+      ClusterUrl url, int run, ConsumePlan.Point point, int process, long start, Path folder) {
 
     /** The log of the events of this process's channels. */
     ArrivalLog log(Lags lags) {
@@ -71,11 +63,6 @@ public final class ConsumerMain {
           point.order().equals("total"),
           channel -> channel % point.processes() == process,
           lags);
-    }
-
-    @Override
-    public String toString() {
-      return point.title() + ", process " + process; // without the URL
     }
   }
 
@@ -88,14 +75,12 @@ public final class ConsumerMain {
     private volatile @Nullable EventStream stream;
 
     void open() {
-      Path authority = task.authority() == null ? null : Path.of(task.authority());
-      ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
       stream =
           EventStream.open(
               task.point().source(),
               new StreamRequest(
-                  Clients.settings(url),
-                  url.database(),
+                  Clients.settings(task.url()),
+                  task.url().database(),
                   ConsumeBench.COLLECTION,
                   new BsonTimestamp(task.start()),
                   List.of(),
@@ -126,7 +111,7 @@ public final class ConsumerMain {
       Objects.requireNonNull(stream).close();
       log.close();
       RowChecker checker = log.checker();
-      Path folder = Files.createDirectories(Path.of(task.folder()));
+      Path folder = Files.createDirectories(task.folder());
       checker.seen().write(folder.resolve(ROWS));
       lags.write(folder);
       return new ConsumerReport(

@@ -50,7 +50,7 @@ final class Consumers implements AutoCloseable {
   }
 
   private void add(ConsumerMain.Task task) throws IOException {
-    Path folder = Path.of(task.folder());
+    Path folder = task.folder();
     int index = folders.size();
     folders.add(folder);
     processes.add(

@@ -14,7 +14,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonTimestamp;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Clients in a separate process. Each writes its own rows, and reads the rows of another client of
@@ -41,9 +40,7 @@ public final class LoadMain {
   /**
    * The task of a process of clients. Immutable.
    *
-   * @param url the cluster's URL with the database; may contain a password, which must not be on a
-   *     command line
-   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
+   * @param url the cluster, with the database
    * @param run marks the rows
    * @param firstClient the number of its first client
    * @param clients the number of its clients
@@ -57,8 +54,7 @@ public final class LoadMain {
    * @param folder for the files of the process
    */
   record Task(
-      String url,
-      @Nullable String authority,
+      ClusterUrl url,
       int run,
       int firstClient,
       int clients,
@@ -69,13 +65,7 @@ public final class LoadMain {
       long awaitMillis,
       long patienceMillis,
       boolean total,
-      String folder) {
-
-    @Override
-    public String toString() {
-      return clients + " clients from " + firstClient; // without the URL
-    }
-  }
+      Path folder) {}
 
   /** A client with its rows and the query for another client's rows. */
   private record Client(
@@ -111,21 +101,18 @@ public final class LoadMain {
 
   private static void run(Task task, BufferedReader in, PrintStream out)
       throws IOException, InterruptedException {
-    Path authority = task.authority() == null ? null : Path.of(task.authority());
-    ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
-    try (RowCollection collection = new RowCollection(url, PropagateBench.COLLECTION)) {
-      new LoadMain(task, collection).run(url, in, out);
+    try (RowCollection collection = new RowCollection(task.url(), PropagateBench.COLLECTION)) {
+      new LoadMain(task, collection).run(in, out);
     }
   }
 
-  private void run(ClusterUrl url, BufferedReader in, PrintStream out)
-      throws IOException, InterruptedException {
+  private void run(BufferedReader in, PrintStream out) throws IOException, InterruptedException {
     try {
       Signals signals =
           new Signals(
               task.run(), Row.LEAST_BYTES, List.copyOf(collection.placement().ranges().values()));
       for (int i = 0; i < task.clients(); i++) {
-        clients.add(client(url, signals, i));
+        clients.add(client(signals, i));
       }
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
       // Without measurement, so that programs are warm.
@@ -135,8 +122,7 @@ public final class LoadMain {
         return;
       }
       endWithParent(in);
-      JSON.writeValue(
-          Path.of(task.folder()).resolve(REPORT).toFile(), measure(1, task.durationMillis()));
+      JSON.writeValue(task.folder().resolve(REPORT).toFile(), measure(1, task.durationMillis()));
       done = true;
       say(out, DONE);
     } finally {
@@ -144,9 +130,9 @@ public final class LoadMain {
     }
   }
 
-  private Client client(ClusterUrl url, Signals signals, int index) {
-    MongoClient writes = Clients.oneHop(url);
-    RowCollection reads = new RowCollection(url, PropagateBench.COLLECTION);
+  private Client client(Signals signals, int index) {
+    MongoClient writes = Clients.oneHop(task.url());
+    RowCollection reads = new RowCollection(task.url(), PropagateBench.COLLECTION);
     return new Client(
         writes,
         new RowWriter(

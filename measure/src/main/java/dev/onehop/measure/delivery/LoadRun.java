@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
-import dev.onehop.resync.ClusterUrl;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,7 +59,7 @@ final class LoadRun {
     try {
       session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
-        Path its = folder.resolve("process-" + i).toAbsolutePath();
+        Path its = folder.resolve("process-" + i);
         folders.add(its);
         processes.add(start(i, count, its));
       }
@@ -88,12 +87,10 @@ final class LoadRun {
   }
 
   private ChildJvm start(int index, int count, Path folder) throws IOException {
-    ClusterUrl url = session.cluster().url();
     int first = point.clients() * index / count;
     LoadMain.Task task =
         new LoadMain.Task(
-            url.secret(),
-            url.authority() == null ? null : String.valueOf(url.authority()),
+            session.cluster().url(),
             run,
             first,
             point.clients() * (index + 1) / count - first,
@@ -104,7 +101,7 @@ final class LoadRun {
             plan.await().toMillis(),
             patience.toMillis(),
             plan.total(),
-            folder.toString());
+            folder);
     return ChildJvm.start(
         "a process of clients",
         QUICK_COMPILER,

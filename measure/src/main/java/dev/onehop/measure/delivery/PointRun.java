@@ -4,7 +4,6 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
-import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
@@ -179,17 +178,15 @@ final class PointRun {
   private Consumers start(int run, BsonTimestamp from) throws IOException, InterruptedException {
     progress.state("starting consumers");
     List<ConsumerMain.Task> tasks = new ArrayList<>();
-    ClusterUrl url = session.cluster().url();
     for (int i = 0; i < point.processes(); i++) {
       tasks.add(
           new ConsumerMain.Task(
-              url.secret(),
-              url.authority() == null ? null : String.valueOf(url.authority()),
+              session.cluster().url(),
               run,
               point,
               i,
               from.getValue(),
-              folder().resolve("consumer-" + i).toAbsolutePath().toString()));
+              folder().resolve("consumer-" + i)));
     }
     return Consumers.start(tasks);
   }

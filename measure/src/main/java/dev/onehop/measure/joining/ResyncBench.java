@@ -268,7 +268,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
       }
       runs.written += meanwhile.next() - first;
       set.awaitCaughtUp(set.source());
-      try (Member made = set.access().member(target.host())) {
+      try (Member made = set.member(target.host())) {
         set.awaitCaughtUp(made);
         runs.lost += meanwhile.lostOn(made);
         runs.equal &= set.isEqual(made, List.of(DATABASE, ForegroundLoad.DATABASE));
@@ -289,7 +289,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
 
   private static ResyncPlan plan(BenchReplicaSet set, ResyncMethod method, Target target) {
     return new ResyncPlan(
-        set.access(),
+        set.url(),
         method,
         set.source().host(),
         null,
