@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
-import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

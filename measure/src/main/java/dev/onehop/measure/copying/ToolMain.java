@@ -1,6 +1,6 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.resync.ChildMain;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -2,10 +2,10 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.delivery.ConsumerReport.Sample;
-import dev.onehop.measure.frame.ChildJvm;
-import dev.onehop.measure.frame.ChildMain;
 import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
+import dev.onehop.resync.ChildJvm;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;

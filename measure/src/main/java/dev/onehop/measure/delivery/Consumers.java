@@ -1,7 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

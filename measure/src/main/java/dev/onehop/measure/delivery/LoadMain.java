@@ -2,7 +2,7 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.client.MongoClient;
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -2,9 +2,9 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.onehop.measure.points;
 
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.testbed.TrustedAuthority;
 import dev.onehop.ycsb.Launcher;
 import java.io.BufferedReader;

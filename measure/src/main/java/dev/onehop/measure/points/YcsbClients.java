@@ -2,9 +2,9 @@ package dev.onehop.measure.points;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.BenchCluster;
-import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.Processors;
 import dev.onehop.measure.frame.Sampler;
+import dev.onehop.resync.ChildJvm;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import java.io.IOException;

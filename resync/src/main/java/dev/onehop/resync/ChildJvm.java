@@ -1,6 +1,5 @@
-package dev.onehop.measure.frame;
+package dev.onehop.resync;
 
-import dev.onehop.resync.Failure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;

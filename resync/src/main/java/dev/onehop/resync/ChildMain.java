@@ -1,7 +1,6 @@
-package dev.onehop.measure.frame;
+package dev.onehop.resync;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.resync.Failure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
