@@ -1,14 +1,11 @@
 package dev.onehop.resync;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.MongoException;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Timer;
 import java.util.TimerTask;
+import java.util.function.Consumer;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -17,14 +14,13 @@ import org.jspecify.annotations.Nullable;
  * it is killed. The lock ends at the end of standard input, which is also the end of the requesting
  * process, and at a deadline. The first line of standard input is a {@link Task} as JSON; the next
  * lines are {@code lock} and {@code unlock}. Standard output has {@code ready}, {@code locked},
- * {@code unlocked}, or {@code failed} with the reason.
+ * {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
  */
 public final class LockHolderMain {
 
   static final String READY = "ready";
   static final String LOCKED = "locked";
   static final String UNLOCKED = "unlocked";
-  static final String FAILED = "failed ";
 
   private static final int NOT_LOCKED = 20; // IllegalOperation
   private static final long RETRY_MILLIS = 200;
@@ -49,39 +45,30 @@ public final class LockHolderMain {
 
   private final Member member;
   private final long deadlineMillis;
-  private final PrintStream out;
+  private final Consumer<String> say;
   private State state = State.OPEN; // guarded by this
 
-  private LockHolderMain(Member member, long deadlineMillis, PrintStream out) {
+  private LockHolderMain(Member member, long deadlineMillis, Consumer<String> say) {
     this.member = member;
     this.deadlineMillis = deadlineMillis;
-    this.out = out;
+    this.say = say;
   }
 
   /** Runs the commands of its standard input. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err); // Output of libraries must not mix with the replies.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    try {
-      Task task = new ObjectMapper().readValue(in.readLine(), Task.class);
-      Member member = Member.of(task.url(), task.host());
-      new LockHolderMain(member, task.deadlineMillis(), out).run(in);
-    } catch (IOException | RuntimeException e) {
-      out.println(FAILED + Failure.firstLine(e));
-      exitCode = 1;
-    }
-    out.flush();
-    System.exit(exitCode);
+  public static void main(String[] args) {
+    ChildMain.run(
+        Task.class,
+        (task, in, say) -> {
+          Member member = Member.of(task.url(), task.host());
+          new LockHolderMain(member, task.deadlineMillis(), say).run(in);
+        });
   }
 
   private void run(BufferedReader in) throws IOException {
     member.admin("ping");
     // A signal can end this process while the requesting process lives.
     Runtime.getRuntime().addShutdownHook(new Thread(this::release, "unlock"));
-    say(READY);
+    say.accept(READY);
     String line;
     while ((line = readLine(in)) != null) {
       switch (line) {
@@ -130,10 +117,10 @@ public final class LockHolderMain {
     synchronized (this) {
       if (failure != null) {
         release();
-        say(FAILED + failure);
+        say.accept(ChildJvm.FAILED + failure);
       } else if (state == State.ASKED) {
         state = State.LOCKED;
-        say(LOCKED);
+        say.accept(LOCKED);
       }
     }
   }
@@ -141,16 +128,16 @@ public final class LockHolderMain {
   /** Reports {@code unlocked} only if the server was locked all the time. */
   private synchronized void unlock() {
     if (state != State.LOCKED) {
-      say(FAILED + "it was not locked");
+      say.accept(ChildJvm.FAILED + "it was not locked");
       return;
     }
-    say(release() ? UNLOCKED : FAILED + "another client has unlocked it");
+    say.accept(release() ? UNLOCKED : ChildJvm.FAILED + "another client has unlocked it");
   }
 
   private synchronized void expire() {
     if (state != State.OPEN) {
       release();
-      say(FAILED + "its deadline of " + deadlineMillis + " ms has passed");
+      say.accept(ChildJvm.FAILED + "its deadline of " + deadlineMillis + " ms has passed");
     }
   }
 
@@ -196,10 +183,5 @@ public final class LockHolderMain {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private void say(String line) {
-    out.println(line);
-    out.flush();
   }
 }

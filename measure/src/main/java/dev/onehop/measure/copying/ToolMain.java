@@ -3,11 +3,11 @@ package dev.onehop.measure.copying;
 import dev.onehop.resync.ChildMain;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
 /**
@@ -37,7 +37,7 @@ public final class ToolMain {
     ChildMain.run(Task.class, ToolMain::run);
   }
 
-  private static void run(Task task, BufferedReader in, PrintStream out)
+  private static void run(Task task, BufferedReader in, Consumer<String> say)
       throws IOException, InterruptedException, ExecutionException {
     try (CopyToolRun tool =
         task.tool() == CopyTool.DRIVER
@@ -46,8 +46,7 @@ public final class ToolMain {
       String line;
       while ((line = in.readLine()) != null) {
         run(tool, Arrays.asList(line.split(" ", -1)));
-        out.println(OK);
-        out.flush();
+        say.accept(OK);
       }
     }
   }

@@ -9,12 +9,12 @@ import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +39,7 @@ public final class ConsumerMain {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
-  private final PrintStream out;
+  private final Consumer<String> say;
   private @Nullable Consumption open;
 
   /**
@@ -91,12 +91,12 @@ public final class ConsumerMain {
     }
 
     private Sample sample() {
-      say(SEEN + log.checker().distinct());
+      say.accept(SEEN + log.checker().distinct());
       EventStream opened = stream;
       Throwable failure = opened == null ? null : opened.failure();
       if (failure != null) {
         failure.printStackTrace();
-        say(ChildJvm.FAILED + failure);
+        say.accept(ChildJvm.FAILED + failure);
         throw new IllegalStateException(failure);
       }
       return new Sample(
@@ -125,18 +125,18 @@ public final class ConsumerMain {
     }
   }
 
-  private ConsumerMain(Task task, PrintStream out) {
+  private ConsumerMain(Task task, Consumer<String> say) {
     this.task = task;
-    this.out = out;
+    this.say = say;
   }
 
   /** Executes the commands of its standard input. */
   public static void main(String[] args) {
-    ChildMain.run(Task.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
+    ChildMain.run(Task.class, (task, in, say) -> new ConsumerMain(task, say).run(in));
   }
 
   private void run(BufferedReader in) throws IOException {
-    say(READY);
+    say.accept(READY);
     String line;
     while ((line = in.readLine()) != null) {
       String[] words = line.split(" ", -1);
@@ -144,7 +144,7 @@ public final class ConsumerMain {
         case "open" -> {
           open = new Consumption();
           open.open();
-          say(OPENED);
+          say.accept(OPENED);
         }
         case "window" ->
             Objects.requireNonNull(open)
@@ -153,17 +153,10 @@ public final class ConsumerMain {
         case "close" -> {
           ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          say(REPORT + JSON.writeValueAsString(report));
+          say.accept(REPORT + JSON.writeValueAsString(report));
         }
         default -> throw new IOException("unknown command: " + line);
       }
-    }
-  }
-
-  private void say(String line) {
-    synchronized (out) {
-      out.println(line);
-      out.flush();
     }
   }
 }

@@ -6,13 +6,13 @@ import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
 /**
@@ -30,8 +30,6 @@ public final class LoadMain {
 
   private static final long WARMUP_MILLIS = 3_000;
   private static final ObjectMapper JSON = new ObjectMapper();
-
-  private static volatile boolean done;
 
   private final Task task;
   private final RowCollection collection;
@@ -99,14 +97,15 @@ public final class LoadMain {
     return findings;
   }
 
-  private static void run(Task task, BufferedReader in, PrintStream out)
+  private static void run(Task task, BufferedReader in, Consumer<String> say)
       throws IOException, InterruptedException {
     try (RowCollection collection = new RowCollection(task.url(), PropagateBench.COLLECTION)) {
-      new LoadMain(task, collection).run(in, out);
+      new LoadMain(task, collection).run(in, say);
     }
   }
 
-  private void run(BufferedReader in, PrintStream out) throws IOException, InterruptedException {
+  private void run(BufferedReader in, Consumer<String> say)
+      throws IOException, InterruptedException {
     try {
       Signals signals =
           new Signals(
@@ -117,14 +116,13 @@ public final class LoadMain {
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
       // Without measurement, so that programs are warm.
       var unused = measure(0, WARMUP_MILLIS);
-      say(out, READY);
+      say.accept(READY);
       if (!GO.equals(in.readLine())) {
         return;
       }
-      endWithParent(in);
+      ChildMain.haltAtEnd(in);
       JSON.writeValue(task.folder().resolve(REPORT).toFile(), measure(1, task.durationMillis()));
-      done = true;
-      say(out, DONE);
+      say.accept(DONE);
     } finally {
       clients.forEach(Client::close);
     }
@@ -148,26 +146,6 @@ public final class LoadMain {
             task.firstClient() + (index + 1) % task.clients(),
             false,
             Duration.ofMillis(task.patienceMillis())));
-  }
-
-  private static void say(PrintStream out, String line) {
-    out.println(line);
-    out.flush();
-  }
-
-  /** Ends this process if its parent was killed. */
-  private static void endWithParent(BufferedReader in) {
-    Thread watch =
-        new Thread(
-            () -> {
-              in.lines().forEach(line -> {}); // there are no more commands
-              if (!done) {
-                Runtime.getRuntime().halt(1);
-              }
-            },
-            "parent-watch");
-    watch.setDaemon(true);
-    watch.start();
   }
 
   /** Measures once; returns the clients' findings by path. */
