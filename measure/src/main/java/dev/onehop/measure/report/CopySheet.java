@@ -1,8 +1,8 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.Bootstrap;
 import dev.onehop.measure.results.CopyBenchResults;
-import dev.onehop.measure.results.CopyBenchResults.Beside;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
@@ -89,7 +89,7 @@ final class CopySheet {
         results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
     ToDoubleFunction<CopyBenchRun> figure =
         lag ? run -> lag(run, "p99") : CopyBenchRun::documentsPerSecond;
-    Beside beside = results.ratio(title, other, figure).orElse(null);
+    Bootstrap beside = results.ratio(title, other, figure).orElse(null);
     if (beside == null) {
       return;
     }
@@ -135,7 +135,7 @@ final class CopySheet {
    * The ratio with its interval; with few rounds the smallest and the largest ratio; with one round
    * nothing.
    */
-  private static String interval(Beside beside) {
+  private static String interval(Bootstrap beside) {
     return beside.rounds() == 1
         ? ""
         : beside.low() == null

@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The results of a run of {@code onehop bench copy} or {@code bench verify}: the content of its
@@ -59,32 +58,14 @@ public record CopyBenchResults(
   }
 
   /**
-   * OneHop compared with another tool.
-   *
-   * @param ratio OneHop's figure divided by the other's: the geometric mean over the rounds
-   * @param low the lower end of its 95 % interval; null with fewer than {@link Ratios#LEAST_ROUNDS}
-   *     rounds
-   * @param high its upper end; null likewise
-   * @param least the smallest of the rounds' ratios
-   * @param most the largest
-   * @param rounds the number of rounds in which both were measured
-   */
-  public record Beside(
-      double ratio,
-      @Nullable Double low,
-      @Nullable Double high,
-      double least,
-      double most,
-      int rounds) {}
-
-  /**
    * The ratio of OneHop to another tool, over rounds.
    *
    * @param other the other tool
    * @param figure the figure to compare
    * @return empty if no round has both, or a figure is not above 0
    */
-  public Optional<Beside> ratio(String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
+  public Optional<Bootstrap> ratio(
+      String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
     for (CopyBenchRun run : runs(title, CopyBenchRun.ONEHOP)) {
@@ -97,26 +78,8 @@ public record CopyBenchResults(
                 theirs.add(figure.applyAsDouble(its));
               });
     }
-    if (ours.isEmpty()
-        || !ours.stream().allMatch(value -> value > 0)
-        || !theirs.stream().allMatch(value -> value > 0)) {
-      return Optional.empty();
-    }
     RunFacts run = run();
-    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run == null ? 0 : run.load().seed());
-    boolean enough = ours.size() >= Ratios.LEAST_ROUNDS;
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < ours.size(); i++) {
-      ratios.add(ours.get(i) / theirs.get(i));
-    }
-    return Optional.of(
-        new Beside(
-            bootstrap.ratio(),
-            enough ? (Double) bootstrap.low() : null,
-            enough ? (Double) bootstrap.high() : null,
-            ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
-            ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),
-            ours.size()));
+    return Bootstrap.ofPairs(ours, theirs, run == null ? 0 : run.load().seed());
   }
 
   /** The number of copies that differ from their source. */
