@@ -198,11 +198,6 @@ public final class Session {
     return context.out();
   }
 
-  /** Facts of the run for its results. */
-  public RunContext context() {
-    return context;
-  }
-
   /**
    * Facts of the run on the session's cluster for its results.
    *
