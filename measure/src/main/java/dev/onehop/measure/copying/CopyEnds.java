@@ -1,6 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
@@ -19,13 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +31,6 @@ final class CopyEnds implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int OPLOG_MEBIBYTES = 4_096;
-  private static final long ENDING_SECONDS = 30;
 
   private final CopyBenchPlan plan;
   private final Map<String, CopyEnd> started = new ConcurrentHashMap<>();
@@ -49,13 +43,12 @@ final class CopyEnds implements AutoCloseable {
   /** Starts the missing clusters, source and destination at the same time. */
   void start(ClusterPair pair, Session session) throws IOException, InterruptedException {
     Progress progress = session.progress();
-    List<Callable<Void>> missing = new ArrayList<>();
+    List<Parallel.Part<Session>> missing = new ArrayList<>();
     if (!started.containsKey(source(pair))) {
-      missing.add(() -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, session));
+      missing.add(its -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, its));
     }
     if (!started.containsKey(destination(pair))) {
-      missing.add(
-          () -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, session));
+      missing.add(its -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, its));
     }
     if (missing.isEmpty()) {
       return;
@@ -64,19 +57,7 @@ final class CopyEnds implements AutoCloseable {
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
     // The log prints a warning if two threads use it first at the same time.
     Object unusedLog = LoggerFactory.getILoggerFactory();
-    ExecutorService threads = Executors.newFixedThreadPool(missing.size());
-    try {
-      for (Future<Void> each : threads.invokeAll(missing)) {
-        each.get();
-      }
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof RuntimeException failure
-          ? failure
-          : Failure.run(Failure.firstLine(Objects.requireNonNullElse(e.getCause(), e)), e);
-    } finally {
-      threads.shutdownNow();
-      boolean unused = threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS);
-    }
+    Parallel.forEach(missing, start -> start.run(session));
   }
 
   private static String source(ClusterPair pair) {
@@ -97,13 +78,11 @@ final class CopyEnds implements AutoCloseable {
     return Objects.requireNonNull(started.get(destination(pair)));
   }
 
-  private @Nullable Void start(
-      String name, boolean sharded, int network, int routers, Session session)
+  private void start(String name, boolean sharded, int network, int routers, Session session)
       throws InterruptedException {
     started.put(
         name,
         sharded ? sharded(name, network, routers, session) : replicaSet(name, network, session));
-    return null;
   }
 
   private CopyEnd sharded(String name, int network, int routers, Session session) {

@@ -6,6 +6,7 @@ import dev.onehop.measure.copying.CopyCell.Scene;
 import dev.onehop.measure.copying.ToolProcess.Copier;
 import dev.onehop.measure.copying.ToolProcess.Verifier;
 import dev.onehop.measure.copying.WriteRate.Written;
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
@@ -248,7 +249,7 @@ final class CopyScene {
   private CopyBenchRun measure(CopyCell cell, Task task) throws InterruptedException {
     limitRouters(cell.isMeasured());
     ToolProcess tool = process(cell.tool());
-    ToolUse usedBefore = tool.use();
+    ProcessUse usedBefore = tool.use();
     CopyEnd.Counts sourceBefore = source.counts();
     CopyEnd.Counts destinationBefore = destination.counts();
     Done done;
@@ -263,7 +264,7 @@ final class CopyScene {
     } finally {
       moves = mover == null ? 0 : mover.stop();
     }
-    ToolUse used = tool.use();
+    ProcessUse used = tool.use();
     CopyEnd.Counts given = source.counts().since(sourceBefore);
     CopyEnd.Counts taken = destination.counts().since(destinationBefore);
     Map<String, Double> perRouter = new LinkedHashMap<>();

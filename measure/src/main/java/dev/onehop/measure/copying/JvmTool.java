@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -106,8 +107,8 @@ final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
   }
 
   @Override
-  public ToolUse use() {
-    return ToolUse.of(process.handle());
+  public ProcessUse use() {
+    return ProcessUse.of(process.handle());
   }
 
   @Override

@@ -99,12 +99,9 @@ public final class ConsumerMain {
         say.accept(ChildJvm.FAILED + failure);
         throw new IllegalStateException(failure);
       }
+      ProcessUse use = ProcessUse.own();
       return new Sample(
-          SteadyClock.micros(),
-          ProcessUse.cpuNanos(),
-          ProcessUse.memoryBytes(),
-          log.rows(),
-          log.bytes());
+          SteadyClock.micros(), use.cpu().toNanos(), use.memoryBytes(), log.rows(), log.bytes());
     }
 
     ConsumerReport close() throws IOException {

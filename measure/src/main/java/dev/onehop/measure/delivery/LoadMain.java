@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
