@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /** The main method of a {@link ChildJvm}. */
@@ -30,7 +29,7 @@ public final class ChildMain {
      * @param say sends a line to the parent; thread-safe
      */
     void run(T task, BufferedReader in, Consumer<String> say)
-        throws IOException, InterruptedException, ExecutionException;
+        throws IOException, InterruptedException;
   }
 
   /** Does the work, sends an error if it fails, and ends the process. */
@@ -49,7 +48,7 @@ public final class ChildMain {
     int exitCode = 0;
     try {
       work.run(JSON.readValue(in.readLine(), task), in, say);
-    } catch (IOException | InterruptedException | ExecutionException | RuntimeException e) {
+    } catch (IOException | InterruptedException | RuntimeException e) {
       e.printStackTrace();
       say.accept(ChildJvm.FAILED + Failure.firstLine(e));
       exitCode = 1;

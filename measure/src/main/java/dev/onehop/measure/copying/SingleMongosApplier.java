@@ -2,8 +2,6 @@ package dev.onehop.measure.copying;
 
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoBulkWriteException;
-import com.mongodb.WriteConcern;
-import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.BulkWriteOptions;
@@ -24,7 +22,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +35,10 @@ final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;
   private static final int WAITING = 2_000;
   private static final int BATCH = 500;
-  private static final int EVENTS_AT_ONCE = 5_000;
+
+  /** The batch size of the change stream. */
+  static final int EVENTS_AT_ONCE = 5_000;
+
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
 
   private final MongoCollection<RawBsonDocument> to;
@@ -49,8 +49,12 @@ final class SingleMongosApplier implements AutoCloseable {
   private volatile @Nullable RuntimeException failure;
   private volatile boolean closed;
 
-  private SingleMongosApplier(
-      MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
+  /**
+   * Starts to apply changes.
+   *
+   * @param cursor of the change stream; closed with this object
+   */
+  SingleMongosApplier(MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
     this.to = to;
     this.cursor = cursor;
     for (int i = 0; i < LANES; i++) {
@@ -60,33 +64,6 @@ final class SingleMongosApplier implements AutoCloseable {
     }
     threads.add(new Thread(() -> untilClosed(this::read), "stream"));
     threads.forEach(Thread::start);
-  }
-
-  /**
-   * Starts to apply changes.
-   *
-   * @param start the cluster time of the first change
-   */
-  static SingleMongosApplier open(
-      MongoClient source,
-      MongoClient destination,
-      String from,
-      String to,
-      String collection,
-      BsonTimestamp start) {
-    return new SingleMongosApplier(
-        destination
-            .getDatabase(to)
-            .getCollection(collection, RawBsonDocument.class)
-            .withWriteConcern(WriteConcern.MAJORITY),
-        source
-            .getDatabase(from)
-            .getCollection(collection)
-            .watch()
-            .batchSize(EVENTS_AT_ONCE)
-            .startAtOperationTime(start)
-            .withDocumentClass(RawBsonDocument.class)
-            .iterator());
   }
 
   /** The number of applied events. */

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
@@ -38,7 +37,7 @@ public final class ToolMain {
   }
 
   private static void run(Task task, BufferedReader in, Consumer<String> say)
-      throws IOException, InterruptedException, ExecutionException {
+      throws IOException, InterruptedException {
     try (CopyToolRun tool =
         task.tool() == CopyTool.DRIVER
             ? new SingleMongosCopy(task.from(), task.to())
@@ -52,7 +51,7 @@ public final class ToolMain {
   }
 
   private static void run(CopyToolRun tool, List<String> words)
-      throws IOException, InterruptedException, ExecutionException {
+      throws IOException, InterruptedException {
     switch (words.get(0)) {
       case "full" -> tool.full(words.subList(1, words.size()));
       case "follow" -> tool.follow(new BsonTimestamp(Long.parseLong(words.get(1))));
