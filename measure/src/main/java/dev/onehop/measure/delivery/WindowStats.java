@@ -110,6 +110,6 @@ final class WindowStats {
   }
 
   private static double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
-    return Sampler.at(samples, Sample::micros, micros, figure::applyAsLong);
+    return Sampler.at(samples, Sample::micros, (double) micros, figure::applyAsLong);
   }
 }

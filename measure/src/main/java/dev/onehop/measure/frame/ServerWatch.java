@@ -80,7 +80,7 @@ public final class ServerWatch implements AutoCloseable {
 
   private static double at(List<Sample<Map<String, Long>>> counts, String shard, long nanos) {
     return Sampler.at(
-        counts, Sample::nanos, nanos, sample -> sample.value().getOrDefault(shard, 0L));
+        counts, Sample::nanos, (double) nanos, sample -> sample.value().getOrDefault(shard, 0L));
   }
 
   /** The wall clock's time at a moment of {@link System#nanoTime}. */

@@ -42,11 +42,6 @@ final class BenchSheet {
   }
 
   private static void notices(Sheet sheet, Results results) {
-    long failed = results.errors();
-    sheet.notice(
-        failed == 0
-            ? ""
-            : Format.counted(failed, "operation") + " failed; the tables show at which points.");
     sheet.notice(
         results.isDisturbed()
             ? "*: other machines on the host took more than 1 % of the processors' time (steal)."

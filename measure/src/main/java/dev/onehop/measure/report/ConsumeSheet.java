@@ -54,11 +54,6 @@ final class ConsumeSheet {
             "OneHop consume: " + results.topology().name(),
             results,
             "The consumers' HdrHistogram logs and errors are under points/");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : Format.whole(results.faults())
-                + " rows were lost, doubled, out of order or never written; see the tables.");
     long negative = results.points().stream().mapToLong(ConsumePoint::negativeLags).sum();
     sheet.notice(
         negative == 0

@@ -39,11 +39,6 @@ final class CopySheet {
             results,
             "The errors of the copying processes are under logs/");
     sheet.notice(
-        results.faults() == 0
-            ? ""
-            : "%d of %d copies differ from their source; see the table."
-                .formatted(results.faults(), results.points().size()));
-    sheet.notice(
         results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
     for (String title : results.titles()) {
       rivals().forEach(other -> compare(sheet, title, other));

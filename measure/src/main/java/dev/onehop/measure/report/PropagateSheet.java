@@ -49,10 +49,6 @@ final class PropagateSheet {
             "OneHop propagate: " + results.topology().name(),
             results,
             "The HdrHistogram logs (.hlog) are in folders");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : Format.whole(results.faults()) + " objects were lost or doubled; see the tables.");
     sheet.limit(noops());
     Map<String, List<PropagateMeasurement>> names =
         grouped(results.measurements(), PropagateMeasurement::name);

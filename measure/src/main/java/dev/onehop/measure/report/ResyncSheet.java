@@ -35,12 +35,6 @@ final class ResyncSheet {
     Sheet sheet =
         new Sheet(
             "OneHop resync: a new member, by initial sync or by a copy of files", results, "");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : results.faults()
-                + " cells have a method that is not proved, members that differ, or lost writes;"
-                + " see the table.");
     results.kinds().forEach(kind -> compare(sheet, kind));
     if (!hasFit()) {
       sheet.limit(

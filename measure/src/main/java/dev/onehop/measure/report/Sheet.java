@@ -57,6 +57,7 @@ final class Sheet {
               : "Unfinished run: %d of %d measurements (%s)."
                   .formatted(results.finished(), run.pointsPlanned(), run.stopped()));
     }
+    notice(results.fault().isEmpty() ? "" : results.fault() + "; see the table.");
     notice(RoundTripCheck.notice(results.topology()));
     if (results.server().router().isStandIn()) {
       limits.add(STAND_IN);

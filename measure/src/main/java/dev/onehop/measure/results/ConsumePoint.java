@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
@@ -80,7 +79,6 @@ public record ConsumePoint(
   public static final String IDLE = "idle-shard";
 
   /** Rows that are lost, doubled, out of order or unexpected. */
-  @JsonIgnore
   public long faults() {
     return lost + doubled + outOfOrder + unexpected;
   }

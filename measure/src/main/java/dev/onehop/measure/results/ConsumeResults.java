@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
@@ -29,9 +28,15 @@ public record ConsumeResults(
   }
 
   /** Rows that are lost, doubled, out of order or unexpected, over all points. */
-  @JsonIgnore
   public long faults() {
     return points.stream().mapToLong(ConsumePoint::faults).sum();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : faults() + " rows were lost, doubled, out of order or never written";
   }
 
   @Override

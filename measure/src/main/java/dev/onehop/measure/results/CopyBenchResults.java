@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,7 +30,6 @@ public record CopyBenchResults(
   /**
    * The titles of all measurements, each once: full copies first, otherwise in the order they ran.
    */
-  @JsonIgnore
   public List<String> titles() {
     return points.stream()
         .sorted(Comparator.comparing(run -> !run.kind().equals(CopyBenchRun.FULL)))
@@ -41,7 +39,6 @@ public record CopyBenchResults(
   }
 
   /** The tools, OneHop as the last. */
-  @JsonIgnore
   public List<String> tools() {
     return points.stream()
         .map(CopyBenchRun::tool)
@@ -83,9 +80,15 @@ public record CopyBenchResults(
   }
 
   /** The number of copies that differ from their source. */
-  @JsonIgnore
   public long faults() {
     return points.stream().filter(run -> !run.verified()).count();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : "%d of %d copies differ from their source".formatted(faults(), points.size());
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
@@ -47,9 +46,13 @@ public record PropagateResults(
   }
 
   /** The number of objects that are lost or doubled, over all measurements. */
-  @JsonIgnore
   public long faults() {
     return measurements.stream().mapToLong(PropagateMeasurement::faults).sum();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0 ? "" : faults() + " objects were lost or doubled";
   }
 
   @Override

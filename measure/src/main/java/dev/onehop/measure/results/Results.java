@@ -38,6 +38,11 @@ public record Results(
   }
 
   @Override
+  public String fault() {
+    return errors() == 0 ? "" : errors() + " operations failed";
+  }
+
+  @Override
   public int finished() {
     int clients =
         timelines.stream().mapToInt(each -> each.lines().size()).sum()

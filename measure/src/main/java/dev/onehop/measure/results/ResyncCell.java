@@ -59,7 +59,6 @@ public record ResyncCell(
   public static final String FILES = "files";
 
   /** The median of its runs. */
-  @JsonIgnore
   public double medianSeconds() {
     return median(seconds);
   }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +53,6 @@ public record ResyncResults(
   public record Kind(int indexes, int collections) {}
 
   /** The kinds of data, simplest first. */
-  @JsonIgnore
   public List<Kind> kinds() {
     return cells.stream()
         .map(cell -> new Kind(cell.indexes(), cell.collections()))
@@ -91,11 +89,17 @@ public record ResyncResults(
   }
 
   /** The number of cells whose method is not proved, whose members differ, or that lost writes. */
-  @JsonIgnore
   public long faults() {
     return cells.stream()
         .filter(cell -> !cell.methodProved() || !cell.equal() || cell.lost() != 0)
         .count();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : faults() + " cells have a method that is not proved, members that differ, or lost writes";
   }
 
   @Override
