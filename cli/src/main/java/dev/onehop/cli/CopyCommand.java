@@ -231,31 +231,27 @@ final class CopyCommand extends Subcommand {
     if (resume && overwrite) {
       throw Failure.usage("--resume and --overwrite exclude each other");
     }
-    try {
-      ClusterCopy.Builder builder =
-          speed
-              .apply(running.builder(from, to))
-              .job(job)
-              .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
-              .include(selection.included)
-              .exclude(selection.excluded)
-              .phases(chosen("--only", only, CopyPhase.class, PHASES))
-              .operations(
-                  chosen(
-                      "--operations",
-                      operations,
-                      CopyOperation.class,
-                      EnumSet.allOf(CopyOperation.class)));
-      for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
-        builder = builder.rename(rename.getKey(), rename.getValue());
-      }
-      for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
-        builder = builder.filter(filter.getKey(), filter.getValue());
-      }
-      return (ignoreSpace ? builder.ignoreSpace() : builder).build();
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
+    ClusterCopy.Builder builder =
+        speed
+            .apply(running.builder(from, to))
+            .job(job)
+            .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
+            .include(selection.included)
+            .exclude(selection.excluded)
+            .phases(chosen("--only", only, CopyPhase.class, PHASES))
+            .operations(
+                chosen(
+                    "--operations",
+                    operations,
+                    CopyOperation.class,
+                    EnumSet.allOf(CopyOperation.class)));
+    for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
+      builder = builder.rename(rename.getKey(), rename.getValue());
     }
+    for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
+      builder = builder.filter(filter.getKey(), filter.getValue());
+    }
+    return (ignoreSpace ? builder.ignoreSpace() : builder).build();
   }
 
   /** The values of an option, in lower case; all values if none is given. */

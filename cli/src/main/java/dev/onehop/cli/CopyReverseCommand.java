@@ -1,7 +1,6 @@
 package dev.onehop.cli;
 
 import dev.onehop.copy.ClusterCopy;
-import dev.onehop.resync.Failure;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -76,15 +75,11 @@ final class CopyReverseCommand extends Subcommand {
   }
 
   private ClusterCopy copy() {
-    try {
-      return running
-          .builder(from, to)
-          .job(job)
-          .reverse()
-          .begin(resume ? ClusterCopy.Begin.RESUME : ClusterCopy.Begin.NEW)
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
-    }
+    return running
+        .builder(from, to)
+        .job(job)
+        .reverse()
+        .begin(resume ? ClusterCopy.Begin.RESUME : ClusterCopy.Begin.NEW)
+        .build();
   }
 }

@@ -184,7 +184,7 @@ final class ResyncRunCommand extends Subcommand {
   boolean json;
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     ResyncPlan plan = plan();
     // After Ctrl-C, the changes are undone before the JVM ends.
     Interruption interruption = Interruption.of(Thread.currentThread());
@@ -196,8 +196,6 @@ final class ResyncRunCommand extends Subcommand {
         show(outcomes);
       }
       return 0;
-    } catch (InterruptedException | RuntimeException e) {
-      throw Failure.of(e);
     } finally {
       interruption.close();
     }

@@ -116,7 +116,6 @@ class PropagateCommandTest {
           --overwrite | --overwrite requires --url
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --noop 5 | --noop and --url exclude each other
-          --topology nowhere | no topology 'nowhere'
           """)
   void whatMakesNoSenseIsRefused(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ")))

@@ -14,7 +14,6 @@ import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
-import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -107,8 +106,6 @@ public final class Session {
         }
       }
       return null;
-    } catch (TestbedException e) {
-      return ended(Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e));
     } catch (MongoException e) {
       return ended(
           cluster == null
