@@ -8,22 +8,13 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Asks in a terminal for the measurements and their sizes. */
-final class Prompts {
-
-  private final BufferedReader in;
-  private final PrintStream out;
-
-  /**
-   * Creates the prompts.
-   *
-   * @param in the source of the answers
-   * @param out the destination of the questions
-   */
-  Prompts(BufferedReader in, PrintStream out) {
-    this.in = in;
-    this.out = out;
-  }
+/**
+ * Asks in a terminal for the measurements and their sizes.
+ *
+ * @param in the source of the answers
+ * @param out the destination of the questions
+ */
+record Prompts(BufferedReader in, PrintStream out) {
 
   /**
    * Shows the menu, and repeats the question until the answer is on it.

@@ -14,8 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Many clients that bootstrap, write and read at once, in several processes. Used once. */
-final class LoadRun {
+/**
+ * Many clients that bootstrap, write and read at once, in several processes. Used once.
+ *
+ * @param run marks the rows
+ * @param patience the time after which missing rows count as lost
+ */
+record LoadRun(
+    PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
 
   private static final Duration START = Duration.ofMinutes(3);
 
@@ -29,27 +35,6 @@ final class LoadRun {
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
   private static final ObjectMapper JSON = new ObjectMapper();
-
-  private final PropagatePlan plan;
-  private final PropagatePlan.Point point;
-  private final int run;
-  private final Duration patience;
-  private final Session session;
-
-  /**
-   * Creates a run.
-   *
-   * @param run marks the rows
-   * @param patience the time after which missing rows count as lost
-   */
-  LoadRun(
-      PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
-    this.plan = plan;
-    this.point = point;
-    this.run = run;
-    this.patience = patience;
-    this.session = session;
-  }
 
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {

@@ -21,18 +21,9 @@ import org.jspecify.annotations.Nullable;
  * The sheet of {@code onehop bench copy} and {@code bench verify}: OneHop compared with other
  * tools.
  */
-final class CopySheet {
-  private final CopyBenchResults results;
+record CopySheet(CopyBenchResults results) {
 
-  private CopySheet(CopyBenchResults results) {
-    this.results = results;
-  }
-
-  static Sheet of(CopyBenchResults results) {
-    return new CopySheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop copy, compared with other tools",

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The sheet of {@code onehop propagate}: the delay until each change arrives, by path. */
-final class PropagateSheet {
+record PropagateSheet(PropagateResults results) {
   private static final String MONGOS = "mongos";
   private static final List<String> PATHS =
       List.of(MONGOS, "shards", "ordered", PropagateMeasurement.MAJORITY);
@@ -33,17 +33,7 @@ final class PropagateSheet {
           "another program finds the object with read concern majority; the time is up to one read"
               + " too long");
 
-  private final PropagateResults results;
-
-  private PropagateSheet(PropagateResults results) {
-    this.results = results;
-  }
-
-  static Sheet of(PropagateResults results) {
-    return new PropagateSheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop propagate: " + results.topology().name(),

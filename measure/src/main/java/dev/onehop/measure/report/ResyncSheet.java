@@ -19,7 +19,7 @@ final class ResyncSheet {
   private final ResyncResults results;
   private final List<ResyncCell> cells = new ArrayList<>();
 
-  private ResyncSheet(ResyncResults results) {
+  ResyncSheet(ResyncResults results) {
     this.results = results;
     for (Kind kind : results.kinds()) {
       METHODS.forEach(
@@ -27,11 +27,7 @@ final class ResyncSheet {
     }
   }
 
-  static Sheet of(ResyncResults results) {
-    return new ResyncSheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop resync: a new member, by initial sync or by a copy of files", results, "");
