@@ -25,7 +25,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop copy}. */
 @Command(
     name = "copy",
-    sortOptions = false,
     subcommands = {
       CopyControlCommands.Status.class,
       CopyControlCommands.Pause.class,
@@ -65,35 +64,10 @@ import picocli.CommandLine.Option;
       "(--resume continues)."
     },
     preprocessor = CopyCommand.BenchArguments.class)
-final class CopyCommand extends Subcommand {
+final class CopyCommand extends CopyingCommand {
 
   private static final Set<CopyPhase> PHASES =
       EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
-
-  @Option(
-      names = "--from",
-      paramLabel = "URL",
-      description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password comes from"
-              + " ONEHOP_FROM_PASSWORD.")
-  private @Nullable String from;
-
-  @Option(
-      names = "--to",
-      paramLabel = "URL",
-      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
-  private @Nullable String to;
-
-  @Option(
-      names = "--job",
-      paramLabel = "NAME",
-      defaultValue = "copy",
-      description =
-          "The name of the job, under which its state is stored. Default:" + " ${DEFAULT-VALUE}.")
-  private String job;
-
-  @Option(names = "--resume", description = "Continue the job.")
-  private boolean resume;
 
   @Option(
       names = "--overwrite",
@@ -125,13 +99,6 @@ final class CopyCommand extends Subcommand {
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
   @SuppressWarnings("UnusedVariable") // BenchArguments reads it
   private boolean bench;
-
-  @Option(
-      names = "--json",
-      description = "Print the result as JSON on standard output, in place of text.")
-  private boolean json;
-
-  @Mixin private CopyRunOptions running = new CopyRunOptions();
 
   @Mixin private SelectionOptions selection = new SelectionOptions();
 
@@ -219,22 +186,17 @@ final class CopyCommand extends Subcommand {
           .setErr(spec.commandLine().getErr())
           .execute(all.toArray(String[]::new));
     }
-    running.run(this::copy, to, job, spec.commandLine().getOut(), json);
-    return 0;
+    return super.call();
   }
 
-  private ClusterCopy copy() {
-    // Not required by the parser, because subcommands have no --from.
-    if (from == null || to == null) {
-      throw Failure.usage("--from and --to are required (see onehop copy --help)");
-    }
+  @Override
+  ClusterCopy.Builder apply(ClusterCopy.Builder given) {
     if (resume && overwrite) {
       throw Failure.usage("--resume and --overwrite exclude each other");
     }
     ClusterCopy.Builder builder =
         speed
-            .apply(running.builder(from, to))
-            .job(job)
+            .apply(given)
             .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
             .include(selection.included)
             .exclude(selection.excluded)
@@ -251,7 +213,7 @@ final class CopyCommand extends Subcommand {
     for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
       builder = builder.filter(filter.getKey(), filter.getValue());
     }
-    return (ignoreSpace ? builder.ignoreSpace() : builder).build();
+    return ignoreSpace ? builder.ignoreSpace() : builder;
   }
 
   /** The values of an option, in lower case; all values if none is given. */
