@@ -40,15 +40,7 @@ record Prompts(BufferedReader in, PrintStream out) {
    * @throws Failure if the input has ended
    */
   int number(String question, int usual, int least, int most) {
-    while (true) {
-      String answer = ask(question, String.valueOf(usual));
-      if (answer.matches("\\d{1,9}")
-          && Integer.parseInt(answer) >= least
-          && Integer.parseInt(answer) <= most) {
-        return Integer.parseInt(answer);
-      }
-      out.println("A number from " + least + " to " + most + ", please.");
-    }
+    return numbers(question, usual, least, most, 1, "A number from %d to %d, please.").get(0);
   }
 
   /**
@@ -57,23 +49,26 @@ record Prompts(BufferedReader in, PrintStream out) {
    * @throws Failure if the input has ended
    */
   List<Integer> numbers(String question, int usual, int least, int most) {
+    String wrong = "Numbers from %d to %d, please, with commas between them.";
+    return numbers(question, usual, least, most, Integer.MAX_VALUE, wrong);
+  }
+
+  private List<Integer> numbers(
+      String question, int usual, int least, int most, int count, String wrong) {
     while (true) {
       List<Integer> numbers = new ArrayList<>();
-      boolean right = true;
-      for (String each : ask(question, String.valueOf(usual)).split(",", -1)) {
-        String number = each.strip();
-        right &=
-            number.matches("\\d{1,9}")
-                && Integer.parseInt(number) >= least
-                && Integer.parseInt(number) <= most;
-        if (right) {
-          numbers.add(Integer.parseInt(number));
+      List<String> answers = List.of(ask(question, String.valueOf(usual)).split(",", -1));
+      for (String each : answers) {
+        // A longer number is too large.
+        int number = each.strip().matches("\\d{1,9}") ? Integer.parseInt(each.strip()) : -1;
+        if (number >= least && number <= most) {
+          numbers.add(number);
         }
       }
-      if (right) {
+      if (numbers.size() == answers.size() && numbers.size() <= count) {
         return numbers;
       }
-      out.println("Numbers from " + least + " to " + most + ", please, with commas between them.");
+      out.println(wrong.formatted(least, most));
     }
   }
 

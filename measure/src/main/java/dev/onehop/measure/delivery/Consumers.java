@@ -29,24 +29,12 @@ final class Consumers implements AutoCloseable {
   private final List<Path> folders = new ArrayList<>();
   private final Map<Integer, Long> seen = new ConcurrentHashMap<>();
 
-  private Consumers() {}
-
   /** Starts one process for each task, and waits until all are ready. */
-  static Consumers start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
-    Consumers consumers = new Consumers();
-    boolean ready = false;
-    try {
-      for (ConsumerMain.Task task : tasks) {
-        consumers.add(task);
-      }
-      consumers.await(ConsumerMain.READY);
-      ready = true;
-      return consumers;
-    } finally {
-      if (!ready) {
-        consumers.close();
-      }
+  void start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
+    for (ConsumerMain.Task task : tasks) {
+      add(task);
     }
+    var unused = await(ConsumerMain.READY);
   }
 
   private void add(ConsumerMain.Task task) throws IOException {

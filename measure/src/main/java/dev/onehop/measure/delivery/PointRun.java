@@ -75,7 +75,8 @@ final class PointRun {
    * measured.
    */
   ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
-    try (Consumers consumers = start(backlog.run(), backlog.start())) {
+    try (Consumers consumers = new Consumers()) {
+      consumers.start(tasks(backlog.run(), backlog.start()));
       consumers.open();
       consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
       long rows = sum(consumers.reports(), ConsumerReport::rows);
@@ -116,8 +117,9 @@ final class PointRun {
             ? collection.placement().withoutOneShard()
             : HashRanges.all();
     Double rate = plan.rate(point);
-    try (Consumers consumers = start(run, collection.now());
+    try (Consumers consumers = new Consumers();
         RowWriter writer = ConsumeBench.writer(collection, run, hashes)) {
+      consumers.start(tasks(run, collection.now()));
       consumers.open();
       if (rate == null) {
         writer.start(Long.MAX_VALUE);
@@ -175,7 +177,7 @@ final class PointRun {
     }
   }
 
-  private Consumers start(int run, BsonTimestamp from) throws IOException, InterruptedException {
+  private List<ConsumerMain.Task> tasks(int run, BsonTimestamp from) {
     progress.state("starting consumers");
     List<ConsumerMain.Task> tasks = new ArrayList<>();
     for (int i = 0; i < point.processes(); i++) {
@@ -188,7 +190,7 @@ final class PointRun {
               from.getValue(),
               folder().resolve("consumer-" + i)));
     }
-    return Consumers.start(tasks);
+    return tasks;
   }
 
   private Path folder() {
