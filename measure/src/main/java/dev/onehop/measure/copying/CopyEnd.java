@@ -155,15 +155,7 @@ final class CopyEnd implements AutoCloseable {
 
   /** The versions of the servers. */
   ServerFacts facts() {
-    if (testbed != null) {
-      return ServerFacts.of(testbed.server());
-    }
-    Document compatibility =
-        run(client, new Document("getParameter", 1).append("featureCompatibilityVersion", 1));
-    return new ServerFacts(
-        run(client, new Document("buildInfo", 1)).getString("version"),
-        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
-        compatibility.get("featureCompatibilityVersion", Document.class).getString("version"));
+    return testbed == null ? ServerFacts.of(client) : ServerFacts.of(testbed.server());
   }
 
   /** Drops all collections of a database. */

@@ -3,8 +3,11 @@ package dev.onehop.measure.results;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
 import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.ServerInfo;
+import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,19 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         server.mongodVersion(),
         new Router(server.router().label(), server.routerVersion()),
         server.featureCompatibilityVersion());
+  }
+
+  /** The servers of a replica set. */
+  public static ServerFacts of(MongoClient set) {
+    MongoDatabase admin = set.getDatabase("admin");
+    Document compatibility =
+        admin
+            .runCommand(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
+            .get("featureCompatibilityVersion", Document.class);
+    return new ServerFacts(
+        admin.runCommand(new Document("buildInfo", 1)).getString("version"),
+        new Router(Router.NONE, ""),
+        compatibility.getString("version"));
   }
 
   /** The same servers with the routers' cost of an operation. */
