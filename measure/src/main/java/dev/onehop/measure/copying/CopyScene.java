@@ -1,6 +1,5 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.measure.copying.CopyCell.Scene;
 import dev.onehop.measure.copying.ToolProcess.Copier;
@@ -308,13 +307,7 @@ final class CopyScene {
 
   private boolean isEqual(CopyTool tool) throws InterruptedException {
     progress.state("comparing");
-    ClusterVerification.Builder builder =
-        ClusterVerification.builder(source.url(), destination.url())
-            .include(List.of(Workload.DATABASE));
-    if (!tool.database().equals(Workload.DATABASE)) {
-      builder = builder.rename(Map.of(Workload.DATABASE, tool.database()));
-    }
-    VerifyReport report = builder.build().run();
+    VerifyReport report = OneHopCopy.compare(source.url(), destination.url(), tool);
     if (!report.isEqual()) {
       progress.note(
           "%s: %d missing, %d extra, %d different, %d unsettled: %s %s"

@@ -93,14 +93,21 @@ final class OneHopCopy implements CopyToolRun {
     }
   }
 
+  /** Compares a source with the copy of a tool. */
+  static VerifyReport compare(String from, String to, CopyTool tool) throws InterruptedException {
+    return ClusterVerification.builder(from, to)
+        .include(List.of(Workload.DATABASE))
+        .rename(
+            tool.database().equals(Workload.DATABASE)
+                ? Map.of()
+                : Map.of(Workload.DATABASE, tool.database()))
+        .build()
+        .run();
+  }
+
   /** Compares source and destination. */
   void verify() throws InterruptedException {
-    VerifyReport report =
-        ClusterVerification.builder(from, to)
-            .include(List.of(Workload.DATABASE))
-            .rename(Map.of(Workload.DATABASE, CopyTool.ONEHOP.database()))
-            .build()
-            .run();
+    VerifyReport report = compare(from, to, CopyTool.ONEHOP);
     if (!report.isEqual()) {
       throw new IllegalStateException("source and destination differ: " + report.metadata());
     }
