@@ -115,13 +115,13 @@ record ClosedLoop(
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
     if (plan.isOne()) {
-      return Map.of(folder, arguments(clients.closedLoop(cell, folder)));
+      return Map.of(folder, arguments(YcsbArguments.closedLoop(cell, clients, folder)));
     }
     Map<Path, YcsbArguments> all = new LinkedHashMap<>();
     for (int index : plan.here()) {
       Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
       YcsbArguments its =
-          arguments(clients.closedLoop(cell, own)).client(plan, index, cell.folder());
+          arguments(YcsbArguments.closedLoop(cell, clients, own)).client(plan, index, cell.folder());
       all.put(
           own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
     }

@@ -83,8 +83,7 @@ record ZoneTraffic(
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
-        clients
-            .openLoop(cell, folder, arrivals)
+        YcsbArguments.openLoop(cell, clients, folder, arrivals)
             .warmUp(warmup)
             .set("onehop.byshard", true)
             .set("mongodb.url", url(cluster))
