@@ -7,16 +7,13 @@ import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -95,25 +92,7 @@ final class CopyEnds implements AutoCloseable {
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
-    List<String> addresses = testbed.mongosAddresses();
-    Map<String, String> primaries = new LinkedHashMap<>();
-    testbed
-        .shardHosts()
-        .forEach(
-            (shard, hosts) ->
-                primaries.put(shard, hosts.replaceFirst(".*/", "").replaceFirst(",.*", "")));
-    CopyEnd end =
-        new CopyEnd(
-            "mongodb://" + String.join(",", addresses) + "/",
-            "mongodb://" + addresses.get(0) + "/",
-            testbed,
-            testbed,
-            () -> {
-              CpuTimes times = testbed.cpuTimes();
-              return new CopyEnd.Cpu(orZero(times.routers()), orZero(times.mongods()));
-            },
-            primaries,
-            addresses);
+    CopyEnd end = CopyEnd.of(testbed);
     try {
       // Makes the oplogs large enough that they still have all changes when the slower tool reads
       // them.
@@ -134,10 +113,6 @@ final class CopyEnds implements AutoCloseable {
       end.close();
       throw Failure.run(Failure.firstLine(e), e);
     }
-  }
-
-  private static Duration orZero(@Nullable Duration time) {
-    return Objects.requireNonNullElse(time, Duration.ZERO);
   }
 
   /** Three shards, each with a near router if there are three routers. */
@@ -185,20 +160,7 @@ final class CopyEnds implements AutoCloseable {
       server.close();
       throw e;
     }
-    String url = "mongodb://" + address + "/?replicaSet=" + name;
-    return new CopyEnd(
-        url,
-        url,
-        null,
-        server,
-        () ->
-            new CopyEnd.Cpu(
-                Duration.ZERO,
-                ProcessHandle.of(server.pid())
-                    .flatMap(process -> process.info().totalCpuDuration())
-                    .orElse(Duration.ZERO)),
-        Map.of(name, address),
-        List.of());
+    return CopyEnd.of(server, name, address);
   }
 
   @Override

@@ -48,8 +48,7 @@ class RivalToolTest {
 
   /** An end without servers. */
   private static CopyEnd end(String url) {
-    CopyEnd.Cpu none = new CopyEnd.Cpu(Duration.ZERO, Duration.ZERO);
-    return new CopyEnd(url, url, null, () -> {}, () -> none, Map.of(), List.of());
+    return new CopyEnd(url, url, null, null);
   }
 
   @AfterEach
