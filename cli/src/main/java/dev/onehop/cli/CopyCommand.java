@@ -1,5 +1,7 @@
 package dev.onehop.cli;
 
+import java.util.function.Function;
+import dev.onehop.resync.Names;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
@@ -221,19 +223,9 @@ final class CopyCommand extends CopyingCommand {
       String option, List<String> names, Class<E> type, Set<E> all) {
     Set<E> chosen = EnumSet.noneOf(type);
     for (String name : names) {
-      chosen.add(
-          all.stream()
-              .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(name))
-              .findFirst()
-              .orElseThrow(() -> Failure.usage(wrong(option, name, all))));
+      Function<E, String> label = each -> each.name().toLowerCase(Locale.ROOT);
+      chosen.add(Names.find(name, all, label, option + " takes %s, not '%s'"));
     }
     return names.isEmpty() ? all : chosen;
-  }
-
-  private static String wrong(String option, String name, Set<? extends Enum<?>> all) {
-    List<String> known = all.stream().map(each -> each.name().toLowerCase(Locale.ROOT)).toList();
-    int last = known.size() - 1;
-    return "%s %s: must be %s or %s"
-        .formatted(option, name, String.join(", ", known.subList(0, last)), known.get(last));
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Names;
 import dev.onehop.measure.copying.ClusterPair;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.resync.Failure;
@@ -94,17 +95,7 @@ final class CopyDataOptions {
     rivals.forEach(
         (name, path) -> {
           CopyTool tool =
-              known.stream()
-                  .filter(each -> each.label().equals(name))
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          Failure.usage(
-                              "--rival takes %s, not '%s'"
-                                  .formatted(
-                                      String.join(
-                                          ", ", known.stream().map(CopyTool::label).toList()),
-                                      name)));
+              Names.find(name, known, CopyTool::label, "--rival takes %s, not '%s'");
           ProgramOptions.requireProgram("--rival " + name, path);
           programs.put(tool, path);
         });

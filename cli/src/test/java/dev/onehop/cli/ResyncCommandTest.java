@@ -73,7 +73,7 @@ class ResyncCommandTest {
         "bench --indexes 11 | --indexes 11: must be from 0 to 10",
         "bench --sizes 0 | --sizes 0: must be from 1",
         "bench --rounds 0 | --rounds 0: must be from 1",
-        "bench --method fast | --method takes logical or files",
+        "bench --method fast | --method takes logical, files, not 'fast'",
         "bench --mongod /nowhere | --mongod /nowhere is not executable",
         "run --to a:1 | Missing required option: '--url=URL'",
         "run --url mongodb://a --to a:1 | give each --to its --dbpath",

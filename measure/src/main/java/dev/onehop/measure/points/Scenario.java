@@ -1,12 +1,12 @@
 package dev.onehop.measure.points;
 
+import java.util.List;
+import dev.onehop.resync.Names;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.Failure;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /** A fault of the cluster while operations are issued at a fixed rate. */
 public enum Scenario {
@@ -41,18 +41,11 @@ public enum Scenario {
    * @throws Failure if there is none
    */
   public static Scenario named(String name) {
-    return Arrays.stream(values())
-        .filter(scenario -> scenario.label.equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                Failure.usage(
-                    "unknown scenario '%s'; scenarios: %s, fleet"
-                        .formatted(
-                            name,
-                            Arrays.stream(values())
-                                .map(Scenario::label)
-                                .collect(Collectors.joining(", ")))));
+    return Names.find(
+        name,
+        List.of(values()),
+        Scenario::label,
+        "unknown scenario '%2$s'; scenarios: %1$s, fleet");
   }
 
   /** Whether it concerns a shard, and not a mongos. */
