@@ -1,12 +1,11 @@
 package dev.onehop.cli;
 
-import java.util.function.Function;
-import dev.onehop.resync.Names;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -15,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.Stack;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -123,7 +123,8 @@ final class CopyCommand extends CopyingCommand {
         names = "--batch",
         paramLabel = "N",
         description =
-            "The number of documents that are read and written at once, 1 to 100000. Default: 1000.")
+            "The number of documents that are read and written at once, 1 to 100000. Default:"
+                + " 1000.")
     private int batch = 1_000;
 
     @Option(

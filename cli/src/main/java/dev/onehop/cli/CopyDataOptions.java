@@ -1,9 +1,9 @@
 package dev.onehop.cli;
 
-import dev.onehop.resync.Names;
 import dev.onehop.measure.copying.ClusterPair;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -94,8 +94,7 @@ final class CopyDataOptions {
     Map<CopyTool, Path> programs = new EnumMap<>(CopyTool.class);
     rivals.forEach(
         (name, path) -> {
-          CopyTool tool =
-              Names.find(name, known, CopyTool::label, "--rival takes %s, not '%s'");
+          CopyTool tool = Names.find(name, known, CopyTool::label, "--rival takes %s, not '%s'");
           ProgramOptions.requireProgram("--rival " + name, path);
           programs.put(tool, path);
         });

@@ -79,10 +79,12 @@ class ResyncCommandTest {
         "run --url mongodb://a --to a:1 | give each --to its --dbpath",
         "run --url mongodb://a --to a --dbpath b | write it as HOST:PORT",
         "run --url mongodb://u:secret@a --to a:1 --dbpath b | leave the password out",
-        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method files",
+        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method"
+            + " files",
         "run --url mongodb://a --to a:1 --dbpath b --limit 0 | --limit must be above 0",
         "run --url mongodb://a --to a:1 --dbpath b --copy x --limit 1 | exclude each other",
-        "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be above 0"
+        "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be"
+            + " above 0"
       })
   void whatMakesNoSenseIsSaidInOneLine(String arguments, String message) {
     StringWriter err = new StringWriter();

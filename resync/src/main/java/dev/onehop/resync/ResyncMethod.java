@@ -21,7 +21,6 @@ public enum ResyncMethod {
    * @throws Failure if there is none
    */
   public static ResyncMethod named(String name) {
-    return Names.find(
-        name, List.of(values()), ResyncMethod::label, "--method takes %s, not '%s'");
+    return Names.find(name, List.of(values()), ResyncMethod::label, "--method takes %s, not '%s'");
   }
 }

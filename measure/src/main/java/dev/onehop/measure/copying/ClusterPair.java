@@ -1,8 +1,8 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.resync.Names;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.util.List;
 
 /** The kinds of source and destination of a copy. */

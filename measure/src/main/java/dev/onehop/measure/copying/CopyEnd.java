@@ -73,8 +73,7 @@ final class CopyEnd implements AutoCloseable {
    * @param testbed closed with this object; null for a replica set
    * @param process the replica set's member, closed with this object; null for a testbed
    */
-  CopyEnd(
-      String url, String urlOfOne, @Nullable Testbed testbed, @Nullable MongodProcess process) {
+  CopyEnd(String url, String urlOfOne, @Nullable Testbed testbed, @Nullable MongodProcess process) {
     this.url = url;
     this.urlOfOne = urlOfOne;
     this.testbed = testbed;

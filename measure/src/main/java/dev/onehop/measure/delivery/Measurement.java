@@ -1,8 +1,8 @@
 package dev.onehop.measure.delivery;
 
-import java.util.List;
-import dev.onehop.resync.Names;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
+import java.util.List;
 import java.util.Locale;
 
 /** The measurements, in the order of the menu. */

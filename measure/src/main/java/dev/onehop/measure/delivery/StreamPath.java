@@ -1,7 +1,7 @@
 package dev.onehop.measure.delivery;
 
-import dev.onehop.resync.Names;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.util.List;
 import java.util.Locale;
 
@@ -33,7 +33,6 @@ public enum StreamPath {
    * @throws Failure if there is none
    */
   public static StreamPath consumed(String label) {
-    return Names.find(
-        label, CONSUMED, StreamPath::label, "unknown source '%2$s'; sources: %1$s");
+    return Names.find(label, CONSUMED, StreamPath::label, "unknown source '%2$s'; sources: %1$s");
   }
 }

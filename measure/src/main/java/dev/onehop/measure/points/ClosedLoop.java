@@ -121,7 +121,8 @@ record ClosedLoop(
     for (int index : plan.here()) {
       Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
       YcsbArguments its =
-          arguments(YcsbArguments.closedLoop(cell, clients, own)).client(plan, index, cell.folder());
+          arguments(YcsbArguments.closedLoop(cell, clients, own))
+              .client(plan, index, cell.folder());
       all.put(
           own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
     }

@@ -1,10 +1,10 @@
 package dev.onehop.measure.points;
 
-import java.util.List;
-import dev.onehop.resync.Names;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
 

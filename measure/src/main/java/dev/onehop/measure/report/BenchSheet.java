@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 /** The sheet of {@code onehop bench}: points, rates, scenarios. */
 final class BenchSheet {
   private static final String STRAIGHT =
-      "straight-..: the official driver sends each operation directly to its shard's mongod, by ranges"
-          + " that it reads once; a limit for comparison, not a usable configuration.";
+      "straight-..: the official driver sends each operation directly to its shard's mongod, by"
+          + " ranges that it reads once; a limit for comparison, not a usable configuration.";
 
   private BenchSheet() {}
 

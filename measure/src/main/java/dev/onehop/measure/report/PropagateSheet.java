@@ -63,8 +63,8 @@ record PropagateSheet(PropagateResults results) {
             streams.awaitMillis(),
             streams.order().equals("total") ? "all events" : "the events of each document",
             results.server().router().isStandIn() && streams.standInWaits()
-                ? " Like a mongos', the stand-in's change streams wait for every shard and the config"
-                    + " servers."
+                ? " Like a mongos', the stand-in's change streams wait for every shard and the"
+                      + " config servers."
                 : "");
   }
 
@@ -270,7 +270,8 @@ record PropagateSheet(PropagateResults results) {
           "seen", "each object, from when its write was due until its event has arrived",
           "from begin", "from when the write began",
           "test",
-              "from a test's start until its signals have arrived, one from each shard, written last",
+              "from a test's start until its signals have arrived, one from each shard, written"
+                  + " last",
           "live",
               "from subscribing until all documents were read and delivered, and the writes"
                   + " after that have arrived");

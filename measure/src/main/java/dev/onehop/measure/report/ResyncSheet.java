@@ -136,8 +136,8 @@ final class ResyncSheet {
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
                 .means(
-                    "with files, the bytes written, with indexes, journal and oplog; with an initial"
-                        + " sync, the documents' bytes"),
+                    "with files, the bytes written, with indexes, journal and oplog; with an"
+                        + " initial sync, the documents' bytes"),
             Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
             Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
                 .means("the server's log shows that this method has run"),

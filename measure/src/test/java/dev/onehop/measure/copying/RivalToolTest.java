@@ -199,9 +199,9 @@ class RivalToolTest {
   /** The format of its documentation. */
   private static String progress(int failedTasks) {
     return """
-        {"progress": {"phase": "idle", "generation": 2, "error": null,
-          "verificationStatus": {"totalTasks": 204, "failedTasks": %d, "metadataMismatchTasks": 0}}}
-        """
+    {"progress": {"phase": "idle", "generation": 2, "error": null,
+      "verificationStatus": {"totalTasks": 204, "failedTasks": %d, "metadataMismatchTasks": 0}}}
+    """
         .formatted(failedTasks);
   }
 

@@ -50,7 +50,8 @@ class YcsbSecretsIT {
           new YcsbClients(
               new UrlOnly(url), Progress.silent(), folder, workload, ClientPlan.ONE, true);
       String encoded = "correct%20horse";
-      try (YcsbClients.Running running = clients.start(Map.of(folder, YcsbArguments.load(clients, folder)))) {
+      try (YcsbClients.Running running =
+          clients.start(Map.of(folder, YcsbArguments.load(clients, folder)))) {
         for (long pid : running.pids()) {
           assertThat(Files.readString(Path.of("/proc/" + pid + "/cmdline")))
               .contains("YcsbChild")
