@@ -5,6 +5,7 @@ import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.measure.frame.Parallel;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -86,11 +87,7 @@ final class OneHopCopy implements CopyToolRun {
   @Override
   public void unfollow() {
     Objects.requireNonNull(following).close();
-    try {
-      Objects.requireNonNull(thread).join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Parallel.join(List.of(Objects.requireNonNull(thread)));
   }
 
   /** Compares a source with the copy of a tool. */

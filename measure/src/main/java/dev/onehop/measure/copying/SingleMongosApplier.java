@@ -11,6 +11,7 @@ import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.WriteModel;
+import dev.onehop.measure.frame.Parallel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -185,13 +186,7 @@ final class SingleMongosApplier implements AutoCloseable {
   public void close() {
     closed = true;
     threads.forEach(Thread::interrupt);
-    for (Thread thread : threads) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    Parallel.join(threads);
     cursor.close();
   }
 }

@@ -16,15 +16,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
-import org.jspecify.annotations.Nullable;
 import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /** Writes to the source. */
@@ -140,33 +139,29 @@ final class Workload {
   long write(int perSecond, Duration time) throws InterruptedException {
     ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
     AtomicLong written = new AtomicLong();
-    AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    List<Future<?>> running = new ArrayList<>();
     int count = Math.max(1, perSecond * TICK_MILLIS / 1_000);
     long period = TimeUnit.SECONDS.toMicros(1) * count / perSecond * THREADS;
     for (int i = 0; i < THREADS; i++) {
-      var unused =
+      running.add(
           threads.scheduleAtFixedRate(
               () -> {
-                try {
-                  batch(count);
-                  written.addAndGet(count);
-                } catch (RuntimeException e) {
-                  failure.compareAndSet(null, e);
-                  throw e;
-                }
+                batch(count);
+                written.addAndGet(count);
               },
               period / THREADS * i,
               period,
-              TimeUnit.MICROSECONDS);
+              TimeUnit.MICROSECONDS));
     }
     Thread.sleep(time.toMillis());
     threads.shutdown();
     if (!threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS)) {
       threads.shutdownNow();
     }
-    RuntimeException failed = failure.get();
-    if (failed != null) {
-      throw failed;
+    for (Future<?> each : running) {
+      if (each.isDone() && !each.isCancelled()) {
+        Parallel.await(each); // it has failed
+      }
     }
     return written.get();
   }

@@ -75,4 +75,15 @@ public final class Parallel {
           : Failure.run(Failure.firstLine(e), e);
     }
   }
+
+  /** Waits until threads have ended; stops waiting if this thread is interrupted. */
+  public static void join(Collection<Thread> threads) {
+    for (Thread thread : threads) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
 }
