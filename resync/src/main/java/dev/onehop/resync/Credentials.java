@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The URL, user and trusted certificates for connections to the members of a replica set. Never
- * shown, because it contains the password. Immutable.
+ * The URL, user and trusted certificates for connections to the members of a replica set. It has no
+ * {@code toString}, because it contains the password. Immutable.
  */
 public final class Credentials {
 
@@ -24,7 +24,7 @@ public final class Credentials {
   private final @Nullable Path authority;
 
   /**
-   * @param url with the password
+   * @param url the URL with the password
    * @param authority PEM file of the trusted certificate authority; null for the JVM's default
    *     trust store
    */

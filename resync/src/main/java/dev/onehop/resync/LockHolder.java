@@ -40,7 +40,7 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Starts the process and connects it. Locks nothing yet.
+   * Starts the process, which connects to the server. Does not lock the server yet.
    *
    * @throws Failure if the process can't start or can't connect
    */
@@ -48,7 +48,8 @@ final class LockHolder implements AutoCloseable {
       throws InterruptedException {
     List<String> command =
         List.of(
-            // In its own session, because a terminal sends Ctrl-C to all processes of its session.
+            // In a separate session, because a terminal sends Ctrl-C to all processes of its
+            // session.
             "setsid",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-XX:TieredStopAtLevel=1",
@@ -103,7 +104,7 @@ final class LockHolder implements AutoCloseable {
       commands.write(line + "\n");
       commands.flush();
     } catch (IOException e) {
-      throw failed("the process that holds it has ended");
+      throw failed("the process that holds the lock has ended");
     }
   }
 
@@ -115,13 +116,13 @@ final class LockHolder implements AutoCloseable {
     return failed(
         answer.startsWith(LockHolderMain.FAILED)
             ? answer.substring(LockHolderMain.FAILED.length())
-            : "the process that holds it has ended");
+            : "the process that holds the lock has ended");
   }
 
   private void await(String expected, Duration atMost) throws InterruptedException {
     String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
     if (answer == null) {
-      throw failed("no answer within " + atMost.toSeconds() + " s");
+      throw failed("no reply within " + atMost.toSeconds() + " s");
     }
     if (!expected.equals(answer)) {
       throw failedWith(answer);
@@ -151,7 +152,7 @@ final class LockHolder implements AutoCloseable {
   /**
    * Unlocks the server.
    *
-   * @throws Failure if the lock was lost in between
+   * @throws Failure if the lock has ended before
    */
   void unlock() throws InterruptedException {
     send("unlock");
@@ -169,8 +170,8 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Ends the process, which then unlocks the server. If the process was killed, unlocks the server
-   * from here.
+   * Ends the process, which then unlocks the server. If the process was killed, this object unlocks
+   * the server.
    */
   @Override
   public void close() {
@@ -204,7 +205,7 @@ final class LockHolder implements AutoCloseable {
       }
     } catch (MongoException e) {
       throw Failure.run(
-          "cannot unlock %s: %s; run db.fsyncUnlock() there"
+          "cannot unlock %s: %s; run db.fsyncUnlock() on this server"
               .formatted(member.host(), Failure.firstLine(e)),
           e);
     }

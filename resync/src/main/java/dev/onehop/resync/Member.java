@@ -18,7 +18,7 @@ public final class Member implements AutoCloseable {
     this.client = client;
   }
 
-  /** Its name and port, as the set's configuration has it. */
+  /** The member's name and port, as in the set's configuration. */
   public String host() {
     return host;
   }
@@ -30,7 +30,7 @@ public final class Member implements AutoCloseable {
   /**
    * Runs a command on the database {@code admin}.
    *
-   * @throws MongoException if it fails
+   * @throws MongoException if the command fails
    */
   public Document admin(Document command) {
     return client.getDatabase("admin").runCommand(command);
@@ -39,7 +39,7 @@ public final class Member implements AutoCloseable {
   /**
    * Runs a command without arguments on the database {@code admin}.
    *
-   * @throws MongoException if it fails
+   * @throws MongoException if the command fails
    */
   public Document admin(String command) {
     return admin(new Document(command, 1));
