@@ -316,26 +316,26 @@ class BenchCommandTest {
           --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
           --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
           --clients 2 --peer straight | modes for comparison and --clients exclude each other
-          --clients 4 --operations 100 | --operations 100: there are more threads of all clients
+          --clients 4 --operations 100 | --operations 100: must be at least the threads of all clients
           --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
           --threads 0 | --threads 0: must be at least 1
           --threads 1000000 | --threads 1000000: at most
           --connections 0 | --connections 0: must be at least 1
           --records 0 | --records 0: must be at least 1
           --operations 0 | --operations 0: must be at least 1
-          --operations 63 | --operations 63: there are more threads (64)
+          --operations 63 | --operations 63: must be at least the number of threads, 64
           --operations 64 --duration 5s | are mutually exclusive
           --duration 200ms | --duration must be at least 1s
           --records 5 -p recordcount=6 | --records and -p recordcount exclude each other
           --seed-experiment --threads 1 | --seed-experiment sets threads, connections and time
-          --seed-experiment --operations 99 | --operations 99: there are more threads (100)
+          --seed-experiment --operations 99 | --operations 99: must be at least the number of threads, 100
           -p threadcount=3 | -p threadcount: use --threads
           -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this property
           -p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1
           -p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1
           -p fieldcount=0 | fieldcount is '0': must be a whole number above 0
           -p requestdistribution=bogus | requestdistribution is 'bogus': must be one of uniform, exp
-          -p recordcount=many | recordcount is 'many', which is no number
+          -p recordcount=many | recordcount is 'many', which is not a number
           --workload /no/such/file | cannot read workload /no/such/file: no such file or folder
           """)
   void whatMakesNoSenseIsAUsageErrorInOneLine(String args, String message) {
