@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
       CopyControlCommands.Finish.class,
       CopyReverseCommand.class
     },
-    header = "Copy a cluster to another one, with writes and migrations during the copy.",
+    header = "Copy a cluster to another one, also during writes and migrations.",
     description = {
       "",
       "Copies the collections of a sharded cluster or a replica set to another one: options,"
@@ -57,7 +57,7 @@ import picocli.CommandLine.Option;
       "                    if there are no writes to the source",
       "  onehop copy status --to mongodb://new1,new2",
       "  onehop copy finish --to mongodb://new1,new2",
-      "                    ends it, once the writes to the source have been stopped",
+      "                    ends the copy, after the writes to the source were stopped",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "                    copies later changes back, so that a return is possible",
       "",
@@ -81,7 +81,9 @@ final class CopyCommand extends Subcommand {
   @Option(
       names = "--to",
       paramLabel = "URL",
-      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
+      description =
+          "The destination: the URL of its mongoses, or of a replica set. A user's"
+              + " password comes from ONEHOP_TO_PASSWORD.")
   private @Nullable String to;
 
   @Option(
@@ -89,7 +91,8 @@ final class CopyCommand extends Subcommand {
       paramLabel = "NAME",
       defaultValue = "copy",
       description =
-          "The name of the job, under which its state is stored. Default:" + " ${DEFAULT-VALUE}.")
+          "The name of the job. The state of the copy is stored under it. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String job;
 
   @Option(names = "--resume", description = "Continue the job.")
@@ -102,7 +105,7 @@ final class CopyCommand extends Subcommand {
 
   @Option(
       names = "--ignore-space",
-      description = "Begin also if the destination's disks seem to be too small.")
+      description = "Start even if the destination's disks seem to be too small.")
   private boolean ignoreSpace;
 
   @Option(
@@ -110,8 +113,8 @@ final class CopyCommand extends Subcommand {
       split = ",",
       paramLabel = "PHASE",
       description =
-          "The phases: structure, full, indexes, incremental. Default: all of them, until onehop"
-              + " copy finish.")
+          "The phases to run: structure, full, indexes, incremental. Default: all. The phase"
+              + " incremental runs until onehop copy finish.")
   private List<String> only = new ArrayList<>();
 
   @Option(

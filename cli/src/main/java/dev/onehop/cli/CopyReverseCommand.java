@@ -14,10 +14,10 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "After onehop copy finish the application uses the destination. This command applies later"
-          + " changes of the destination to the old source, so that you can return to it. It"
-          + " copies and drops no collections, and the old source must have had no writes since."
-          + " It runs until onehop copy finish --to OLD. The selection and the names are those in"
-          + " the finished job; a job with a filter cannot be reversed.",
+          + " changes of the destination to the old source, so that you can return to it. It copies"
+          + " and drops no collections. There must be no writes to the old source after copy"
+          + " finish. It runs until onehop copy finish --to OLD. It uses the selection and the"
+          + " names of the finished job. It refuses a job with a filter.",
       ""
     },
     footer = {
@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
       "                             continues after the process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
-      "                             ends it, once the writes to the new cluster have been stopped",
+      "                             ends it, after the writes to the new cluster were stopped",
       "",
       "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
       "(--resume continues)."
@@ -39,15 +39,16 @@ final class CopyReverseCommand extends Subcommand {
       required = true,
       paramLabel = "NEW",
       description =
-          "The cluster of the application now: the destination of the finished copy. A user's"
-              + " password comes from ONEHOP_FROM_PASSWORD.")
+          "The cluster that the application uses now: the destination of the finished copy. A"
+              + " user's password comes from ONEHOP_FROM_PASSWORD.")
   private String from;
 
   @Option(
       names = "--to",
       required = true,
       paramLabel = "OLD",
-      description = "The source of that copy; its password comes from ONEHOP_TO_PASSWORD.")
+      description =
+          "The source of the finished copy. A user's password comes from ONEHOP_TO_PASSWORD.")
   private String to;
 
   @Option(

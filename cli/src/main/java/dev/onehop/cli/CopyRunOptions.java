@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options and the display of a running copy, the same for all copying commands. */
+/** The options that all copying commands share. Also runs a copy and shows its progress. */
 final class CopyRunOptions {
   private static final long REFRESH_MILLIS = 250;
 
@@ -53,10 +53,10 @@ final class CopyRunOptions {
    * its lease, so that no other process has to wait for the lease.
    *
    * @param prepare creates the copy
-   * @param to the URL of its destination; null if it is missing, which prepare refuses
+   * @param to the URL of its destination; null if the option is missing, and then prepare fails
    * @param job its name
    */
-  @SuppressWarnings("try") // The server needs only to be closed.
+  @SuppressWarnings("try") // The server is only closed.
   void run(
       Supplier<ClusterCopy> prepare,
       @Nullable String to,

@@ -29,7 +29,7 @@ final class ExistingOptions {
   /**
    * Checks that the files exist.
    *
-   * @throws Failure if one is missing
+   * @throws Failure if a file is missing
    */
   void check() {
     requireFile("--key-file", keyFile);
