@@ -39,7 +39,7 @@ import picocli.CommandLine.ScopeType;
       "",
       "Examples:",
       "  onehop bench               what is the effect of shard-aware routing?",
-      "  onehop consume --quick     how fast are change events, in order, and what is their lag?",
+      "  onehop consume --quick     how fast can change events be read, and what is their lag?",
       "  onehop copy --from ... --to ...",
       "                             copy a cluster while it is in use",
       "  onehop doctor --url ...    can operations be routed on this cluster?",
