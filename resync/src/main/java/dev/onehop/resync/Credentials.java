@@ -51,14 +51,16 @@ public final class Credentials {
     return new ConnectionString(url).getHosts();
   }
 
-  /** A member with connections to this server only. The connections are opened in the background, so
+  /**
+   * A member with connections to this server only. The connections are opened in the background, so
    * the member does not have to be up yet.
    */
   public Member member(String host) {
     return member(host, new ConnectionString(url).getCredential());
   }
 
-  /** A member with connections without a user, for servers that have no users yet, and for commands
+  /**
+   * A member with connections without a user, for servers that have no users yet, and for commands
    * that need no user.
    */
   Member stranger(String host) {
