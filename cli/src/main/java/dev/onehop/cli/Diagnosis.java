@@ -30,7 +30,7 @@ record Diagnosis(
    * The result of one check.
    *
    * @param advice the recommended action; empty for none
-   * @param details one line each, such as for each server
+   * @param details lines with further facts, such as a line for each server
    */
   record Finding(String check, Level level, String text, String advice, List<String> details) {}
 

@@ -60,8 +60,8 @@ final class Doctor {
       List.of("shards", "mongos", "databases", "collections", "chunks", "changelog", "version");
 
   /**
-   * Optional rights. Without config.changelog, migrations are noticed late; without config.version,
-   * servers of another cluster are not refused.
+   * Optional rights. Without config.changelog, OneHop notices migrations late. Without
+   * config.version, it does not refuse servers of another cluster.
    */
   private static final Set<String> OPTIONAL = Set.of("config.changelog", "config.version");
 
@@ -87,9 +87,9 @@ final class Doctor {
   /**
    * Checks the options.
    *
-   * @param url with the password
-   * @param zones null for the zones of the URL
-   * @param connection settings and the longest wait for a server
+   * @param url the application's URL, with the password
+   * @param zones the zones to check; null for the zones of the URL
+   * @param connection the settings of connections, and the longest wait for a server
    * @throws IllegalArgumentException if the URL or the zones are invalid
    */
   Doctor(String url, @Nullable String zones, ConnectionOptions connection) {

@@ -59,7 +59,7 @@ final class ExistingOptions {
   }
 
   /**
-   * A cluster by its URL.
+   * Parses the URL of a cluster of the user.
    *
    * @throws Failure if the URL is malformed, contains a password, or names a user without a
    *     password

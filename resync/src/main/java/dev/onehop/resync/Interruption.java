@@ -22,7 +22,7 @@ public final class Interruption implements AutoCloseable {
   /**
    * From now on until {@link #close}, a signal to stop interrupts the thread.
    *
-   * @param thread the thread to interrupt; the JVM waits for its end
+   * @param thread the thread to interrupt; the JVM then waits for the thread's end
    */
   public static Interruption of(Thread thread) {
     Thread hook = new Thread(() -> interrupt(thread), "onehop-stop");

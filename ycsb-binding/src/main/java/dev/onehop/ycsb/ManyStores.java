@@ -33,7 +33,7 @@ final class ManyStores implements DocumentStore {
    * Opens the clients.
    *
    * @param clients the number of clients
-   * @param turn the number of operations per turn of a client
+   * @param turn the number of operations after which the next client follows
    * @param opener opens a client
    */
   static DocumentStore open(int clients, int turn, Supplier<DocumentStore> opener) {

@@ -61,7 +61,7 @@ final class RunLength {
   }
 
   /**
-   * The length of a run, one object for all its threads.
+   * Creates the length of a run, which all threads of the run share.
    *
    * @throws InvalidPropertyException if a value is invalid
    */
