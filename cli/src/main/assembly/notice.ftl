@@ -1,6 +1,6 @@
 OneHop, under the Apache License, Version 2.0 (LICENSE).
 
-The folder lib holds the libraries below, each under its own licence. LICENSE is the text of the Apache License, 2.0.
+The folder lib contains the libraries below, each under its own licence. LICENSE is the text of the Apache License, 2.0.
 The text of another licence is in the library's jar or at the address beside the licence.
 
 <#list dependencyMap as entry>

@@ -38,8 +38,8 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a sharded cluster over distant regions on this machine, freezes one shard while"
-          + " clients work on all shards, and then measures throughput and latency. Takes six"
-          + " minutes. The commands below measure single topics in detail.",
+          + " clients work on all shards, and then measures throughput and latency. Takes four to"
+          + " six minutes. The commands below measure single topics in detail.",
       ""
     },
     footer = {
@@ -77,9 +77,9 @@ final class BenchCommand extends MeasuringCommand {
         description =
             "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
                 + " threads 10,25,50,75,100, 100,000 operations per point. A point ends earlier"
-                + " when the 95 %% interval of its throughput is within 2 %% either way, or after"
-                + " 25 s. --records N and --operations N override its numbers; with --operations,"
-                + " every point runs to its last operation.")
+                + " when the 95 %% interval of its throughput is within 2 %% of the throughput, or"
+                + " after 25 s. --records N and --operations N override its numbers; with"
+                + " --operations, every point runs to its last operation.")
     boolean seedExperiment;
   }
 

@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
       "  onehop bench copy --measure lag --write-rate 300 --duration 60s",
       "  onehop bench copy --between replica-set --rival pcsm=/opt/pcsm/bin/pcsm",
       "",
-      "Exit code: 0 all copies are right, 1 one is not or the run failed, 2 the command line was",
-      "wrong, 130 interrupted (finished copies are kept)."
+      "Exit code: 0 all copies are right, 1 a copy is wrong or the run failed, 2 the command line",
+      "was wrong, 130 interrupted (finished copies are kept)."
     })
 final class BenchCopyCommand extends Subcommand {
   private static final List<String> KINDS =
@@ -76,14 +76,14 @@ final class BenchCopyCommand extends Subcommand {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long lags are measured, each time. Default: 20s (--quick: 2s).")
+      description = "The time of each measurement of lags. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 
   @Option(
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "Limit each router, of all tools, to this share of a processor, like a separate small"
+          "Limit each router, of all tools, to this share of a processor, as on a separate small"
               + " machine: 0.01 to 8. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 

@@ -21,9 +21,9 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a replica set on this machine, a primary and a hidden secondary, and writes"
-          + " documents like POCDriver's. Adds a third member by initial sync and by copying"
-          + " files, while an application writes and reads. Checks each time that the server's"
-          + " log shows the method, that dbHash is equal on all three, and that no write is lost.",
+          + " documents like POCDriver's. Adds a third member by initial sync and by copying files,"
+          + " while an application writes and reads. Checks each time that the server's log shows"
+          + " the method, that dbHash is equal on all three members, and that no write is lost.",
       ""
     },
     footer = {
@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
       "",
       "Exit code: 0 no fault, 1 a fault or a failed run, 2 the command line was wrong, 130"
-          + " interrupted (finished cells are kept)."
+          + " interrupted (finished measurements are kept)."
     })
 class BenchJoinCommand extends Subcommand {
 
@@ -84,14 +84,17 @@ class BenchJoinCommand extends Subcommand {
       names = "--rounds",
       paramLabel = "N",
       description =
-          "How often each cell is measured. Default: 3; --quick: 1 to 3, as there is time.")
+          "The number of measurements of each combination. Default: 3 (--quick: 1 to 3, depending"
+              + " on the time).")
   @Nullable Integer rounds;
 
   @Option(
       names = "--oplog",
       paramLabel = "MIB",
       defaultValue = "64",
-      description = "Size of the oplogs, which are copied as well. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The size of each oplog in mebibytes. The oplog is copied, too. Default:"
+              + " ${DEFAULT-VALUE}.")
   private int oplog;
 
   @Option(
@@ -118,7 +121,7 @@ class BenchJoinCommand extends Subcommand {
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
-  @Option(names = "--quick", description = "Few and small cells: under three minutes.")
+  @Option(names = "--quick", description = "Few and small measurements: under three minutes.")
   boolean quick;
 
   @Override

@@ -16,9 +16,9 @@ import picocli.CommandLine.Mixin;
     header = "Measure the speed of comparing two clusters.",
     description = {
       "",
-      "Starts two clusters on this machine and copies documents like YCSB's from one to the"
-          + " other. Compares both with OneHop, and with --rival in turns with"
-          + " migration-verifier.",
+      "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
+          + " Compares both clusters with OneHop. With --rival, OneHop and migration-verifier take"
+          + " turns.",
       ""
     },
     footer = {
@@ -27,8 +27,8 @@ import picocli.CommandLine.Mixin;
       "  onehop bench verify --quick",
       "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",
       "",
-      "Exit code: 0 both were equal each time, 1 they were not or the run failed, 2 the",
-      "command line was wrong, 130 interrupted (finished comparisons are kept)."
+      "Exit code: 0 the clusters were equal each time, 1 they were different or the run failed,",
+      "2 the command line was wrong, 130 interrupted (finished comparisons are kept)."
     })
 final class BenchVerifyCommand extends Subcommand {
   @Mixin private CopyDataOptions data = new CopyDataOptions();

@@ -65,7 +65,7 @@ final class ClusterOptions {
    * has started the cluster of the URL by {@code topology up} on this machine.
    *
    * @param what the name of the measurement that requires it
-   * @throws Failure if they may not be stopped
+   * @throws Failure if servers may not be stopped
    */
   void requireControl(String what) {
     if (!hasControl()) {
@@ -76,7 +76,7 @@ final class ClusterOptions {
     }
   }
 
-  /** See {@link #requireControl}. */
+  /** Whether servers of the cluster may be stopped, see {@link #requireControl}. */
   boolean hasControl() {
     return url == null ? !servers.existing : ClusterSource.isOwn(servers.existingOptions.url(url));
   }

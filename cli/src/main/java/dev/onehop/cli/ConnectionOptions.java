@@ -27,8 +27,8 @@ final class ConnectionOptions {
       converter = DurationConverter.class,
       defaultValue = "30s",
       description =
-          "The wait for a server before a retry, or at the start before giving up. Default:"
-              + " ${DEFAULT-VALUE}.")
+          "The longest wait for a server. At the start the command then fails; later it retries."
+              + " Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
   /** The longest wait for a server. */

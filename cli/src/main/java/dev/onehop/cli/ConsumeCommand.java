@@ -25,11 +25,11 @@ import picocli.CommandLine.Option;
       "",
       "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
           + " collection. Reads their change events in channels, both through a mongos and from"
-          + " each shard itself. Every row is checked: lost, doubled, out of order.",
+          + " each shard itself. The command counts lost, doubled and unordered rows.",
       "",
-      "  drain       a finished backlog is read",
-      "  live        rows are read while they are written, at full speed or --rate",
-      "  idle-shard  the same at 500 rows a second or --rate, one shard without rows"
+      "  drain       reads a finished backlog",
+      "  live        reads rows while they are written, at full speed or --rate",
+      "  idle-shard  as live, at 500 rows a second or --rate; one shard has no rows"
     },
     footer = {
       "",
@@ -45,7 +45,7 @@ import picocli.CommandLine.Option;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:all rows arrived once and in order",
-      "1:the run failed, or rows did not",
+      "1:the run failed, or rows were lost, doubled or out of order",
       "2:the command line was wrong",
       "130:interrupted; finished points are kept"
     })

@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
       CopyControlCommands.Finish.class,
       CopyReverseCommand.class
     },
-    header = "Copy a cluster to another one, with writes and migrations during the copy.",
+    header = "Copy a cluster to another one, also during writes and migrations.",
     description = {
       "",
       "Copies the collections of a sharded cluster or a replica set to another one: options,"
@@ -58,7 +58,7 @@ import picocli.CommandLine.Option;
       "                    if there are no writes to the source",
       "  onehop copy status --to mongodb://new1,new2",
       "  onehop copy finish --to mongodb://new1,new2",
-      "                    ends it, once the writes to the source have been stopped",
+      "                    ends the copy, after the writes to the source were stopped",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "                    copies later changes back, so that a return is possible",
       "",
@@ -78,7 +78,7 @@ final class CopyCommand extends CopyingCommand {
 
   @Option(
       names = "--ignore-space",
-      description = "Begin also if the destination's disks seem to be too small.")
+      description = "Start even if the destination's disks seem to be too small.")
   private boolean ignoreSpace;
 
   @Option(
@@ -86,8 +86,8 @@ final class CopyCommand extends CopyingCommand {
       split = ",",
       paramLabel = "PHASE",
       description =
-          "The phases: structure, full, indexes, incremental. Default: all of them, until onehop"
-              + " copy finish.")
+          "The phases to run: structure, full, indexes, incremental. Default: all. The phase"
+              + " incremental runs until onehop copy finish.")
   private List<String> only = new ArrayList<>();
 
   @Option(

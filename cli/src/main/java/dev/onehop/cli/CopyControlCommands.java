@@ -118,8 +118,8 @@ final class CopyControlCommands {
     }
 
     /**
-     * Prints the fields of {@code progress} like the job's, but the object {@code seconds} as it
-     * is.
+     * Prints one line for each field. Fields of {@code progress} are printed like fields of the
+     * job. Other objects, such as {@code seconds}, are printed as JSON.
      */
     private static void print(PrintWriter out, BsonDocument fields) {
       fields.forEach(

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The data to copy or compare on this machine, and the other tools. */
+/** The options for the data that a bench copies or compares, and for the other tools. */
 @HelpGroup("Data and tools")
 final class CopyDataOptions {
 
@@ -52,8 +52,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "TOOL=PATH",
       description =
-          "Programs of other tools, installed as documented. Each runs with its own"
-              + " defaults, in turns with OneHop.")
+          "Programs of other tools, installed as their documentation describes. Each runs with its"
+              + " own defaults, in turns with OneHop.")
   private Map<String, Path> rivals = new LinkedHashMap<>();
 
   @Option(
@@ -88,7 +88,7 @@ final class CopyDataOptions {
    * The programs of the other tools.
    *
    * @param known the tools for this measurement
-   * @throws Failure if there is another one, or no such program
+   * @throws Failure if the options name another tool, or a program that does not exist
    */
   Map<CopyTool, Path> rivals(List<CopyTool> known) {
     Map<CopyTool, Path> programs = new EnumMap<>(CopyTool.class);

@@ -15,21 +15,24 @@ final class CopyMetrics {
 
   static String of(CopyProgress now) {
     CopyMetrics all = new CopyMetrics(now.job());
-    all.head("phase", "1 of the phase that the copy is in");
+    all.head("phase", "1 for the current phase, 0 for the other phases");
     for (CopyPhase phase : CopyPhase.values()) {
       all.value("phase", phase, phase == now.phase() ? 1 : 0);
     }
-    all.head("phase_seconds", "how long each phase took until now");
+    all.head("phase_seconds", "seconds that each phase has taken");
     now.times()
         .forEach((phase, time) -> all.value("phase_seconds", phase, CopyReport.seconds(time)));
-    all.gauge("paused", "1 while the copy rests", now.paused() ? 1 : 0);
+    all.gauge("paused", "1 while the copy is paused", now.paused() ? 1 : 0);
     all.gauge("documents", "documents to copy, estimated", now.documents());
     all.gauge("documents_copied", "documents that were copied", now.documentsDone());
     all.gauge("bytes_copied", "bytes of BSON that were copied", now.bytesDone());
     all.gauge("ranges", "ranges to copy", now.ranges());
     all.gauge("ranges_copied", "ranges that were copied", now.rangesDone());
     all.gauge("events_applied", "change events that were applied", now.eventsApplied());
-    all.gauge("lag_seconds", "how far the destination is behind", CopyReport.seconds(now.lag()));
+    all.gauge(
+        "lag_seconds",
+        "seconds by which the destination is behind the source",
+        CopyReport.seconds(now.lag()));
     Long operations = now.lagOperations();
     all.gauge(
         "lag_operations",
@@ -37,15 +40,15 @@ final class CopyMetrics {
         operations == null ? null : operations.doubleValue());
     all.gauge(
         "oplog_left_seconds",
-        "how long the source's oplogs keep the unapplied changes",
+        "seconds until the source's oplogs drop an unapplied change",
         CopyReport.seconds(now.oplogLeft()));
     all.gauge(
         "left_seconds",
-        "until the phase ends or the copy has caught up",
+        "estimated seconds until the phase ends or the copy has caught up",
         CopyReport.seconds(now.left()));
     all.gauge(
         "consistent",
-        "1 when the destination is as the source was",
+        "1 if the destination has a state of the source",
         now.consistentFrom() == null ? 0 : 1);
     return all.text.toString();
   }

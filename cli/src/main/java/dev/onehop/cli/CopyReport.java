@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class CopyReport {
   private CopyReport() {}
 
-  /** The work within the phase, in one line. */
+  /** The progress within the phase, in one line. */
   static String state(CopyProgress now) {
     String state =
         switch (now.phase()) {
@@ -145,7 +145,7 @@ final class CopyReport {
     if (lag != null) {
       out.printf(
           Locale.ROOT,
-          "cut-over     %s s behind when it began to finish, %s s until it had%n",
+          "cut-over     %s s behind at the start of finish, which took %s s%n",
           seconds(lag),
           seconds(done.times().get(CopyPhase.FINISH)));
     }

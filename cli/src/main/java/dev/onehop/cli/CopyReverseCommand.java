@@ -10,10 +10,10 @@ import picocli.CommandLine.Command;
     description = {
       "",
       "After onehop copy finish the application uses the destination. This command applies later"
-          + " changes of the destination to the old source, so that you can return to it. It"
-          + " copies and drops no collections, and the old source must have had no writes since."
-          + " It runs until onehop copy finish --to OLD. The selection and the names are those in"
-          + " the finished job; a job with a filter cannot be reversed.",
+          + " changes of the destination to the old source, so that you can return to it. It copies"
+          + " and drops no collections. There must be no writes to the old source after copy"
+          + " finish. It runs until onehop copy finish --to OLD. It uses the selection and the"
+          + " names of the finished job. It refuses a job with a filter.",
       ""
     },
     footer = {
@@ -24,7 +24,7 @@ import picocli.CommandLine.Command;
       "                             continues after the process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
-      "                             ends it, once the writes to the new cluster have been stopped",
+      "                             ends it, after the writes to the new cluster were stopped",
       "",
       "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
       "(--resume continues)."

@@ -18,9 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the state of a copy over HTTP, and takes requests to pause, continue and finish it. A
- * request whose host is another name is refused, and so is a change that a web page of another
- * origin sends. Thread-safe.
+ * Serves the state of a copy over HTTP, and takes requests to pause, continue and finish the copy.
+ * It refuses requests for another host name, and changes that a web page sends. Thread-safe.
  */
 final class CopyServer implements AutoCloseable {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
@@ -87,7 +86,7 @@ final class CopyServer implements AutoCloseable {
       Change change = changes.get(path);
       String wanted = change == null ? "GET" : "POST";
       if (!isOwn(exchange.getRequestHeaders().getFirst("Host"))) {
-        answer(exchange, 403, TEXT, "this host name is not served\n");
+        answer(exchange, 403, TEXT, "this server refuses the host name of the request\n");
       } else if (wanted.equals("GET") && !path.equals("/status") && !path.equals("/metrics")) {
         answer(exchange, 404, TEXT, "GET /status, GET /metrics, POST /pause, /continue, /finish\n");
       } else if (!exchange.getRequestMethod().equals(wanted)) {
@@ -105,7 +104,7 @@ final class CopyServer implements AutoCloseable {
 
   private void change(HttpExchange exchange, String path, Change change) throws IOException {
     if (exchange.getRequestHeaders().containsKey("Origin")) {
-      answer(exchange, 403, TEXT, "web pages may not do this\n");
+      answer(exchange, 403, TEXT, "a web page may not change a copy\n");
       return;
     }
     try {
@@ -119,8 +118,8 @@ final class CopyServer implements AutoCloseable {
   }
 
   /**
-   * Whether a header names this machine. A name that someone else's DNS server resolves to it does
-   * not count.
+   * Whether a header names this machine. Other names do not count, because a foreign DNS server may
+   * resolve any name to this machine, and so give a web page access.
    */
   private boolean isOwn(@Nullable String header) {
     String name = header == null ? "" : header.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
@@ -133,7 +132,7 @@ final class CopyServer implements AutoCloseable {
       throws IOException {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().set("Content-Type", type);
-    // The server warns of a length in the reply of a HEAD.
+    // The JDK's server logs a warning if the reply to a HEAD has a length.
     boolean head = exchange.getRequestMethod().equals("HEAD");
     exchange.sendResponseHeaders(code, head ? -1 : bytes.length);
     if (!head) {

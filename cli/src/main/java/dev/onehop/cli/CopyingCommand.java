@@ -24,7 +24,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options and the display of a running copy, the same for all copying commands. */
+/** The options that all copying commands share. Also runs a copy and shows its progress. */
 @Command(sortOptions = false)
 abstract class CopyingCommand extends Subcommand {
   private static final long REFRESH_MILLIS = 250;
@@ -40,7 +40,9 @@ abstract class CopyingCommand extends Subcommand {
   @Option(
       names = "--to",
       paramLabel = "URL",
-      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
+      description =
+          "The destination: the URL of its mongoses, or of a replica set. A user's"
+              + " password comes from ONEHOP_TO_PASSWORD.")
   private @Nullable String to;
 
   @Option(
@@ -48,7 +50,8 @@ abstract class CopyingCommand extends Subcommand {
       paramLabel = "NAME",
       defaultValue = "copy",
       description =
-          "The name of the job, under which its state is stored. Default: ${DEFAULT-VALUE}.")
+          "The name of the job. The state of the copy is stored under it. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String job;
 
   @Option(names = "--resume", description = "Continue the job.")
@@ -93,7 +96,7 @@ abstract class CopyingCommand extends Subcommand {
    * its lease, so that no other process has to wait for the lease.
    */
   @Override
-  @SuppressWarnings("try") // The server needs only to be closed.
+  @SuppressWarnings("try") // The server is only closed.
   public Integer call() {
     CopyProgress done;
     try (Interruption interruption = Interruption.of(Thread.currentThread());

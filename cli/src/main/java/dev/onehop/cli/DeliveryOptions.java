@@ -38,8 +38,8 @@ final class DeliveryOptions {
       names = "--processes",
       paramLabel = "N",
       description =
-          "The number of processes. consume: 1 (the default), or 2, which share the channels."
-              + " propagate: the maximum for the clients of its load, by default 2.")
+          "The number of processes. With consume, 1 or 2 processes that share the channels; default"
+              + " 1. With propagate, the maximum for the clients of load; default 2.")
   @Nullable Integer processes;
 
   @HelpGroup("Rows")
@@ -63,9 +63,9 @@ final class DeliveryOptions {
   @Nullable Integer noop;
 
   /**
-   * Checks the options of all these commands.
+   * Checks the options that these commands share.
    *
-   * @throws Failure if one is out of range, or they contradict each other
+   * @throws Failure if an option is out of range, or options contradict each other
    */
   void check(ClusterOptions where) {
     where.servers.check();
@@ -93,16 +93,16 @@ final class DeliveryOptions {
    * The time of a measurement.
    *
    * @param usual the default
-   * @throws Failure if it is out of range
+   * @throws Failure if the time is out of range
    */
   Duration time(Duration usual) {
     return duration == null ? usual : atMost("--duration", duration, Duration.ofSeconds(1));
   }
 
   /**
-   * Checks the time of an option, at most an hour.
+   * Checks the time of an option. At most an hour is allowed.
    *
-   * @throws Failure if it is out of range
+   * @throws Failure if the time is out of range
    */
   static Duration atMost(String option, Duration time, Duration least) {
     if (time.compareTo(least) < 0 || time.compareTo(MOST_TIME) > 0) {

@@ -7,14 +7,14 @@ import java.util.Locale;
 /**
  * The result of {@code onehop doctor}. Immutable.
  *
- * @param version of this program and Java
+ * @param version the versions of this program and of Java
  * @param exitCode 0, 1 or 3, as in the command's help
  * @param modes the possible routing modes, and pipelining
- * @param findings in the order of the checks
+ * @param findings the findings, in the order of the checks
  */
 record Diagnosis(
     String version, int exitCode, String verdict, List<String> modes, List<Finding> findings) {
-  /** The column of the texts. */
+  /** The column at which the texts begin. */
   private static final int INDENT = 22;
 
   /** The severity of a finding. */
@@ -30,7 +30,7 @@ record Diagnosis(
    * The result of one check.
    *
    * @param advice the recommended action; empty for none
-   * @param details one line each, such as for each server
+   * @param details lines with further facts, such as a line for each server
    */
   record Finding(String check, Level level, String text, String advice, List<String> details) {}
 

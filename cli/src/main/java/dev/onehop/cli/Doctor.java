@@ -46,8 +46,9 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Examines a cluster: the status of its routers, and further facts that the routers do not report.
- * Only reads. Used once, by one thread.
+ * Examines a cluster. It starts OneHop's routers for a short time and reads their status. It also
+ * reads facts that the routers do not report. It writes nothing. An object is used once, by one
+ * thread.
  */
 final class Doctor {
   private static final int NOT_ROUTED = 3;
@@ -59,8 +60,8 @@ final class Doctor {
       List.of("shards", "mongos", "databases", "collections", "chunks", "changelog", "version");
 
   /**
-   * Optional rights. Without config.changelog, migrations are noticed late; without config.version,
-   * servers of another cluster are not refused.
+   * Optional rights. Without config.changelog, OneHop notices migrations late. Without
+   * config.version, it does not refuse servers of another cluster.
    */
   private static final Set<String> OPTIONAL = Set.of("config.changelog", "config.version");
 
@@ -72,10 +73,10 @@ final class Doctor {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> modes = new ArrayList<>();
 
-  /** By the mapped address. */
+  /** The replies of the servers, by the address after the host mapping. */
   private final Map<String, Probe> probes = new ConcurrentHashMap<>();
 
-  /** With the names of the cluster's metadata. */
+  /** The live mongoses, by their names in the metadata. */
   private final Set<String> mongoses = new TreeSet<>();
 
   private final Map<String, List<String>> shards = new TreeMap<>();
@@ -86,9 +87,9 @@ final class Doctor {
   /**
    * Checks the options.
    *
-   * @param url with the password
-   * @param zones null for the zones of the URL
-   * @param connection settings and the longest wait for a server
+   * @param url the application's URL, with the password
+   * @param zones the zones to check; null for the zones of the URL
+   * @param connection the settings of connections, and the longest wait for a server
    * @throws IllegalArgumentException if the URL or the zones are invalid
    */
   Doctor(String url, @Nullable String zones, ConnectionOptions connection) {
@@ -109,7 +110,7 @@ final class Doctor {
     return zones == null ? builder : builder.preferredZones(zones.split(",", -1));
   }
 
-  /** Milliseconds for operations that wait more than once. */
+  /** The limit, in milliseconds, for steps that may wait for a server twice. */
   private long most() {
     return 2 * connection.timeout().toMillis();
   }
@@ -226,7 +227,7 @@ final class Doctor {
       var found = admin.getCollection("system.version").find(isVersion).first();
       compatibility = found == null ? compatibility : found.getString("version");
     } catch (MongoCommandException e) {
-      // The command requires a privilege that OneHop does not need otherwise.
+      // Routing does not need the privilege for this command. Without it, the version is unknown.
     }
     Level level = version.startsWith("6.0.") ? Level.OK : Level.WARNING;
     String text = version + ", feature compatibility version " + compatibility;
@@ -264,8 +265,8 @@ final class Doctor {
       String hosts = shard.getString("host").replaceFirst(".*/", "");
       shards.put(shard.getString("_id"), List.of(hosts.split(",", -1)));
     }
-    // A mongos writes the time every ten seconds; an entry stays in the list after the mongos has
-    // ended.
+    // A mongos writes the time into its entry every ten seconds. The entry stays after the mongos
+    // has ended.
     var routers = config.getCollection("mongos");
     var newest = routers.find(Filters.exists("ping")).sort(Sorts.descending("ping")).first();
     if (newest != null) {
@@ -284,7 +285,7 @@ final class Doctor {
     return name.substring(0, name.lastIndexOf(':'));
   }
 
-  /** The application's address for a name of the metadata. */
+  /** The address that the application uses for a server, by the server's name in the metadata. */
   private String mapped(String name) {
     String host = mapping.getOrDefault(host(name), host(name));
     return mapping.getOrDefault(name, host + name.substring(host(name).length()));
@@ -359,7 +360,7 @@ final class Doctor {
         Document status = client.getDatabase("admin").runCommand(new Document("serverStatus", 1));
         names.put(status.get("host", ""), seed);
       } catch (MongoException e) {
-        // The command requires a privilege that OneHop does not need otherwise.
+        // Routing does not need the privilege for this command. Without it, the name is unknown.
       }
     }
     names.keySet().retainAll(mongoses);

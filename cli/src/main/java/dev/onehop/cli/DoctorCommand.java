@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Checks the servers of the URL, version, privileges, names, mongoses near shards, zones,"
-          + " round trips, TLS, and the possible modes. Only reads.",
+          + " round trips, TLS, and the possible modes. The command only reads.",
       ""
     },
     footer = {
@@ -51,13 +51,15 @@ final class DoctorCommand extends Subcommand {
       description = "Zones to check, in the format of the URL's option onehop.preferredZones.")
   private @Nullable String zones;
 
-  @Option(names = "--json", description = "Print JSON.")
+  @Option(names = "--json", description = "Print the result as JSON, in place of text.")
   private boolean json;
 
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "Also write JSON to this file, for support: without users and passwords.")
+      description =
+          "Also write the result as JSON to this file, for a support request. It"
+              + " contains no users and no passwords.")
   private @Nullable Path out;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();

@@ -29,7 +29,7 @@ final class ExistingOptions {
   /**
    * Checks that the files exist.
    *
-   * @throws Failure if one is missing
+   * @throws Failure if a file is missing
    */
   void check() {
     requireFile("--key-file", keyFile);
@@ -59,7 +59,7 @@ final class ExistingOptions {
   }
 
   /**
-   * A cluster by its URL.
+   * Parses the URL of a cluster of the user.
    *
    * @throws Failure if the URL is malformed, contains a password, or names a user without a
    *     password

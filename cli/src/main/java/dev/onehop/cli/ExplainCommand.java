@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
       "",
       "Reads the routing table of a collection through a mongos of any sharded cluster. Shows the"
           + " chunks and shards that a query with this filter must touch, the reason, and the"
-          + " mongos that it would go to. Reads only the config database.",
+          + " mongos to which the query would go. Reads only the config database.",
       ""
     },
     footer = {

@@ -11,7 +11,7 @@ final class InstallationFolder {
     return Path.of(System.getProperty("onehop.home", "."));
   }
 
-  /** A file below it. */
+  /** The path of a file in the installation folder. */
   static Path path(String relative) {
     return folder().resolve(relative);
   }

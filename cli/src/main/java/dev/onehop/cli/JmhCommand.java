@@ -21,15 +21,15 @@ import picocli.CommandLine.Parameters;
       "onehop jmh [PATTERN] [JMH OPTIONS]",
       "onehop jmh --check [PATTERN] [-rff FILE]"
     },
-    header = "Run the JMH benchmarks, or check them against their bars.",
+    header = "Run the JMH benchmarks, or check them against their limits.",
     footer = {
       "",
       "Examples:",
       "  onehop jmh -l                          list the benchmarks",
       "  onehop jmh -h                          JMH's own options",
       "  onehop jmh TargetingBenchmark -f 1     one class, in one fork",
-      "  onehop jmh --check -rff jmh.json       all bars, in three minutes; 1 if one is broken",
-      "  onehop jmh --check 'lookup|encoding'   some of them"
+      "  onehop jmh --check -rff jmh.json       checks all limits, in three minutes",
+      "  onehop jmh --check 'lookup|encoding'   checks the limits of some benchmarks"
     })
 final class JmhCommand implements Callable<Integer> {
 
@@ -38,8 +38,8 @@ final class JmhCommand implements Callable<Integer> {
   @Option(
       names = "--check",
       description =
-          "Run a short subset, each benchmark with its baseline in the same run. Fails if a ratio"
-              + " is below its bar, the annotation @Bar of the benchmark.")
+          "Run a short subset, each benchmark with its baseline. The exit code is 1 if the ratio"
+              + " of their speeds is below the limit in the benchmark's annotation @Bar.")
   private boolean check;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")

@@ -29,10 +29,10 @@ final class LoadOptions {
             + " async, targeted-async, direct-async.",
         "For comparison, not with --url:%nnear-mongos: async, with a server selector for the"
             + " mongos with the shortest round trip;%nlocal-threshold-0: async, with"
-            + " localThresholdMS=0;%npipelined-only: async, pipelined, without"
-            + " routing;%nstraight: the official drivers, each operation directly to its shard's"
-            + " mongod, which is a limit and not a usable configuration.%nIf only these are"
-            + " named, the default modes are added."
+            + " localThresholdMS=0;%npipelined-only: async, pipelined, without routing;%nstraight:"
+            + " the official drivers, each operation directly to its shard's mongod, which shows an"
+            + " upper limit and ignores migrations.%nIf only these are named, the default modes are"
+            + " added."
       })
   @Nullable List<String> modes;
 
@@ -60,7 +60,7 @@ final class LoadOptions {
       hidden = true,
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "Unmeasured operations before each point: a fixed time.")
+      description = "The fixed time of unmeasured operations before each point.")
   @Nullable Duration warmup;
 
   @Option(
@@ -72,7 +72,7 @@ final class LoadOptions {
   @Nullable Long seed;
 
   /**
-   * The named modes; if all of them only serve for comparison, with the default modes.
+   * The named modes. If all named modes are for comparison, the default modes are added.
    *
    * @param usual the default modes
    * @throws Failure if there is no such mode, or the topology or cluster does not support it
@@ -109,7 +109,7 @@ final class LoadOptions {
    * The workload with the requested number of records.
    *
    * @param usualRecords the default number
-   * @throws Failure if it can't be read or its properties are invalid
+   * @throws Failure if the file can't be read or its properties are invalid
    */
   Workload workload(long usualRecords) {
     Path file = workload == null ? InstallationFolder.path("workloads/workloada") : workload;
@@ -138,7 +138,8 @@ final class LoadOptions {
   /**
    * The seed of the random order of the points.
    *
-   * @param run names a run of several benches, which have the same order; null for a single bench
+   * @param run the name of a run of several benches, which all use the same order; null for a
+   *     single bench
    */
   long seed(@Nullable String run) {
     if (seed != null) {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A command that runs the bench of clients and their loads. */
+/** A command that measures clients under load. */
 @Command(sortOptions = false)
 abstract class MeasuringCommand extends Subcommand {
 
@@ -36,7 +36,7 @@ abstract class MeasuringCommand extends Subcommand {
    * The plan of the options.
    *
    * @param topology the topology to start; null for a cluster of the user
-   * @throws Failure if they contradict each other or are out of range
+   * @throws Failure if options contradict each other or are out of range
    */
   abstract PointsPlan plan(Workload workload, @Nullable Topology topology);
 

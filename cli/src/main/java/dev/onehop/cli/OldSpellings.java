@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * Earlier spellings of {@code bench}, which used to have all options itself. {@code --scenario
- * NAME}, {@code --rate R} and the options of points select the command that has them now.
+ * Accepts earlier spellings of {@code bench}. In the past {@code bench} itself had all options.
+ * {@code --scenario NAME}, {@code --rate R} and the options of points now select a subcommand.
  */
 final class OldSpellings implements IParameterPreprocessor {
 

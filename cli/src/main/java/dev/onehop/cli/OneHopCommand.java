@@ -39,7 +39,7 @@ import picocli.CommandLine.ScopeType;
       "",
       "Examples:",
       "  onehop bench               what is the effect of shard-aware routing?",
-      "  onehop consume --quick     how fast are change events, in order, and what is their lag?",
+      "  onehop consume --quick     how fast can change events be read, and what is their lag?",
       "  onehop copy --from ... --to ...",
       "                             copy a cluster while it is in use",
       "  onehop doctor --url ...    can operations be routed on this cluster?",
@@ -55,7 +55,7 @@ public final class OneHopCommand extends Subcommand {
       names = "--debug",
       scope = ScopeType.INHERIT,
       description = "Show stack traces of errors (also: ONEHOP_DEBUG=1).")
-  @SuppressWarnings("UnusedVariable") // Errors looks for it among arguments that may not parse
+  @SuppressWarnings("UnusedVariable") // Errors reads it from the arguments, which may be invalid
   private boolean debug;
 
   /** Created by picocli. */
@@ -64,7 +64,7 @@ public final class OneHopCommand extends Subcommand {
   /** Runs the command line and ends the JVM with its exit code. */
   public static void main(String[] args) {
     int exitCode = commandLine().execute(args);
-    if (!Interruption.isStopping()) { // otherwise the JVM waits for this thread
+    if (!Interruption.isStopping()) { // else System.exit would wait for this thread
       System.exit(exitCode);
     }
   }
@@ -80,7 +80,7 @@ public final class OneHopCommand extends Subcommand {
     commandLine.addSubcommand(completion);
     completion
         .getCommandSpec()
-        .helpCommand(false) // Help ignores arguments that there are none for.
+        .helpCommand(false) // A help command would ignore unknown arguments.
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
@@ -100,7 +100,7 @@ public final class OneHopCommand extends Subcommand {
     return new RunLast().execute(parsed);
   }
 
-  /** Refuses a value that is given twice, because it would be measured once. */
+  /** Refuses a list with the same value twice, because a bench would measure the value once. */
   private static void refuseDoubled(ParseResult parsed) {
     for (CommandLine command : parsed.asCommandLineList()) {
       for (ArgSpec argument : command.getParseResult().matchedArgs()) {

@@ -11,7 +11,7 @@ record OptionRange(String option, int least, int most) {
   /**
    * Checks a value; null, for a missing option, is in every range.
    *
-   * @throws Failure if it is out of range
+   * @throws Failure if the value is out of range
    */
   void check(@Nullable Integer value) {
     if (value != null && (value < least || value > most)) {
@@ -22,7 +22,7 @@ record OptionRange(String option, int least, int most) {
   /**
    * Checks each value of a list; null, for a missing option, is in every range.
    *
-   * @throws Failure if one is out of range
+   * @throws Failure if a value is out of range
    */
   void check(@Nullable List<Integer> values) {
     if (values != null) {
@@ -37,7 +37,7 @@ record OptionRange(String option, int least, int most) {
     return value;
   }
 
-  /** The values of an option, sorted, each once, or the default; checked. */
+  /** The values of an option, sorted and without duplicates, or the default; checked. */
   List<Integer> values(@Nullable List<Integer> given, List<Integer> usual) {
     List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
     check(values);

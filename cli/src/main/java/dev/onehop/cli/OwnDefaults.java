@@ -6,8 +6,8 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Defaults of some commands for common options. Commands that do not measure distances have near
- * shards; commands that examine servers wait only a short time.
+ * Other defaults of common options, for some commands. A command that does not measure distances
+ * uses a topology without distances. A command that examines servers has a short timeout.
  */
 final class OwnDefaults implements IDefaultValueProvider {
 

@@ -29,9 +29,9 @@ import picocli.CommandLine.Option;
     header = "Measure throughput and latency by number of threads, in closed loops.",
     description = {
       "",
-      "Each thread starts an operation when the one before has ended. Every mode is measured at"
-          + " each number of threads, official clients also with the driver's default pool of"
-          + " 100.",
+      "Each thread starts its next operation when the previous one has ended. Every mode runs with"
+          + " each number of threads. Official clients also run with the driver's default pool of"
+          + " 100 connections.",
       ""
     },
     footer = {
@@ -63,7 +63,7 @@ final class PointsCommand extends MeasuringCommand {
 
   @ArgGroup Bound bound = new Bound();
 
-  /** The bound of a point. */
+  /** The end of a point: after a time, or after a number of operations. */
   static final class Bound {
     @Option(
         names = "--duration",
@@ -153,7 +153,8 @@ final class PointsCommand extends MeasuringCommand {
     if (bound.operations < most) {
       // YCSB would run fewer threads than the point reports.
       throw Failure.usage(
-          "--operations %d: there are more threads (%d)".formatted(bound.operations, most));
+          "--operations %d: must be at least the number of threads, %d"
+              .formatted(bound.operations, most));
     }
     return bound.operations;
   }
@@ -189,7 +190,7 @@ final class PointsCommand extends MeasuringCommand {
   /**
    * The clients of the options.
    *
-   * @param podIndex the index from Kubernetes, null elsewhere
+   * @param podIndex the index of the pod from Kubernetes; null outside Kubernetes
    * @throws Failure if they contradict each other or are out of range
    */
   ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
@@ -209,7 +210,7 @@ final class PointsCommand extends MeasuringCommand {
     if (bound.operations != null
         && bound.operations < (long) clients * Collections.max(chosenThreads())) {
       throw Failure.usage(
-          "--operations " + bound.operations + ": there are more threads of all clients");
+          "--operations " + bound.operations + ": must be at least the threads of all clients");
     }
     workload.requireSharable();
     Integer index = client == null && where.url != null ? podIndex(podIndex) : client;

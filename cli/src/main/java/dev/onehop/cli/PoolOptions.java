@@ -12,8 +12,8 @@ final class PoolOptions {
       names = "--connections",
       paramLabel = "N",
       description =
-          "Pool size per server. At a rate: an additional pool of official clients, and the"
-              + " sockets of pipelined ones. Default: 5.")
+          "The pool size per server. With bench rate, the size of an additional pool of official"
+              + " clients, and the number of sockets of pipelined clients. Default: 5.")
   @Nullable Integer connections;
 
   @Option(
@@ -28,9 +28,9 @@ final class PoolOptions {
       names = "--rounds",
       paramLabel = "N",
       description =
-          "Measure everything N times over, each time in another random order, and show the median"
-              + " round. From 5 on, ratios to the best official client have a 95 %% interval."
-              + " Default: 1.")
+          "Measure everything N times, each time in another random order, and show the median"
+              + " round. From 5 rounds on, ratios to the best official client have a 95 %%"
+              + " interval. Default: 1.")
   int rounds = 1;
 
   int connections() {

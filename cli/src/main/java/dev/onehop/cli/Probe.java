@@ -13,11 +13,11 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of one server. Immutable.
+ * The result of pings of one server. Immutable.
  *
  * @param address the address that this machine uses
- * @param nanos the shortest of some round trips
- * @param failure why it can't be reached; null if it replies
+ * @param nanos the shortest round trip of 20 pings, in nanoseconds; 0 if the server does not reply
+ * @param failure the reason why the server can't be reached; null if it replies
  */
 record Probe(String address, long nanos, @Nullable String failure) {
   private static final int PINGS = 20;
@@ -25,7 +25,7 @@ record Probe(String address, long nanos, @Nullable String failure) {
   /**
    * Probes a server without authentication. Blocks.
    *
-   * @param settings of the cluster's clients
+   * @param settings the settings of the cluster's clients
    */
   static Probe of(String address, MongoClientSettings settings) {
     try (MongoClient client = MongoClients.create(alone(address, settings).build())) {

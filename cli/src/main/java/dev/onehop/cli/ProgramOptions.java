@@ -29,7 +29,7 @@ final class ProgramOptions {
   /**
    * Checks that the programs exist.
    *
-   * @throws Failure if one is missing
+   * @throws Failure if a program is missing
    */
   void check() {
     requireProgram("--mongod", mongod);

@@ -17,10 +17,10 @@ import java.util.List;
 record Prompts(BufferedReader in, PrintStream out) {
 
   /**
-   * Shows the menu, and repeats the question until the answer is on it.
+   * Shows the menu, and repeats the question until the answer is in the menu.
    *
    * @param all the possible measurements
-   * @return one of them, or all
+   * @return one measurement, or all
    * @throws Failure if the input has ended
    */
   List<Measurement> measurements(List<Measurement> all) {

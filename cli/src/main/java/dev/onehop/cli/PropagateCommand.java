@@ -30,19 +30,19 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a sharded cluster on this machine, or uses yours, writes objects, and measures the"
-          + " time until they arrive. It reads them by the official driver's change stream"
-          + " through a mongos, and by OneHop's stream of each shard in arrival order and sorted."
-          + " All three are open in every test, and every object is checked: lost, doubled.",
+          + " time until they arrive. It reads them by the official driver's change stream through"
+          + " a mongos, and by OneHop's stream of each shard in arrival order and sorted. All three"
+          + " streams are open in every test. The command counts lost and doubled objects.",
       "",
-      "  client-to-client  written by one application, read by another's change stream",
-      "  mongo-to-client   the same, written by another program through a mongos",
-      "  client-to-mongo   written by the application, read with majority by others",
+      "  client-to-client  an application writes, the change stream of another one reads",
+      "  mongo-to-client   the same, but another program writes through a mongos",
+      "  client-to-mongo   an application writes, another program reads with majority",
       "  bootstrap         the first subscription to a query",
       "  initial-sync      all documents of a collection are delivered",
       "  load              many clients that bootstrap, write and read at once",
       "",
-      "In a terminal it asks what to measure, unless --measure is given. Without a terminal, and"
-          + " without --measure, it measures everything."
+      "Without --measure the command asks in a terminal what to measure. Without a terminal it"
+          + " then measures everything."
     },
     footer = {
       "",
@@ -57,7 +57,7 @@ import picocli.CommandLine.Option;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:every object arrived once",
-      "1:the run failed, or objects did not",
+      "1:the run failed, or objects were lost or doubled",
       "2:the command line was wrong",
       "130:interrupted; finished measurements are kept"
     })
@@ -76,7 +76,10 @@ final class PropagateCommand extends Subcommand {
   private static final double MOST_RATE = 100_000;
   private static final Duration MOST_AWAIT = Duration.ofSeconds(60);
 
-  /** The launcher sets it if both standard input and error are a terminal. */
+  /**
+   * The system property that allows questions. The launcher sets it if standard input and standard
+   * error are terminals.
+   */
   private static final String PROMPTS = "onehop.prompts";
 
   @Mixin private DeliveryOptions options = new DeliveryOptions();
@@ -85,7 +88,8 @@ final class PropagateCommand extends Subcommand {
       names = "--tests",
       paramLabel = "N",
       description =
-          "The number of timed tests of each, after one warm-up. Default: 5 (--quick: 3).")
+          "The number of timed tests of each measurement, after one warm-up. Default: 5 (--quick:"
+              + " 3).")
   @Nullable Integer tests;
 
   @HelpGroup("Rows")
@@ -94,7 +98,7 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "Objects to insert or to subscribe to per test. A list for a chart. Default: 1000"
+          "Objects to insert or to subscribe to per test. A list gives a chart. Default: 1000"
               + " (--quick: 200).")
   @Nullable List<Integer> documents;
 
@@ -103,7 +107,8 @@ final class PropagateCommand extends Subcommand {
       names = "--batch",
       split = ",",
       paramLabel = "N",
-      description = "Objects to insert per write. A list for a chart. Default: 100 (--quick: 20).")
+      description =
+          "Objects to insert per write. A list gives a chart. Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
   @HelpGroup("Rows")
@@ -111,7 +116,7 @@ final class PropagateCommand extends Subcommand {
       names = "--bytes",
       split = ",",
       paramLabel = "N",
-      description = "Bytes of an object. A list for a chart. Default: 200.")
+      description = "Bytes of an object. A list gives a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
   @HelpGroup("Rows")
@@ -119,8 +124,8 @@ final class PropagateCommand extends Subcommand {
       names = "--rate",
       paramLabel = "R",
       description =
-          "Writes per second; times count from the intended start. Default: each starts when the"
-              + " one before was acknowledged.")
+          "Writes per second; times count from the intended start of a write. Default: a write"
+              + " starts when the previous write was acknowledged.")
   @Nullable Double rate;
 
   @HelpGroup("Streams")
@@ -140,7 +145,7 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The number of clients of load. A list for a chart. Default: 1,4,8 (--quick:" + " 2).")
+          "The number of clients of load. A list gives a chart. Default: 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
   @HelpGroup("Rows")
@@ -154,7 +159,7 @@ final class PropagateCommand extends Subcommand {
 
   @Mixin private ResultsOptions results = new ResultsOptions();
 
-  /** The answers as options. */
+  /** The answers to the questions, as options. */
   private final List<String> answers = new ArrayList<>();
 
   @Override
@@ -296,7 +301,7 @@ final class PropagateCommand extends Subcommand {
   /**
    * The plan of the options.
    *
-   * @throws Failure if they contradict each other or are out of range
+   * @throws Failure if options contradict each other or are out of range
    */
   PropagatePlan plan() {
     check();

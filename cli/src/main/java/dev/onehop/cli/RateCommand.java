@@ -21,9 +21,9 @@ import picocli.CommandLine.Parameters;
     header = "Measure latency at fixed rates.",
     description = {
       "",
-      "Issues operations at intended times, from which latencies count. Each mode has the"
-          + " driver's pool of 100; official ones also run with --connections, and routed ones"
-          + " pipelined.",
+      "Issues operations at intended times, and latencies count from these times. Each mode has"
+          + " the driver's default pool of 100 connections. Official clients also run with a pool"
+          + " of --connections, and routed clients also run pipelined.",
       ""
     },
     footer = {

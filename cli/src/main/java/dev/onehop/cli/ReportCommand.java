@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 /** {@code onehop report}. */
 @Command(
     name = "report",
-    header = "Render the report and table of a run again, of any measuring command.",
+    header = "Render the report and the table of a bench's run again.",
     footer = {
       "",
       "Example:",
@@ -30,7 +30,8 @@ final class ReportCommand extends Subcommand {
   @Option(
       names = "--charts",
       description =
-          "Write each chart as an SVG file into DIR/charts, too, for light and dark pages.")
+          "Also write each chart as an SVG file into DIR/charts. The charts fit light and dark"
+              + " pages.")
   private boolean charts;
 
   @Override

@@ -28,7 +28,7 @@ final class ResultsFolder {
    * Creates the folder, or checks that it is empty, because results of two runs must not mix.
    *
    * @param out the user's folder; null for a new one under {@code onehop-results}
-   * @throws Failure if it is not empty, or can't be written
+   * @throws Failure if the folder is not empty, or can't be written
    */
   static Path create(@Nullable Path out) {
     Path folder =
@@ -50,7 +50,7 @@ final class ResultsFolder {
    * Checks that a folder is empty or does not exist.
    *
    * @param out the user's folder; null for a new one
-   * @throws Failure if it is not empty
+   * @throws Failure if the folder is not empty
    */
   static void requireEmpty(@Nullable Path out) {
     if (out == null || Files.notExists(out)) {
@@ -74,9 +74,9 @@ final class ResultsFolder {
           folders.sorted(Comparator.reverseOrder()).filter(Files::isDirectory).toList()) {
         Files.delete(each);
       }
-      Files.deleteIfExists(DEFAULT); // it stays if it has earlier runs
+      Files.deleteIfExists(DEFAULT); // fails if the folder has earlier runs
     } catch (IOException | UncheckedIOException e) {
-      // It stays if it is not empty or can't be removed.
+      // The folder stays if it is not empty or can't be removed.
     }
   }
 }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options for the location and display of results, and the end of a run. */
+/** The options for the folder and the display of results. Runs a bench and shows its results. */
 @HelpGroup("Results")
 final class ResultsOptions {
 
@@ -57,7 +57,7 @@ final class ResultsOptions {
   }
 
   /**
-   * Runs a bench with the folder the result of {@link #folder}.
+   * Runs a bench with an existing folder for its results, from {@link #folder}.
    *
    * @return the exit code 0
    * @throws Failure if the run ended early, or has found a fault
@@ -83,7 +83,7 @@ final class ResultsOptions {
     return run(bench, source, folder(), commandLine);
   }
 
-  @SuppressWarnings("try") // A signal is waited for until the results are shown.
+  @SuppressWarnings("try") // While it is open, a signal does not end the JVM before this thread.
   private <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.of(Thread.currentThread())) {
@@ -102,7 +102,7 @@ final class ResultsOptions {
    *
    * @param folder the result of {@link #folder}
    * @param results null if there are none
-   * @param failure the reason of an early end; null without one
+   * @param failure the reason of an early end; null if the run did not end early
    */
   <R extends RunResults> int end(
       Path folder, @Nullable R results, @Nullable Failure failure, Bench<?, ?, R> bench) {

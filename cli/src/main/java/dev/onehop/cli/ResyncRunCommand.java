@@ -31,11 +31,12 @@ import picocli.CommandLine.Option;
     header = "Add one or several members to a replica set.",
     description = {
       "",
-      "files: locks a hidden secondary, copies its files with checksums, and always unlocks it."
-          + " Starts the new member's server or prints the command, adds it without vote and"
-          + " priority, and waits until it has caught up.",
-      "logical: adds an empty server, shows its initial sync, and waits as well.",
-      "After a failure it undoes its steps: the lock, the copy, the member.",
+      "With files, the command locks a hidden secondary, copies its files with checksums, and"
+          + " always unlocks it. Then the command starts the new member's server, or prints how to"
+          + " start it. It adds the member without vote and priority, and waits until the member"
+          + " has caught up.",
+      "With logical, the command adds an empty server, shows its initial sync, and waits, too.",
+      "After a failure the command undoes its steps: the lock, the copy, the member.",
       ""
     },
     footer = {
@@ -91,8 +92,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "DIR",
       split = ",",
       description =
-          "The path of its data folder on this machine, where the server runs or the folder is"
-              + " mounted. It must be empty or not exist.")
+          "The path of the new member's data folder on this machine, where the server runs or the"
+              + " folder is mounted. The folder must be empty or not exist.")
   List<Path> folders = new ArrayList<>();
 
   @Option(
@@ -100,16 +101,18 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "COMMAND",
       description =
           "Shell command that copies to another host. Example: \"rsync -a --files-from={files}"
-              + " {source} {host}:{dbpath}\". {source} is the folder, {files} a file with its"
-              + " paths. --dbpath is then the folder on that host, and is not checked.")
+              + " {source} {host}:{dbpath}\". {source} is the folder to copy, and {files} is a file"
+              + " with the paths to copy. --dbpath is then the folder on the other host, which the"
+              + " command does not check.")
   @Nullable String copy;
 
   @Option(
       names = "--start",
       paramLabel = "COMMAND",
       description =
-          "Shell command that starts its server here; {dbpath}, {host} and {port} are replaced by"
-              + " the target's. Without it, prints a command to start the server, and waits.")
+          "Shell command that starts the new member's server on this machine. {dbpath}, {host} and"
+              + " {port} are replaced by the new member's values. Without --start, the command"
+              + " prints how to start the server, and waits.")
   @Nullable String start;
 
   @Option(
@@ -121,20 +124,24 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--source-dbpath",
       paramLabel = "DIR",
-      description = "The path of its data folder on this machine. Default: the server's path.")
+      description =
+          "The path of the source's data folder on this machine. Default: the path that"
+              + " the server reports.")
   @Nullable Path sourceFolder;
 
   @Option(
       names = "--allow-primary",
-      description = "Allow the primary as --source: writes wait while it is locked.")
+      description = "Allow the primary as --source. Writes then wait during the lock.")
   boolean allowPrimary;
 
   @Option(
       names = "--rebuild",
-      description = "The target is already a member, which is down; its entry stays unchanged.")
+      description =
+          "The new member is already in the set's configuration, and is down. Its entry"
+              + " stays unchanged.")
   boolean rebuild;
 
-  @Option(names = "--hidden", description = "Add it as a hidden member.")
+  @Option(names = "--hidden", description = "Add the new member as a hidden member.")
   boolean hidden;
 
   @Option(
@@ -143,8 +150,8 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "The longest lock of the source, ensured by a separate process. Default:"
-              + " ${DEFAULT-VALUE}.")
+          "The longest lock of the source. A separate process unlocks the source after this time."
+              + " Default: ${DEFAULT-VALUE}.")
   private Duration lockDeadline;
 
   @Option(
@@ -153,8 +160,8 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "The longest wait for its server to reply, and to catch up. An initial sync with"
-              + " progress may take longer. Default: ${DEFAULT-VALUE}.")
+          "The longest wait until the new member's server replies, and until it has caught up. An"
+              + " initial sync with progress may take longer. Default: ${DEFAULT-VALUE}.")
   private Duration wait;
 
   @Option(
@@ -167,8 +174,8 @@ final class ResyncRunCommand extends Subcommand {
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "The expected mebibytes per second; the oplog must cover this time. Default: for files"
-              + " measured by a trial, else 10.")
+          "The expected rate in mebibytes per second. The oplog must cover the time of the"
+              + " transfer. Default: the rate of a trial copy; with --copy 50; for logical 10.")
   @Nullable Double rate;
 
   @Option(
@@ -211,7 +218,7 @@ final class ResyncRunCommand extends Subcommand {
     }
     boolean files = chosen == ResyncMethod.FILES;
     if ((files || start != null || !folders.isEmpty()) && folders.size() != targets.size()) {
-      throw Failure.usage("give each --to its --dbpath, the same number of both");
+      throw Failure.usage("--to and --dbpath need the same number of values");
     }
     for (String option :
         List.of(
@@ -290,7 +297,7 @@ final class ResyncRunCommand extends Subcommand {
             seconds(locked));
       }
       if (!outcome.proof().isEmpty()) {
-        out.println("  Its log: " + outcome.proof());
+        out.println("  Log of the server: " + outcome.proof());
       }
     }
     out.flush();

@@ -19,9 +19,9 @@ import picocli.CommandLine.Parameters;
     header = "Measure operations at a fixed rate during a fault of the cluster.",
     description = {
       "",
-      "Each client has the driver's default pool of 100; routed ones also run pipelined over 5"
-          + " sockets. With --url only on a cluster that you have started by topology up on this"
-          + " machine.",
+      "Each client has the driver's default pool of 100 connections. Routed clients also run"
+          + " pipelined over 5 sockets. With --url, the cluster must be one that you have started"
+          + " by topology up on this machine.",
       ""
     },
     footer = {
@@ -33,7 +33,9 @@ import picocli.CommandLine.Parameters;
     })
 final class ScenarioCommand extends MeasuringCommand {
 
-  /** With this rate each of 50 instances has its turn every ten seconds. */
+  /**
+   * An instance issues 100 operations at once; at this rate each of 50 does so every 10 seconds.
+   */
   private static final double FLEET_RATE = 500;
 
   private static final int FLEET_CLIENTS = 50;
@@ -48,11 +50,11 @@ final class ScenarioCommand extends MeasuringCommand {
   @Parameters(
       paramLabel = "NAME",
       description =
-          "shard-freeze: one shard's server stops for 8 of 25 seconds;%nshard-slow: its round"
-              + " trip is 200 ms longer;%nrouter-freeze, router-loss, router-kill: the nearest"
-              + " mongos stops, is cut off, or is killed and started again; clients know all"
-              + " mongoses;%nfleet: no fault; measures the sockets and memory at the servers of"
-              + " many instances of an application.")
+          "shard-freeze: one shard's server stops for 8 of 25 seconds;%nshard-slow: the round trip"
+              + " to one shard's server is 200 ms longer;%nrouter-freeze, router-loss, router-kill:"
+              + " the nearest mongos stops, is cut off, or is killed and started again; clients"
+              + " know all mongoses;%nfleet: no fault; measures the sockets and memory at the"
+              + " servers of many instances of an application.")
   String name;
 
   @Option(

@@ -49,7 +49,8 @@ final class ServerOptions {
   }
 
   /**
-   * Refuses options without an effect on started servers, or on existing ones.
+   * Refuses options that have no effect on the servers: on servers to start, or on existing
+   * servers.
    *
    * @throws Failure if there is such an option
    */

@@ -8,13 +8,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * A command with the common options for help and version; without an own {@link #call} it only has
- * subcommands.
+ * A command with the common options for help and version. A command that does not override {@link
+ * #call} only has subcommands.
  */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
 abstract class Subcommand implements Callable<Integer> {
 
-  /** The command in its command line, with the writers and the parse result. */
+  /** The command's model in picocli. Its command line has the writers and the parse result. */
   @Spec CommandSpec spec;
 
   /**

@@ -19,6 +19,6 @@ import picocli.CommandLine.Command;
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology atlas-3-region",
       "  onehop topology status",
-      "  onehop topology down               the running one, and the remains of killed runs"
+      "  onehop topology down               stops it, and removes the remains of killed runs"
     })
 final class TopologyCommand extends Subcommand {}

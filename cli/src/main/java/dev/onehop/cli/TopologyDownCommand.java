@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
     header = "Stop a running topology, and remove the remains of killed runs.",
     description = {
       "",
-      "Without a name: the only running topology, and the remains of killed runs.",
+      "Without a name, it stops the only running topology and removes the remains of killed runs.",
       ""
     },
     footer = {"", "Example:", "  onehop topology down us-2014"})

@@ -34,12 +34,14 @@ final class TopologyFormCommand extends Subcommand {
       names = "--records",
       paramLabel = "N",
       defaultValue = "" + UserTable.RECORDS,
-      description = "The number of documents to split for. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The number of documents for which ycsb.usertable is split. Default:"
+              + " ${DEFAULT-VALUE}.")
   private long records = UserTable.RECORDS;
 
   @Option(
       names = "--without-routers",
-      description = "Config servers and shards only, without mongoses.")
+      description = "Form only the config servers and the shards, without mongoses.")
   private boolean withoutRouters;
 
   @Mixin private ExistingOptions existing = new ExistingOptions();

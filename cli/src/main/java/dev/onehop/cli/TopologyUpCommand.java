@@ -92,7 +92,7 @@ final class TopologyUpCommand extends Subcommand {
   /** Prints commands that can be pasted. */
   private void tryNext(PrintWriter out, String url) {
     if (servers.existingOptions.keyFile != null) {
-      return; // they would need the user's name and password
+      return; // these commands would need the user's name and password
     }
     String onehop = program("onehop");
     String ycsb = program("ycsb");
@@ -117,7 +117,7 @@ final class TopologyUpCommand extends Subcommand {
     return (program.startsWith(current) ? current.relativize(program) : program).toString();
   }
 
-  @SuppressWarnings("try") // A signal while the background process starts ends that as well.
+  @SuppressWarnings("try") // A signal during the start also ends the background process.
   private int detach(Topology topology) throws IOException, InterruptedException {
     Path begun = Files.createTempFile("onehop-" + topology.name() + "-", ".log");
     Process child =

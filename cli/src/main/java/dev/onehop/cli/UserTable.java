@@ -12,7 +12,7 @@ import org.bson.BsonString;
 final class UserTable {
   static final String NAMESPACE = "ycsb.usertable";
 
-  /** The same number as bench loads. */
+  /** The number of documents, the same as in bench. */
   static final long RECORDS = 10_000;
 
   /** More than one, for realistic routing tables. */
@@ -23,7 +23,7 @@ final class UserTable {
   /**
    * Shards and splits the collection. Completed steps are not repeated.
    *
-   * @param records the number of documents to split for
+   * @param records the number of documents for which the collection is split
    * @return the number of chunks
    */
   static int shard(Testbed testbed, long records) {

@@ -37,8 +37,8 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. Both are only read. Documents"
-          + " that differ are compared again until they are equal, or have not changed for the"
+          + " options, indexes and shard keys of their collections. The command only reads. It"
+          + " compares differing documents again until they are equal, or have not changed for the"
           + " time of --settle.",
       ""
     },
@@ -53,7 +53,7 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
-      "Exit code: 0 equal, 3 different, 1 not all could be compared, 2 the command line was wrong,",
+      "Exit code: 0 equal, 3 different, 1 a part could not be compared, 2 wrong command line,",
       "130 interrupted."
     })
 final class VerifyCommand extends Subcommand {
@@ -75,13 +75,17 @@ final class VerifyCommand extends Subcommand {
       names = "--to",
       required = true,
       paramLabel = "URL",
-      description = "The destination, likewise; its password comes from ONEHOP_TO_PASSWORD.")
+      description =
+          "The destination: the URL of its mongoses, or of a replica set. A user's"
+              + " password comes from ONEHOP_TO_PASSWORD.")
   private String to;
 
   @Option(
       names = "--state",
       paramLabel = "FILE",
-      description = "Record finished ranges in this file; a later run with it compares the rest.")
+      description =
+          "Record finished ranges in this file. A later run with the same file compares"
+              + " the other ranges.")
   @Nullable Path state;
 
   @Option(
@@ -90,8 +94,8 @@ final class VerifyCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10s",
       description =
-          "The lag of the destination: a difference counts if the document has not changed for"
-              + " this time. Default: ${DEFAULT-VALUE}.")
+          "A difference counts if the document has not changed for this time. It must be longer"
+              + " than the lag of the destination. Default: ${DEFAULT-VALUE}.")
   private Duration settle;
 
   @Option(

@@ -15,12 +15,12 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench zones}. */
 @Command(
     name = "zones",
-    header = "Measure the bytes of each operation across availability zones.",
+    header = "Measure the bytes per operation that cross availability zones.",
     description = {
       "",
-      "Every client runs at the same rate, with reads of any member and with operations on"
-          + " primaries. Each runs in its default configuration and in the one with the least"
-          + " traffic across zones.",
+      "Every client runs at the same rate, with reads that any member may execute, and with"
+          + " operations on primaries. Each client runs in its default configuration, and in the"
+          + " configuration with the least traffic across zones.",
       ""
     },
     footer = {

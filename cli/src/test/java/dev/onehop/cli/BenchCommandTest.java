@@ -316,26 +316,26 @@ class BenchCommandTest {
           --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
           --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
           --clients 2 --peer straight | modes for comparison and --clients exclude each other
-          --clients 4 --operations 100 | --operations 100: there are more threads of all clients
+          --clients 4 --operations 100 | --operations 100: must be at least the threads of all clients
           --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
           --threads 0 | --threads 0: must be at least 1
           --threads 1000000 | --threads 1000000: at most
           --connections 0 | --connections 0: must be at least 1
           --records 0 | --records 0: must be at least 1
           --operations 0 | --operations 0: must be at least 1
-          --operations 63 | --operations 63: there are more threads (64)
+          --operations 63 | --operations 63: must be at least the number of threads, 64
           --operations 64 --duration 5s | are mutually exclusive
           --duration 200ms | --duration must be at least 1s
           --records 5 -p recordcount=6 | --records and -p recordcount exclude each other
           --seed-experiment --threads 1 | --seed-experiment sets threads, connections and time
-          --seed-experiment --operations 99 | --operations 99: there are more threads (100)
+          --seed-experiment --operations 99 | --operations 99: must be at least the number of threads, 100
           -p threadcount=3 | -p threadcount: use --threads
           -p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this property
           -p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1
           -p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1
           -p fieldcount=0 | fieldcount is '0': must be a whole number above 0
           -p requestdistribution=bogus | requestdistribution is 'bogus': must be one of uniform, exp
-          -p recordcount=many | recordcount is 'many', which is no number
+          -p recordcount=many | recordcount is 'many', which is not a number
           --workload /no/such/file | cannot read workload /no/such/file: no such file or folder
           """)
   void whatMakesNoSenseIsAUsageErrorInOneLine(String args, String message) {
@@ -535,12 +535,14 @@ class BenchCommandTest {
         "bench points --threads 1,1 | onehop: --threads has 1 twice",
         "bench rate 100,5,100 | onehop: RATE has 100.0 twice",
         "bench points --modes async --modes async | onehop: --modes has async twice",
-        "bench points --duration 2s --operations 9 | onehop: --duration=TIME, --operations=N are mut",
+        "bench points --duration 2s --operations 9 | onehop: --duration=TIME, --operations=N are"
+            + " mut",
         "bench --key-file pom.xml | onehop: --key-file requires --existing",
         "bench --tls-ca pom.xml | onehop: --tls-ca requires --existing or --url",
         "topology up --key-file pom.xml | onehop: --key-file requires --existing",
         "bench --existing --mongod /bin/sh | onehop: --mongod and --existing exclude each other",
-        "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url exclude",
+        "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url"
+            + " exclude",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
         "report /no/such/folder | there is no folder /no/such/folder"

@@ -15,7 +15,7 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What is shown of a copy. */
+/** The progress and the summary of a copy as text. */
 class CopyReportTest {
   static CopyProgress progress(
       CopyPhase phase,
@@ -99,7 +99,7 @@ class CopyReportTest {
             ranges       16, 1 of them read again
             changes      1,234 applied by this process
             seconds      full 12.1, finish 1.0
-            cut-over     0.25 s behind when it began to finish, 1.0 s until it had
+            cut-over     0.25 s behind at the start of finish, which took 1.0 s
             note         noted
             done
             """);

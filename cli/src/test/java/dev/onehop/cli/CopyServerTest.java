@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is served of a copy, and to whom. */
+/** The replies of a copy's HTTP server, and the requests that it refuses. */
 class CopyServerTest {
   private final AtomicInteger pauses = new AtomicInteger();
   private final CopyServer server =
@@ -75,7 +75,7 @@ class CopyServerTest {
             "onehop_copy_phase{job=\"move\",phase=\"full\"} 1",
             "onehop_copy_phase{job=\"move\",phase=\"done\"} 0",
             "onehop_copy_phase_seconds{job=\"move\",phase=\"full\"} 12.1",
-            "# HELP onehop_copy_lag_seconds how far the destination is behind",
+            "# HELP onehop_copy_lag_seconds seconds by which the destination is behind the source",
             "onehop_copy_lag_seconds{job=\"move\"} 3.0",
             "onehop_copy_documents_copied{job=\"move\"} 250000")
         .noneMatch(line -> line.contains("oplog") || line.contains("null"))
@@ -108,7 +108,7 @@ class CopyServerTest {
     assertThat(send(method, path).statusCode()).isEqualTo(code);
   }
 
-  /** Such as one that a page's own DNS server resolves to this machine. */
+  /** For example, a web page's DNS server may resolve such a name to this machine. */
   @ParameterizedTest
   @CsvSource({
     "evil.example, 403",

@@ -26,7 +26,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** The output at the end of a run, with a bench that is interrupted at one of its cells. */
+/** The output at the end of a run. The bench of the tests can be interrupted at a cell. */
 class ResultsOptionsTest {
 
   @TempDir private Path folder;

@@ -76,7 +76,7 @@ class ResyncCommandTest {
         "bench --method fast | --method takes logical, files, not 'fast'",
         "bench --mongod /nowhere | --mongod /nowhere is not executable",
         "run --to a:1 | Missing required option: '--url=URL'",
-        "run --url mongodb://a --to a:1 | give each --to its --dbpath",
+        "run --url mongodb://a --to a:1 | --to and --dbpath need the same number",
         "run --url mongodb://a --to a --dbpath b | write it as HOST:PORT",
         "run --url mongodb://u:secret@a --to a:1 --dbpath b | leave the password out",
         "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method"

@@ -78,7 +78,7 @@ class TopologyDownCommandTest {
     return home.resolve(".cache/onehop/run").resolve(topology);
   }
 
-  /** Reads /proc like the testbed: this JVM may notice the end of a child only later. */
+  /** Reads /proc like the testbed, because this JVM may notice the end of a child later. */
   private List<String> running() {
     return owners.keySet().stream()
         .filter(each -> ProcFs.startTicks(owners.get(each).pid()).isPresent())

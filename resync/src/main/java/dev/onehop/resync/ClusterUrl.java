@@ -14,8 +14,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns it
- * without the password, so it may be shown. Child processes get it as JSON. Immutable.
+ * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns the
+ * URL without the password, so that messages may contain it. Child processes get it as JSON.
+ * Immutable.
  */
 public final class ClusterUrl {
   /** The database for a URL without one: the default of YCSB. */
@@ -42,7 +43,7 @@ public final class ClusterUrl {
   /**
    * Parses a URL that a user gave.
    *
-   * @param url with the user where there is access control, without the password
+   * @param url the URL without the password; with the user if the cluster has access control
    * @param password the user's password; null if there is none
    * @param authority PEM file of the trusted certificate authority; null for the JVM's default
    *     trust store

@@ -80,8 +80,8 @@ public record DataFolder(Path path) {
   }
 
   /**
-   * Whether a file is data. The journal is; spare journal files and lock files are not, and neither
-   * are other files in the folder, such as logs and keys.
+   * Whether a file is data. Journal files are data. Spare journal files, lock files, and other
+   * files in the folder, such as logs and keys, are not data.
    */
   private static boolean isData(String name) {
     return name.endsWith(".wt")

@@ -42,11 +42,11 @@ public final class Failure extends RuntimeException {
   private static final Pattern AFTER_REASON =
       Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
-  // Jackson's source of an error, of which only the place is shown.
+  // Jackson's description of the place of an error. Messages keep only its line and column.
   private static final Pattern PLACE =
       Pattern.compile("\\[Source: .*?; (line: \\d+, column: \\d+)]", Pattern.DOTALL);
 
-  // An introduction of the lines after it.
+  // The end of a first line that only introduces the next lines.
   private static final Pattern INTRODUCTION = Pattern.compile("(; [^;]*)?:$");
 
   private final int exitCode;
@@ -72,15 +72,18 @@ public final class Failure extends RuntimeException {
   }
 
   /**
-   * An interruption that leaves something of the run.
+   * The run was interrupted, and some of its results remain.
    *
-   * @param left the remains and their place
+   * @param left the text for the message about these results and their place
    */
   public static Failure interrupted(String left) {
     return new Failure(INTERRUPTED, "interrupted; " + left, null);
   }
 
-  /** The failure of a run. Interrupts the thread again if it was interrupted. */
+  /**
+   * Turns an exception of a run into a failure. After an InterruptedException, interrupts the
+   * thread again.
+   */
   public static Failure of(Exception failure) {
     if (failure instanceof Failure known) {
       return known;

@@ -25,7 +25,7 @@ final class FolderCopy {
   private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(BLOCK).asReadOnlyBuffer();
   private static final double MEBIBYTE = 1 << 20;
 
-  /** The length of a command line is limited. */
+  /** The number of files in one {@code cp} command, because command lines have a limited length. */
   private static final int FILES_AT_ONCE = 500;
 
   private final DataFolder source;
@@ -40,8 +40,8 @@ final class FolderCopy {
   private boolean shared;
 
   /**
-   * @param targets empty folders
-   * @param limit most mebibytes per second; null for no limit
+   * @param targets the folders to copy to, which are empty
+   * @param limit the most mebibytes to read per second; null for no limit
    * @param progress receives the number of bytes read so far
    */
   FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {

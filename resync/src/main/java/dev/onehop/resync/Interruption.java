@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * On a signal to stop, interrupts the thread of a command. The JVM waits until the thread has
- * cleaned up, reported and ended. Thread-safe.
+ * On a signal to stop, interrupts the thread of a command. The JVM then waits until the thread has
+ * cleaned up and ended, for 60 seconds at most. Thread-safe.
  */
 public final class Interruption implements AutoCloseable {
 
@@ -20,9 +20,9 @@ public final class Interruption implements AutoCloseable {
   }
 
   /**
-   * Starts the protection, which ends with {@link #close}.
+   * From now on until {@link #close}, a signal to stop interrupts the thread.
    *
-   * @param thread the thread to interrupt; the JVM waits for its end
+   * @param thread the thread to interrupt; the JVM then waits for the thread's end
    */
   public static Interruption of(Thread thread) {
     Thread hook = new Thread(() -> interrupt(thread), "onehop-stop");
@@ -45,12 +45,15 @@ public final class Interruption implements AutoCloseable {
     return STOPPING.get();
   }
 
-  /** The failure of a run on its own servers, which may end before the thread is interrupted. */
+  /**
+   * The failure of a run. After a signal it is an interruption for any cause, because the run's
+   * servers also get the signal and may end first.
+   */
   public Failure failure(Exception cause) {
     return isStopping() ? Failure.interrupted() : Failure.of(cause);
   }
 
-  /** Does nothing after a signal. */
+  /** Ends the effect of {@link #of}. Does nothing after a signal. */
   @Override
   public void close() {
     try {

@@ -31,7 +31,7 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Starts the process and connects it. Locks nothing yet.
+   * Starts the process, which connects to the server. Does not lock the server yet.
    *
    * @throws Failure if the process can't start or can't connect
    */
@@ -42,7 +42,7 @@ final class LockHolder implements AutoCloseable {
       ChildJvm process =
           ChildJvm.start(
               "the process that locks " + member.host(),
-              // In its own session, because a terminal sends Ctrl-C to all processes of its
+              // In a separate session, because a terminal sends Ctrl-C to all processes of its
               // session.
               List.of("setsid"),
               SMALL,
@@ -89,7 +89,7 @@ final class LockHolder implements AutoCloseable {
   /**
    * Unlocks the server.
    *
-   * @throws Failure if the lock was lost in between
+   * @throws Failure if the lock has ended before
    */
   void unlock() throws InterruptedException {
     process.send("unlock");
@@ -107,8 +107,8 @@ final class LockHolder implements AutoCloseable {
   }
 
   /**
-   * Ends the process, which then unlocks the server. If the process was killed, unlocks the server
-   * from here.
+   * Ends the process, which then unlocks the server. If the process was killed, this object unlocks
+   * the server.
    */
   @Override
   public void close() {
@@ -137,7 +137,7 @@ final class LockHolder implements AutoCloseable {
       }
     } catch (MongoException e) {
       throw Failure.run(
-          "cannot unlock %s: %s; run db.fsyncUnlock() there"
+          "cannot unlock %s: %s; run db.fsyncUnlock() on this server"
               .formatted(member.host(), Failure.firstLine(e)),
           e);
     }

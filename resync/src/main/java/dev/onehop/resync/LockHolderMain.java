@@ -10,11 +10,11 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks a server from a separate process, so that the lock ends even if the process that requested
- * it is killed. The lock ends at the end of standard input, which is also the end of the requesting
- * process, and at a deadline. The first line of standard input is a {@link Task} as JSON; the next
- * lines are {@code lock} and {@code unlock}. Standard output has {@code ready}, {@code locked},
- * {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
+ * Locks a server from a separate process, so that the lock ends even if the requesting process is
+ * killed. The lock ends at the end of standard input, which comes at the latest when the requesting
+ * process ends. It also ends at a deadline. The first line of standard input is a {@link Task} as
+ * JSON; the next lines are {@code lock} and {@code unlock}. Standard output has {@code ready},
+ * {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
  */
 public final class LockHolderMain {
 
@@ -29,8 +29,8 @@ public final class LockHolderMain {
   /**
    * The server to lock.
    *
-   * @param host its name and port
-   * @param url the set, with the user
+   * @param host the server's name and port
+   * @param url the URL with the credentials
    * @param deadlineMillis the longest time that the server stays locked
    */
   record Task(String host, ClusterUrl url, long deadlineMillis) {}
@@ -66,7 +66,7 @@ public final class LockHolderMain {
 
   private void run(BufferedReader in) throws IOException {
     member.admin("ping");
-    // A signal can end this process while the requesting process lives.
+    // If a signal ends only this process, the hook unlocks the server.
     Runtime.getRuntime().addShutdownHook(new Thread(this::release, "unlock"));
     say.accept(READY);
     String line;
@@ -80,7 +80,7 @@ public final class LockHolderMain {
     release();
   }
 
-  /** Returns null at the end of input, also if the other process ends in the middle of a line. */
+  /** Reads a line. Returns null at the end of input, also if the input ends within a line. */
   private static @Nullable String readLine(BufferedReader in) {
     try {
       return in.readLine();
@@ -101,7 +101,7 @@ public final class LockHolderMain {
         },
         deadlineMillis);
     // The server waits for running operations before it locks. A separate thread sends the command,
-    // so that this one notices the end of input in the meantime.
+    // so that this thread can notice the end of input during that time.
     Thread asking = new Thread(this::ask, "lock");
     asking.setDaemon(true);
     asking.start();
@@ -150,8 +150,8 @@ public final class LockHolderMain {
     long giveUp = System.nanoTime() + GIVE_UP_NANOS;
     while (state != State.OPEN) {
       try {
-        // After a lock command without a reply the server may be locked or not. No other client had
-        // locked it before.
+        // After a lock command without a reply the server may be locked or not. Unlocking is safe
+        // in both cases, because no other client had locked the server before.
         member.admin("fsyncUnlock");
         state = State.OPEN;
         return true;

@@ -29,8 +29,8 @@ public final class Member implements AutoCloseable {
   }
 
   /**
-   * A member, over connections to this server only. Opens the connections in the background, so the
-   * member does not have to be up yet.
+   * A member with connections to this server only. The connections are opened in the background, so
+   * the member does not have to be up yet.
    *
    * @param url the user and the trusted authority
    */
@@ -39,7 +39,7 @@ public final class Member implements AutoCloseable {
   }
 
   /**
-   * A member, over connections without a user: for servers that have no users yet, and for commands
+   * A member with connections without a user, for servers that have no users yet, and for commands
    * that need no user.
    */
   static Member stranger(ClusterUrl url, String host) {
@@ -69,7 +69,7 @@ public final class Member implements AutoCloseable {
     return new Member(host, MongoClients.create(settings.build()));
   }
 
-  /** Its name and port, as the set's configuration has it. */
+  /** The member's name and port, as in the set's configuration. */
   public String host() {
     return host;
   }
@@ -81,7 +81,7 @@ public final class Member implements AutoCloseable {
   /**
    * Runs a command on the database {@code admin}.
    *
-   * @throws MongoException if it fails
+   * @throws MongoException if the command fails
    */
   public Document admin(Document command) {
     return client.getDatabase("admin").runCommand(command);
@@ -90,7 +90,7 @@ public final class Member implements AutoCloseable {
   /**
    * Runs a command without arguments on the database {@code admin}.
    *
-   * @throws MongoException if it fails
+   * @throws MongoException if the command fails
    */
   public Document admin(String command) {
     return admin(new Document(command, 1));

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NewMember {
 
-  /** The file for the output of a server that was started here. */
+  /** The file for the output of a server that this run has started. */
   static final String OUTPUT = "onehop-start.log";
 
   /** The longest time without a reply from a member that has replied before. */
@@ -38,7 +38,7 @@ public final class NewMember {
 
   private static final int OUTPUT_LINES = 5;
 
-  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: the same change can succeed later. */
+  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: a later try can succeed. */
   private static final Set<Integer> RECONFIG_LATER = Set.of(109, 308);
 
   private static final String NOT_SYNCED = "No initial sync required";
@@ -87,7 +87,7 @@ public final class NewMember {
               ? Files.createTempFile("onehop-start", ".log")
               : dbpath.resolve(OUTPUT);
       process =
-          // In its own session, so that the server survives the end of this command and Ctrl-C.
+          // In a separate session, so that the server survives the end of this command and Ctrl-C.
           ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectOutput(output.toFile())
@@ -115,7 +115,7 @@ public final class NewMember {
       requireRunning();
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
-            "%s did not answer within %s".formatted(target.host(), Progress.about(plan.patience())),
+            "%s did not reply within %s".formatted(target.host(), Progress.about(plan.patience())),
             null);
       }
       Thread.sleep(POLL_MILLIS);
@@ -145,7 +145,7 @@ public final class NewMember {
       } catch (MongoException e) {
         // A server that is starting closes connections.
         if (System.nanoTime() - end > 0) {
-          throw Failure.run(target.host() + " does not answer: " + Failure.firstLine(e), e);
+          throw Failure.run(target.host() + " does not reply: " + Failure.firstLine(e), e);
         }
       }
       Thread.sleep(POLL_MILLIS);
@@ -198,8 +198,8 @@ public final class NewMember {
   }
 
   /**
-   * Waits until the member is a secondary and has the writes that the primary had when it became
-   * one.
+   * Waits until the member is a secondary, and then until it has the writes that the primary had at
+   * that time.
    */
   void awaitCaughtUp() throws InterruptedException {
     // The member has no users before its initial sync.
@@ -232,7 +232,7 @@ public final class NewMember {
         if (System.nanoTime() - lastAnswer > SILENCE.toNanos()) {
           throw Failure.run(
               target.host()
-                  + (answered ? " no longer answers: " : " does not answer: ")
+                  + (answered ? " no longer replies: " : " does not reply: ")
                   + Failure.firstLine(e),
               e);
         }
@@ -247,7 +247,7 @@ public final class NewMember {
     }
   }
 
-  /** Shows the progress of an initial sync. Returns whether it has advanced, or may have. */
+  /** Shows the progress of an initial sync. Returns whether the sync may have advanced. */
   private boolean showState() {
     Document status;
     try {
@@ -307,7 +307,7 @@ public final class NewMember {
   }
 
   /**
-   * Finds the sync method that ran in the server's log.
+   * Reads from the server's log which sync method ran.
    *
    * @throws Failure if it was not the planned method
    */
@@ -380,9 +380,10 @@ public final class NewMember {
   }
 
   /**
-   * Undoes the changes: removes the member from the set, and stops a server that was started here.
+   * Undoes the changes: removes the member from the set, and stops a server that this run has
+   * started.
    *
-   * @return whether the folder is unused; false if a server started by others may use it
+   * @return whether the folder is unused; false if a server that this run did not start may use it
    */
   boolean undo() throws InterruptedException {
     if (added) {
@@ -400,7 +401,8 @@ public final class NewMember {
   }
 
   /**
-   * Kills a server at once. If its parent is a shell, kills the server, and the shell ends with it.
+   * Kills a server at once. If the process is a shell that has started the server, kills the
+   * server, and then the shell ends.
    */
   public static void kill(ProcessHandle process) {
     List<ProcessHandle> children = process.descendants().toList();
@@ -427,7 +429,7 @@ public final class NewMember {
     }
   }
 
-  /** The server's process; null if it was not started here, or runs in the background. */
+  /** The server's process; null if this run did not start it, or if it runs in the background. */
   @Nullable ProcessHandle process() {
     return process == null || !process.isAlive() ? null : process.toHandle();
   }

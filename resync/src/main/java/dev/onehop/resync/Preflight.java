@@ -35,7 +35,9 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private static final double MEBIBYTE = 1 << 20;
   private static final int PROBE_BYTES = 32 << 20;
 
-  /** A server needs some free space in addition to its data to start. */
+  /**
+   * The factor of the needed space. To start, a server needs free space in addition to its data.
+   */
   private static final double ROOM = 1.1;
 
   /** An oplog filled to less than this share counts as not full yet. */
@@ -47,7 +49,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   /** The assumed rate of a command that copies to another host, in mebibytes per second. */
   private static final double COPY_RATE = 50;
 
-  /** Ten years, the upper bound of estimates. */
+  /** The upper bound of estimates, in seconds: ten years. */
   private static final double MOST_SECONDS = 3650 * 86_400.0;
 
   private static final Pattern VERSION = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
@@ -59,7 +61,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
    * @param source the member whose files are copied, or the primary for an initial sync
    * @param folder the source's data folder; null for an initial sync
    * @param version the source's version
-   * @param byHand the command that starts a server for the set's data, without its address
+   * @param byHand the command by which the user can start a server with the set's data, without
+   *     address and data folder
    */
   record Checked(Member source, @Nullable DataFolder folder, String version, String byHand) {}
 
@@ -136,7 +139,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
           || (dbpath != null
               && plan.copy() == null
               && !seen.add(dbpath.toAbsolutePath().normalize()))) {
-        throw Failure.usage("--to and --dbpath must differ from target to target");
+        throw Failure.usage("each new member needs a separate --to and a separate --dbpath");
       }
     }
   }
@@ -321,8 +324,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   /**
-   * Measures the rate of a copy of part of a file, in mebibytes per second: the slowest target
-   * counts.
+   * Copies a part of a file to each target, and measures the rate. Returns the rate of the slowest
+   * target, in mebibytes per second.
    */
   private double probe(DataFolder folder) throws IOException {
     Path largest =

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live progress on standard error: one rewritten line on a terminal; elsewhere a line when
- * something new begins and then one every ten seconds. Thread-safe.
+ * Live progress on standard error. On a terminal, it rewrites one line. Elsewhere, it prints a line
+ * at the start of each phase, and then every ten seconds. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class Progress implements AutoCloseable {
   private boolean lineOpen;
   private boolean closed;
 
-  /** A progress on standard error, which a separate thread redraws until it is closed. */
+  /** Creates a progress on standard error. A separate thread redraws it until it is closed. */
   public static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
@@ -50,7 +50,7 @@ public final class Progress implements AutoCloseable {
     return progress;
   }
 
-  /** Shows nothing. */
+  /** Creates a progress that shows nothing. */
   public static Progress silent() {
     return new Progress(
         new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
@@ -71,13 +71,13 @@ public final class Progress implements AutoCloseable {
     begin(name, "");
   }
 
-  /** Begins the last phase: what remains of the time that was expected no longer matters. */
+  /** Begins the last phase, and removes the expected remaining time. */
   public synchronized void lastPhase(String name) {
     endsAt = Long.MIN_VALUE;
     begin(name, "");
   }
 
-  /** Begins a point of the phase of measuring. */
+  /** Begins the measurement of a point. */
   public synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);
   }
@@ -100,7 +100,7 @@ public final class Progress implements AutoCloseable {
     endsAt = left == null ? Long.MIN_VALUE : nanoTime.getAsLong() + left.toNanos();
   }
 
-  /** Prints a line that stays. */
+  /** Prints a line that is not rewritten. */
   public synchronized void note(String line) {
     erase();
     out.println(line);
@@ -109,7 +109,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Says what the following lines are about; without a terminal the point's own line does. */
+  /** Prints a heading on a terminal. Elsewhere, the line of each point has its title. */
   public synchronized void heading(String title) {
     if (terminal.interactive()) {
       note(title);
@@ -155,7 +155,7 @@ public final class Progress implements AutoCloseable {
     return text.toString();
   }
 
-  /** Shortens a line to a width, keeping its end: the time left is what people look for. */
+  /** Shortens a line to a width. Keeps its end, which has the remaining time. */
   static String fit(String line, int width) {
     if (line.length() <= width) {
       return line;
@@ -168,7 +168,7 @@ public final class Progress implements AutoCloseable {
     return line.substring(0, width - tail - 1) + "~" + line.substring(line.length() - tail);
   }
 
-  /** A duration as a person says it: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
+  /** A rounded duration for people: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
   public static String about(Duration duration) {
     long seconds = (duration.toMillis() + 500) / 1000;
     if (seconds < 60) {
@@ -188,7 +188,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Removes the live line; what comes next starts on a clean one. */
+  /** Removes the progress line, so that later output starts on an empty line. */
   @Override
   public synchronized void close() {
     closed = true;

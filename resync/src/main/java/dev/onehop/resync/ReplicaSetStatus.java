@@ -40,7 +40,8 @@ final class ReplicaSetStatus implements AutoCloseable {
   }
 
   /**
-   * A member without a user: for servers that may have no users yet, and commands that need none.
+   * A member with connections without a user, for servers that may have no users yet, and for
+   * commands that need no user.
    */
   synchronized Member stranger(String host) {
     return strangers.computeIfAbsent(host, name -> Member.stranger(url, name));
@@ -49,7 +50,7 @@ final class ReplicaSetStatus implements AutoCloseable {
   /**
    * The present primary.
    *
-   * @throws Failure if there is none
+   * @throws Failure if the set has no primary
    */
   synchronized Member primary() {
     try {
@@ -94,7 +95,7 @@ final class ReplicaSetStatus implements AutoCloseable {
     return primary().require("replSetGetConfig").get("config", Document.class);
   }
 
-  /** The state of the members by the primary's report. */
+  /** The states of the members, as the primary reports them. */
   List<Document> states() {
     return primary().require("replSetGetStatus").getList("members", Document.class);
   }

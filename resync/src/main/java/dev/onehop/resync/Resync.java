@@ -41,7 +41,7 @@ public final class Resync {
   /** Folders of targets that this run created. */
   private final List<Path> made = new ArrayList<>();
 
-  /** Does nothing until {@link #run}. */
+  /** Creates a run, which {@link #run} starts. */
   public Resync(ResyncPlan plan, Progress progress, Listener listener) {
     this.plan = plan;
     this.progress = progress;
@@ -52,7 +52,7 @@ public final class Resync {
    * Adds the members.
    *
    * @return the result for each member
-   * @throws Failure if a condition does not hold, before anything was changed; or if a step failed
+   * @throws Failure if a condition does not hold (nothing was changed then), or if a step failed
    */
   public List<Outcome> run() throws InterruptedException {
     try (ReplicaSetStatus set = new ReplicaSetStatus(plan.url())) {
@@ -95,8 +95,8 @@ public final class Resync {
   }
 
   /**
-   * Waits until the source has all writes that the primary has now. A member to be rebuilt may have
-   * acknowledged any of them.
+   * Waits until the source has all writes that the primary has now. The member to rebuild may have
+   * acknowledged any of these writes, so they must not be lost.
    */
   private void awaitSource(ReplicaSetStatus set, Member source) throws InterruptedException {
     progress.phase("waiting until " + source.host() + " has the primary's writes");
@@ -157,8 +157,8 @@ public final class Resync {
       }
       Copied copied = copy(checked, source, bytes);
       for (Path folder : plan.folders()) {
-        // The marker goes last: without the marker the folder counts as a server's data, which no
-        // run deletes.
+        // The marker is deleted last. Without it the folder counts as a server's data, which no run
+        // deletes.
         Files.delete(folder.resolve(Preflight.MARKER));
       }
       return copied;
@@ -246,7 +246,7 @@ public final class Resync {
       for (Path file :
           files
               .filter(file -> !file.equals(folder) && !file.endsWith("lost+found"))
-              // The marker goes last, so that a later run can continue an interrupted deletion.
+              // The marker is last, so that a later run can continue an interrupted deletion.
               .sorted(
                   Comparator.comparing((Path file) -> file.endsWith(Preflight.MARKER))
                       .thenComparing(Comparator.reverseOrder()))

@@ -3,7 +3,7 @@ package dev.onehop.resync;
 import java.util.List;
 import java.util.Locale;
 
-/** How a new member gets its data. */
+/** The method by which a new member gets its data. */
 public enum ResyncMethod {
   /** The server's initial sync: it reads all documents and builds all indexes. */
   LOGICAL,

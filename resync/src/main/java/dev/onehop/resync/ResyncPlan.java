@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     this host
  * @param start the shell command that starts a target's server; null if the user starts it
  * @param lockDeadline the longest time that the source stays locked
- * @param patience the longest wait for a target's first reply, and then for it to catch up
+ * @param patience the longest wait for a target's first reply, and then until the target has caught
+ *     up
  * @param limit the most mebibytes per second to read from the source; null for no limit
  * @param rate the expected rate in mebibytes per second; null to measure it
  */
@@ -56,7 +57,7 @@ public record ResyncPlan(
   /**
    * Fills the placeholders of a command for a target.
    *
-   * @param command with {@code {dbpath}}, {@code {host}} and {@code {port}}
+   * @param command a command with {@code {dbpath}}, {@code {host}} and {@code {port}}
    */
   static String filled(String command, Target target) {
     Path dbpath = target.dbpath();

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A new member.
  *
- * @param host its name and port, as they enter the set's configuration
- * @param dbpath its data folder on this host; null if this program does not write the folder
+ * @param host the member's name and port, as in the set's configuration
+ * @param dbpath the member's data folder; null if this program does not need it
  */
 public record Target(String host, @Nullable Path dbpath) {
 

@@ -4,17 +4,17 @@ import java.util.Map;
 
 /**
  * The capabilities of standard error. Java cannot detect a terminal on standard error, so {@code
- * bin/onehop} does and sets system properties.
+ * bin/onehop} detects it and sets system properties.
  *
  * @param interactive whether a line can be rewritten
- * @param columns its width; meaningless if it is not interactive
+ * @param columns the width in characters; without meaning if {@code interactive} is false
  * @param colour whether to use colours
  */
 public record Terminal(boolean interactive, int columns, boolean colour) {
 
   private static final int DEFAULT_COLUMNS = 80;
 
-  /** Reads the launcher's system properties; without them there is no terminal. */
+  /** Reads the launcher's system properties. Without them the result is not interactive. */
   public static Terminal detect() {
     return of(
         Boolean.getBoolean("onehop.terminal"),

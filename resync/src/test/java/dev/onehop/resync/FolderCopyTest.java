@@ -75,7 +75,7 @@ class FolderCopyTest {
       }
     }
     if (!copy.isShared()) {
-      // Only the non-zero part of the journal files is written.
+      // The copy writes only the non-zero part of the journal files.
       assertThat(copy.written()).isEqualTo(1 + 3 * MEBIBYTE + 17 + MEBIBYTE + 3 + 2);
     }
   }

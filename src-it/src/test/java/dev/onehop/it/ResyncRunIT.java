@@ -240,7 +240,7 @@ class ResyncRunIT {
         dbpath,
         "--start",
         "mongod --storageEngine inMemory");
-    refused("give each --to its --dbpath", "--to", to);
+    refused("--to and --dbpath need the same number", "--to", to);
     refused("twice", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
     refused("no WiredTiger data", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {

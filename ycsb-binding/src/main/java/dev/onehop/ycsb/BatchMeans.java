@@ -32,7 +32,7 @@ record BatchMeans(int windows, double error) {
   }
 
   private static double t(int freedom) {
-    // The first terms of the expansion are accurate to 0.001 from 30 on.
+    // The first terms of the expansion are accurate to 0.001 from 30 degrees of freedom on.
     return freedom <= T.length ? T[freedom - 1] : 1.960 + 2.372 / freedom;
   }
 }

@@ -17,14 +17,17 @@ import org.jspecify.annotations.Nullable;
  * @param url the cluster's connection string
  * @param batchSize documents per bulk insert; 1 inserts each document separately
  * @param upsert whether an insert replaces an existing record
- * @param connections the pool's size per server, or null for the URL's or the driver's default
+ * @param connections the pool's size for each server; null for the size of the URL or the driver's
+ *     default
  * @param pipelining whether many requests are in flight on each connection
- * @param writeConcern from the deprecated property; null for the URL's
- * @param readPreference from the deprecated property; null for the URL's
+ * @param writeConcern the write concern of the deprecated property; null for the write concern of
+ *     the URL
+ * @param readPreference the read preference of the deprecated property; null for the read
+ *     preference of the URL
  * @param warmup the longest warm-up before the measurement
- * @param leastWarmup the shortest warm-up, if its rate is steady by then; null for a warm-up of
- *     fixed length
- * @param summary the file for the run's summary, or null for none
+ * @param leastWarmup the time after which the warm-up ends if its rate is steady; null for a
+ *     warm-up of fixed length
+ * @param summary the file for the run's summary; null for no file
  */
 record BindingOptions(
     ConnectionString url,
@@ -104,13 +107,16 @@ record BindingOptions(
         : WarmupTime.untilSteady(leastWarmup, warmup);
   }
 
-  /** The database of YCSB's tables: the URL's, unless it has none or {@code admin}. */
+  /**
+   * The database of YCSB's tables: the database of the URL, or the default if the URL has none or
+   * {@code admin}.
+   */
   String database() {
     String named = url.getDatabase();
     return named == null || named.isEmpty() || named.equals("admin") ? DEFAULT_DATABASE : named;
   }
 
-  /** The URL's hosts, for messages; never the credentials. */
+  /** The URL's hosts without the credentials, for messages. */
   String hosts() {
     return String.join(",", url.getHosts());
   }
@@ -124,7 +130,7 @@ record BindingOptions(
 
   /** Adds the options to settings that contain the URL already. */
   void applyTo(MongoClientSettings.Builder settings) {
-    // With pipelining, connections are sockets, and the pool's size follows from their depth.
+    // With pipelining, this number is the number of sockets, which the pipelining settings have.
     if (connections != null && !pipelining) {
       settings.applyToConnectionPoolSettings(pool -> pool.maxSize(connections));
     }

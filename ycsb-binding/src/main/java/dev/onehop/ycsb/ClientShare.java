@@ -32,7 +32,8 @@ record ClientShare(int index, int of, String run) {
       return null;
     }
     if (index == null || of == null || run == null) {
-      throw new InvalidPropertyException("%s, %s and %s go together".formatted(INDEX, OF, RUN));
+      throw new InvalidPropertyException(
+          "%s, %s and %s require each other".formatted(INDEX, OF, RUN));
     }
     if (index >= of) {
       throw new InvalidPropertyException(

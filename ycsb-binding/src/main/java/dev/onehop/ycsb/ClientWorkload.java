@@ -34,7 +34,10 @@ public final class ClientWorkload extends CoreWorkload {
     }
   }
 
-  /** Maps the numbers of new records, from the record count on: client i of N gets every Nth. */
+  /**
+   * Maps the numbers of new records, which are not below the record count. Client i of N gets each
+   * Nth number, from the i-th on.
+   */
   @Override
   protected String buildKeyName(long number) {
     return super.buildKeyName(number < loaded ? number : loaded + (number - loaded) * of + index);

@@ -11,9 +11,9 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * Starts all clients of a run together, on any machines. Each client writes a document to the
- * cluster when it is ready, and waits until there is a document of every client. No clocks are
- * compared: clients start within the interval of two checks plus a round trip.
+ * Starts all clients of a run together, on one or several machines. Each client writes a document
+ * to the cluster when it is ready, and waits until every client has written its document. Clients
+ * start within the interval of two checks plus a round trip. No clocks are compared.
  *
  * <p>Used by one thread at a time.
  */
@@ -48,7 +48,7 @@ final class CommonStart {
   /**
    * Waits for all clients.
    *
-   * @throws IllegalStateException if they are not ready within ten minutes
+   * @throws IllegalStateException if a client is not ready within ten minutes
    */
   void await() {
     var unused = store.upsert(COLLECTION, own(), own()).block();

@@ -20,10 +20,10 @@ interface DocumentStore extends AutoCloseable {
   /** Whether an operation blocks the subscribing thread until the reply. */
   boolean isBlocking();
 
-  /** Sends a command; completes with the reply. */
+  /** Sends the command {@code ping}. Completes when the reply has arrived. */
   Mono<Void> ping();
 
-  /** The document that matches {@code filter}; empty if none does. */
+  /** Finds a document that matches {@code filter}. Empty if no document matches. */
   Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection);
 
@@ -34,7 +34,9 @@ interface DocumentStore extends AutoCloseable {
   /** Inserts a document. */
   Mono<Void> insert(String collection, BsonDocument document);
 
-  /** Replaces the document that matches {@code filter}, or inserts it. */
+  /**
+   * Replaces the document that matches {@code filter}; inserts {@code document} if none matches.
+   */
   Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document);
 
   /** Updates the document that matches {@code filter}. */

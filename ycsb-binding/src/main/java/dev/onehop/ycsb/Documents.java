@@ -15,7 +15,7 @@ import site.ycsb.ByteIterator;
 
 /**
  * YCSB records as MongoDB documents: the key as a string in {@code _id}, each field as binary data.
- * YCSB's own MongoDB binding has the same format, so that each can read the other's data.
+ * YCSB's own MongoDB binding has the same format, so each binding can read the other's data.
  */
 final class Documents {
   static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
@@ -31,7 +31,7 @@ final class Documents {
     return document;
   }
 
-  /** The filter for one record; also the start of a record. */
+  /** A document with only the key: the filter for a record, and the first field of a new record. */
   static BsonDocument withKey(String key) {
     return new BsonDocument("_id", new BsonString(key));
   }
@@ -45,7 +45,9 @@ final class Documents {
     return new BsonDocument("$set", fields(values));
   }
 
-  /** The projection on {@code fields}; null, which means all fields in YCSB, has no projection. */
+  /**
+   * The projection on {@code fields}. In YCSB null means all fields; then there is no projection.
+   */
   static @Nullable BsonDocument projection(@Nullable Set<String> fields) {
     if (fields == null || fields.isEmpty()) {
       return null;
@@ -55,7 +57,7 @@ final class Documents {
     return projection;
   }
 
-  /** Adds the document's fields to {@code result}; fields that are not binary are not YCSB's. */
+  /** Adds the document's binary fields to {@code result}. YCSB writes no other fields. */
   static void read(BsonDocument document, Map<String, ByteIterator> result) {
     for (Map.Entry<String, BsonValue> entry : document.entrySet()) {
       if (entry.getValue() instanceof BsonBinary binary) {

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import site.ycsb.Status;
 
 /**
- * Reports failed operations on stderr: the first failure of each kind in one line. Later ones are
- * only counted, because an unavailable cluster would otherwise cause a line per operation.
+ * Reports the first failure of each kind on stderr, in one line. Later failures are only counted,
+ * because an unavailable cluster would cause a line for each operation.
  */
 final class FailureLog {
   private final PrintStream out;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.bson.BsonDocument;
 
-/** Inserts that are collected for one bulk. Confined to one thread. */
+/** Collects inserts, and sends them in one bulk write. Confined to one thread. */
 final class InsertBatch {
   private final DocumentStore store;
   private final int capacity;
@@ -27,7 +27,7 @@ final class InsertBatch {
   /**
    * Adds a document, and sends the batch if it is full or for another collection.
    *
-   * @return whether the batch is empty
+   * @return whether the batch is empty afterwards
    * @throws LostDocumentsException if documents were not written; they are no longer pending
    */
   boolean add(String target, BsonDocument document) {

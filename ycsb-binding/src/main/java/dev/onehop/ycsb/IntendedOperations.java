@@ -15,13 +15,13 @@ import site.ycsb.Status;
 import site.ycsb.Workload;
 
 /**
- * The next operations of a workload, without executing them: keys, fields and proportions are
- * YCSB's.
+ * Returns the next operations of a workload, and does not execute them. Keys, fields and
+ * proportions are YCSB's.
  *
  * <p>YCSB uses a new record in other operations as soon as its insert returns, which is immediate
  * here. A record whose insert has no reply yet is therefore replaced by the newest inserted record.
  *
- * <p>Used by one thread, except for the results of inserts.
+ * <p>Used by one thread. Results of inserts may come from other threads.
  */
 final class IntendedOperations {
   private final Workload workload;
@@ -44,7 +44,7 @@ final class IntendedOperations {
   record Operation(String name, String key, Mono<Status> status) {}
 
   /**
-   * @param thread the workload's state of a client thread
+   * @param thread the state of a client thread, from {@link Workload#initThread}
    */
   IntendedOperations(Workload workload, Object thread, Operations operations) {
     this.workload = workload;

@@ -7,10 +7,10 @@ import java.util.Map;
 import site.ycsb.Utils;
 
 /**
- * The keys that YCSB's {@code CoreWorkload} loads, for splitting a collection between them. A key
- * is {@code user} and the record's number, hashed unless {@code insertorder=ordered}, padded with
- * zeros to {@code zeropadding} digits. The numbers start at {@code insertstart}, up to {@code
- * recordcount}.
+ * The keys that YCSB's {@code CoreWorkload} loads. Collections are split between these keys. A key
+ * is {@code user} and the record's number, padded with zeros to {@code zeropadding} digits. The
+ * number is hashed, but not with {@code insertorder=ordered}. Numbers start at {@code insertstart}
+ * and end before {@code recordcount}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -57,7 +57,7 @@ public final class KeyPopulation {
     return count;
   }
 
-  /** The key of the i-th record to be loaded, counting from 0. */
+  /** The key of the i-th loaded record, from 0 on. */
   public String key(int i) {
     long number = start + i;
     String digits = Long.toString(ordered ? number : Utils.hash(number));
@@ -67,14 +67,15 @@ public final class KeyPopulation {
   /**
    * The keys that split the population into ranges of equal numbers of records, ascending.
    *
-   * @param ranges the number of ranges; the result has one key less, or fewer with too few records
+   * @param ranges the number of ranges; the result has one key less, or fewer keys if there are too
+   *     few records
    */
   public List<String> splitPoints(int ranges) {
     String[] keys = new String[count];
     for (int i = 0; i < count; i++) {
       keys[i] = key(i);
     }
-    // Keys are ASCII, so the order of chars is the byte order by which the server compares strings.
+    // Keys are ASCII, so Java sorts them as the server does.
     Arrays.sort(keys);
     List<String> points = new ArrayList<>();
     for (int i = 1; i < ranges; i++) {
@@ -96,7 +97,7 @@ public final class KeyPopulation {
       }
       return value;
     } catch (NumberFormatException e) {
-      throw new InvalidPropertyException(name + " is '" + text + "', which is no number");
+      throw new InvalidPropertyException(name + " is '" + text + "', which is not a number");
     }
   }
 }

@@ -65,12 +65,12 @@ final class LatencyLog implements AutoCloseable {
   private final long startMillis = System.currentTimeMillis();
   private final @Nullable PrintStream file;
   private final @Nullable HistogramLogWriter writer;
-  // By the number of the second.
+  // The seconds that are not written yet, by their number from the start of the run.
   private final TreeMap<Long, Interval> intervals = new TreeMap<>();
   private final Map<Series, Histogram> totals = new HashMap<>();
 
   /**
-   * @param path the path of the file, or null for none
+   * @param path the path of the file; null for no file
    * @param startNanos the start of the first second, by {@link System#nanoTime}
    * @throws InvalidPropertyException if the file cannot be written
    */
@@ -94,7 +94,7 @@ final class LatencyLog implements AutoCloseable {
     writer.outputLegend();
   }
 
-  /** Adds an operation with this intended time. */
+  /** Adds an operation with this intended time, which has to end before its second is written. */
   synchronized void begins(long intendedNanos) {
     interval(intendedNanos).underWay++;
   }

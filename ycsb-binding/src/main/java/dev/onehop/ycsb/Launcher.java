@@ -24,10 +24,10 @@ import site.ycsb.workloads.CoreWorkload;
 /**
  * Runs YCSB with a reliable exit code.
  *
- * <p>YCSB always exits with 0. This main class exits with 2 if the command line is invalid. It
- * exits with 1 if the cluster cannot be used, the run was interrupted or an operation failed. In
- * these cases it writes one line to stderr. It exits with 0 otherwise. {@code bin/ycsb} calls it as
- * {@code load -db CLASS [YCSB's options]}.
+ * <p>YCSB itself always exits with 0. This main class exits with 2 if the command line is invalid.
+ * It exits with 1 if the cluster cannot be used, the run was interrupted or an operation failed. In
+ * these cases it writes one line to stderr. After success it exits with 0. {@code bin/ycsb} calls
+ * it, for example, with {@code load -db CLASS [YCSB's options]}.
  */
 public final class Launcher {
   private static final int USAGE = 2;
@@ -36,7 +36,7 @@ public final class Launcher {
 
   private Launcher() {}
 
-  /** Runs YCSB, see the class. */
+  /** Runs YCSB with the arguments of a command line. */
   public static void main(String[] args) {
     LauncherArguments arguments;
     Optional<BindingOptions> options;
@@ -50,7 +50,7 @@ public final class Launcher {
       openLoop = options.isPresent() ? OpenLoopOptions.of(arguments.properties()) : null;
       var unused = ClientShare.of(arguments.properties());
       if (openLoop != null && arguments.command() != Command.RUN) {
-        throw new InvalidPropertyException(OpenLoopOptions.RATE + " is for the command run");
+        throw new InvalidPropertyException(OpenLoopOptions.RATE + " requires the command run");
       }
     } catch (InvalidPropertyException e) {
       exit(USAGE, Failures.oneLine(e));
@@ -91,7 +91,8 @@ public final class Launcher {
   }
 
   /**
-   * Does the work of YCSB's client, but issues operations at intended times instead of in threads.
+   * Replaces YCSB's client for an open loop: issues operations at intended times, not in the loops
+   * of threads.
    */
   private static void run(
       OpenLoopOptions openLoop, BindingOptions options, LauncherArguments arguments)
@@ -111,7 +112,7 @@ public final class Launcher {
     Tally warmup = new Tally();
     try {
       if (!options.warmup().isZero()) {
-        // Only this thread warms up, independent of the driver's threads.
+        // One thread starts the whole warm-up, so the property threadcount does not count here.
         new Warmup(shared.store(), properties, 1).run(shared.warmup(), warmup);
       }
       ShardRanges shards =
@@ -158,7 +159,7 @@ public final class Launcher {
    */
   static Optional<String> problemOf(Collection<RunTotals> runs) {
     if (runs.isEmpty() || !runs.stream().allMatch(RunTotals::isComplete)) {
-      return Optional.of("the run broke off before all its threads had finished");
+      return Optional.of("the run was interrupted before all its threads had finished");
     }
     List<RunSummary> summaries = runs.stream().map(RunTotals::summary).toList();
     long errors = summaries.stream().mapToLong(RunSummary::errors).sum();

@@ -14,12 +14,13 @@ import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * A command line of YCSB. It is checked before YCSB runs, because YCSB prints a page of usage for a
- * mistake and exits with 0.
+ * A command line of YCSB. It is checked before YCSB runs, because YCSB exits with 0 after a wrong
+ * command line, and prints a page of help.
  *
  * @param command the command
  * @param options YCSB's own options, unchanged
- * @param properties the resulting properties: first from the files in order, then single ones
+ * @param properties the resulting properties; single properties take precedence over files, and
+ *     later files over earlier files
  */
 record LauncherArguments(Command command, List<String> options, Properties properties) {
 
@@ -90,7 +91,7 @@ record LauncherArguments(Command command, List<String> options, Properties prope
   String[] forYcsb() {
     List<String> all = new ArrayList<>(options);
     if (command.option == null) {
-      // The shell never calls cleanup(), which would send a batch.
+      // The shell does not call cleanup(), which sends the last batch. So there must be no batches.
       all.addAll(List.of("-p", BindingOptions.BATCH_SIZE + "=1"));
     } else {
       all.add(command.option);

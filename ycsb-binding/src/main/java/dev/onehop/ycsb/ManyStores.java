@@ -15,8 +15,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Many clients in one process, like many instances of an application: each has its own pools. They
- * take turns after some operations each. Safe for use by many threads.
+ * Many clients in one process, like many instances of an application. Each client has its own
+ * pools. The clients take turns: each executes some operations, then the next one. Safe for use by
+ * many threads.
  */
 final class ManyStores implements DocumentStore {
   private final List<DocumentStore> stores;
@@ -32,7 +33,7 @@ final class ManyStores implements DocumentStore {
    * Opens the clients.
    *
    * @param clients the number of clients
-   * @param turn the number of operations per turn of a client
+   * @param turn the number of operations after which the next client follows
    * @param opener opens a client
    */
   static DocumentStore open(int clients, int turn, Supplier<DocumentStore> opener) {

@@ -18,8 +18,8 @@ import site.ycsb.Status;
 /**
  * The common code of all bindings: everything except the client.
  *
- * <p>Each operation has ended when its method returns. YCSB creates one instance per client thread
- * and uses it in this thread only.
+ * <p>When a method returns, its operation has ended. YCSB creates one instance for each client
+ * thread, and uses the instance in this thread only.
  */
 abstract class MongoBinding extends DB {
   static final FailureLog FAILURES = new FailureLog(System.err);
@@ -69,7 +69,7 @@ abstract class MongoBinding extends DB {
   public void cleanup() throws DBException {
     SharedStore leaving = shared;
     if (leaving == null) {
-      return; // init() failed, or this is the second time
+      return; // init() has failed, or cleanup() is called again
     }
     shared = null;
     operations = null;
@@ -131,7 +131,7 @@ abstract class MongoBinding extends DB {
     } catch (LostDocumentsException e) {
       status = Statuses.of(e.getCause());
       why = Failures.oneLine(e.getCause());
-      tally.lost(Math.max(0, e.documents() - 1)); // one of them is counted by this operation
+      tally.lost(Math.max(0, e.documents() - 1)); // this operation counts one of them
     } catch (RuntimeException e) {
       status = Statuses.of(e);
       why = Failures.oneLine(e);

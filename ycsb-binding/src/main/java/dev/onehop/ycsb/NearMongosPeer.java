@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * YCSB binding {@code near-mongos}: the official reactive driver with a server selector that
- * chooses the mongos with the shortest round trip. For comparison: an application can do this with
- * a few lines of code.
+ * chooses the mongos with the shortest round trip. It shows the effect of a few lines of code,
+ * which an application can write without OneHop.
  */
 public final class NearMongosPeer extends MongoBinding {
   static final ServerSelector NEAREST =

@@ -22,17 +22,17 @@ import site.ycsb.Status;
 /**
  * Issues operations at intended times, regardless of earlier replies, and measures latencies from
  * the intended time. If an operation waits because an earlier one is slow, its latency includes the
- * wait of its user. A closed loop would issue fewer operations instead and omit these latencies
+ * wait of its user. A closed loop would issue fewer operations and omit these latencies
  * (coordinated omission).
  *
  * <p>A reactive driver needs no thread per operation. With a synchronous driver the number of
- * threads is limited; the wait of an operation for a free thread counts. Operations that are not
- * issued or have no reply at the end count with their wait so far.
+ * threads is limited; the wait of an operation for a free thread counts. Operations that were not
+ * issued, or have no reply at the end of the run, count with their wait until then.
  */
 final class OpenLoop {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** Above this number operations are not issued, because the process would run out of memory. */
+  /** With more operations in progress no further ones are issued, to limit the process's memory. */
   private static final int MOST_UNDER_WAY = 200_000;
 
   private final OpenLoopOptions options;
@@ -43,9 +43,10 @@ final class OpenLoop {
   private final Duration drain;
   private final @Nullable PrintStream status;
   private final Set<Issue> underWay = ConcurrentHashMap.newKeySet();
-  // Guarded by its own lock.
+  // Guarded by itself.
   private final Tally tally = new Tally();
-  private final Histogram interval = new Histogram(3); // guarded by tally; of the last second
+  private final Histogram interval =
+      new Histogram(3); // latencies of the last second; guarded by tally
   private long failedInInterval;
   private final long start = System.nanoTime();
   private long nextInterval = start + SECOND;
@@ -55,7 +56,7 @@ final class OpenLoop {
   /**
    * @param shards the ranges of shards; null if latencies are not separated by shard
    * @param blocking whether an operation occupies a thread
-   * @param status the stream for a progress line each second, or null for none
+   * @param status the stream for a progress line each second; null for no lines
    * @throws InvalidPropertyException if the file of the latencies cannot be written
    */
   OpenLoop(
@@ -133,7 +134,7 @@ final class OpenLoop {
     return count;
   }
 
-  /** Waits for operations in flight, and counts those that remain. */
+  /** Waits for operations in flight, and counts the operations that remain. */
   private RunSummary.Intended drain(long count) {
     long end = System.nanoTime() + drain.toNanos();
     while (underWay.size() > notIssuable && System.nanoTime() - end < 0) {
@@ -144,7 +145,7 @@ final class OpenLoop {
     for (Issue issue : underWay) {
       boolean begun = issue.begun != 0;
       Kind kind = begun ? Kind.UNANSWERED : Kind.NOT_ISSUED;
-      if (issue.end(Status.ERROR, "no answer by the end of the run", kind)) {
+      if (issue.end(Status.ERROR, "no reply by the end of the run", kind)) {
         notIssued += begun ? 0 : 1;
         unanswered += begun ? 1 : 0;
       }
@@ -164,7 +165,7 @@ final class OpenLoop {
       long now = System.nanoTime();
       if (now - nextInterval >= 0) {
         nextInterval += SECOND;
-        // No later operation belongs to an earlier second.
+        // Later operations have later intended times, so no earlier second gets another operation.
         latencies.flush(Math.min(now, nanos));
         show(now);
       }
@@ -275,9 +276,10 @@ final class OpenLoop {
     }
 
     /**
-     * Counts the operation, unless it is counted already.
+     * Counts the operation if it is not counted yet.
      *
      * @param missed the kind of latency if the result is not OK
+     * @return whether the operation was counted now
      */
     boolean end(Status result, String why, Kind missed) {
       if (!underWay.remove(this)) {

@@ -13,10 +13,11 @@ import site.ycsb.Client;
  * @param rate operations per second
  * @param arrivals the distribution of the intended times
  * @param operations the most operations; a read-modify-write is one
- * @param duration how long operations are issued, or null for no limit
- * @param threads for the synchronous driver: the most operations in flight
- * @param latencies the file for the latencies of each second, or null for none
- * @param drain how long to wait for replies after the last operation
+ * @param duration the time for which operations are issued; null for no limit
+ * @param threads the most operations in flight with the synchronous driver; not used with the
+ *     reactive driver
+ * @param latencies the file for the latencies of each second; null for no file
+ * @param drain the longest wait for replies after the last operation was issued
  * @param byShard whether latencies are separated by the record's shard
  * @param burst the number of operations with the same intended time, on the same instance
  * @param instances the number of clients of the cluster, which have their own pools and take turns
@@ -58,7 +59,7 @@ record OpenLoopOptions(
   /**
    * Reads the options.
    *
-   * @return null if no rate is given: the run is a closed loop
+   * @return null if no rate is given, so that the run is a closed loop
    * @throws InvalidPropertyException if a value is invalid
    */
   static @Nullable OpenLoopOptions of(Properties properties) {
@@ -79,7 +80,7 @@ record OpenLoopOptions(
           || burst != null
           || instances != null) {
         throw new InvalidPropertyException(
-            "%s, %s, %s, %s, %s and %s go with %s"
+            "%s, %s, %s, %s, %s and %s require %s"
                 .formatted(ARRIVALS, LATENCIES, BY_SHARD, DRAIN, BURST, INSTANCES, RATE));
       }
       return null;

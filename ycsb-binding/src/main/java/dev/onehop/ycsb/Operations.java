@@ -11,8 +11,8 @@ import site.ycsb.ByteIterator;
 import site.ycsb.Status;
 
 /**
- * YCSB's operations on a store. Each returns a cold Mono of its status. The command is created by
- * the call, and sent by the subscription. Safe for use by many threads.
+ * YCSB's operations on a store. Each method returns a cold Mono of the operation's status. The call
+ * creates the command, and the subscription sends it. Safe for use by many threads.
  */
 final class Operations {
   private final DocumentStore store;

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reads typed values from properties. An invalid value fails with one line about this value. */
+/** Reads typed values from properties. For an invalid value, the exception has one line. */
 final class PropertyReader {
   private static final Set<String> KNOWN =
       Set.of(
@@ -39,10 +39,11 @@ final class PropertyReader {
           RunLength.ERROR,
           RunLength.WINDOWS,
           MeasuredWorkload.WORKLOAD,
-          // YCSB's binding has this property, but current drivers have no such limit.
+          // YCSB's binding has this property, so it is accepted. Current drivers have no such
+          // limit.
           "mongodb.threadsAllowedToBlockForConnectionMultiplier");
 
-  // The names of YCSB, see the README of its mongodb binding.
+  // YCSB's names, see the README of its mongodb binding.
   private static final Map<String, WriteConcern> WRITE_CONCERNS =
       Map.of(
           "errors_ignored", WriteConcern.UNACKNOWLEDGED,
@@ -66,7 +67,7 @@ final class PropertyReader {
     this.properties = properties;
   }
 
-  /** Refuses unknown properties, because a misspelt one would silently have no effect. */
+  /** Refuses unknown properties, because a misspelt property would have no effect. */
   void rejectUnknown() {
     for (String name : properties.stringPropertyNames()) {
       boolean ours = name.startsWith("onehop.") || name.startsWith("mongodb.");

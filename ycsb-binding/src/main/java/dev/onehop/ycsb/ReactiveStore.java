@@ -99,7 +99,7 @@ final class ReactiveStore implements DocumentStore {
   }
 
   /**
-   * Waits for the end of the publisher and not only for the result: otherwise the route counts may
+   * Waits for the end of the publisher after its result, because without this the route counts may
    * lack the run's last operation.
    */
   private static <T> Mono<T> toEnd(Publisher<T> publisher) {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Ends a closed loop after a time since its first operation, or when the error of its throughput is
  * small enough. YCSB's own time limit includes connecting and the warm-up.
  *
- * <p>The error comes from {@link BatchMeans} with windows of a second. The first window is ignored,
- * because no operation can end at its beginning. Thread-safe.
+ * <p>The error comes from {@link BatchMeans} with windows of a second. The first window does not
+ * count, because no operation ends at its beginning. Thread-safe.
  */
 final class RunLength {
   static final String DURATION = "onehop.duration";
@@ -42,8 +42,9 @@ final class RunLength {
 
   /**
    * @param duration the time after which the run ends; null for no limit
-   * @param error the error at which the run ends; null for none
-   * @param leastWindows the fewest windows for this error
+   * @param error the error at which the run ends, as a fraction of the throughput; null for no
+   *     limit
+   * @param leastWindows the fewest windows from which the error is calculated
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   RunLength(
@@ -60,7 +61,7 @@ final class RunLength {
   }
 
   /**
-   * The length of a run, one object for all its threads.
+   * Creates the length of a run, which all threads of the run share.
    *
    * @throws InvalidPropertyException if a value is invalid
    */

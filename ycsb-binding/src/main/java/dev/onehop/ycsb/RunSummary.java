@@ -18,20 +18,22 @@ import org.jspecify.annotations.Nullable;
  * The numbers of a run, in the format of the file {@code onehop.summary}.
  *
  * <p>YCSB's own throughput counts connecting as part of the run. The measured time here lasts from
- * the start of the first measured operation of all threads to the end of the last one.
+ * the start of the first measured operation to the end of the last operation, over all threads.
  *
  * @param mode the binding's name
- * @param firstOperationNanos {@link System#nanoTime} at the first operation's start; 0 without any
- * @param lastOperationNanos {@link System#nanoTime} at the last operation's end; 0 without any
+ * @param firstOperationNanos {@link System#nanoTime} at the first operation's start; 0 without
+ *     operations
+ * @param lastOperationNanos {@link System#nanoTime} at the last operation's end; 0 without
+ *     operations
  * @param operations calls to the binding; a read-modify-write is two calls
  * @param errors calls without YCSB's status OK, and every document of a batch that could not be
  *     written
- * @param warmupOperations unmeasured reads before the first operation
+ * @param warmupOperations unmeasured operations before the first operation
  * @param warmupSeconds the duration of the warm-up in seconds
  * @param steady whether the warm-up's rate was steady at its end; null for a warm-up of fixed
  *     length
  * @param routes operations by routing decision, warm-up included; empty without routing
- * @param reached the error of the throughput; null if the run has no limit of it
+ * @param reached the error of the throughput; null if the run has no limit of this error
  * @param openLoop the intended operations; null in a closed loop
  * @param client the client among several; null if it is the only one
  */
@@ -85,8 +87,8 @@ record RunSummary(
   }
 
   /**
-   * The driver's version at run time. By reflection, because the compiler would copy a constant
-   * from the driver at compile time.
+   * The driver's version at run time. Reads it by reflection, because the compiler would copy the
+   * constant of the driver at compile time.
    */
   private static String driverVersion() {
     try {

@@ -32,8 +32,8 @@ final class RunTotals {
   /**
    * Returns the totals of this process's run with a binding and a summary file.
    *
-   * <p>The totals outlive the client: with few operations a thread may be done, and the client
-   * closed, before the next thread has started. It is still one run.
+   * <p>The totals outlive the client. In a short run a thread may have finished, and the client may
+   * be closed, before the next thread starts. Both threads belong to one run.
    */
   static RunTotals of(String mode, @Nullable Path summary) {
     return BY_RUN.computeIfAbsent(new Key(mode, summary), key -> new RunTotals(mode));
@@ -93,7 +93,7 @@ final class RunTotals {
     warmup = time;
   }
 
-  /** Sets the error of the throughput; null if the run has no limit of it. */
+  /** Sets the error of the throughput; null if the run has no limit of this error. */
   synchronized void reached(@Nullable BatchMeans error) {
     reached = error;
   }

@@ -48,7 +48,7 @@ final class ShardRanges {
               .getCollection("chunks", BsonDocument.class)
               .find(Filters.eq("uuid", entry.get("uuid")))) {
         BsonValue from = chunk.getDocument("min").get("_id");
-        // The lowest bound is not a string, but all keys are.
+        // The lowest bound is MinKey. All keys are strings, so the empty string replaces it.
         found.put(
             from != null && from.isString() ? from.asString().getValue() : "",
             ShardId.of(chunk, "shard", "config.chunks").name(names));

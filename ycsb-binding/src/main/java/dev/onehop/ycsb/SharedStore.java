@@ -11,13 +11,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client that all threads of a mode share: the first thread opens it, the last one closes it.
+ * The client that all threads of a mode share. The first thread opens the client, and the last
+ * thread closes it.
  *
- * <p>Threads that arrive during the opening wait for it, and share its failure, so that they do not
- * wait for one timeout each. The next thread after a failure tries again.
+ * <p>Threads that arrive during the opening wait for its end. If it fails, all these threads fail,
+ * so that not every thread waits for a timeout. A later thread tries again.
  */
 final class SharedStore {
-  private static final Map<String, SharedStore> OPEN = new HashMap<>(); // guarded by itself
+  private static final Map<String, SharedStore> OPEN = new HashMap<>(); // guarded by OPEN
 
   private final String mode;
   private final BindingOptions options;
@@ -33,8 +34,9 @@ final class SharedStore {
   }
 
   /**
-   * Joins the threads that use a mode's client; {@code opener} opens it for the first of them.
+   * Adds a thread to the users of a mode's client. The first thread opens the client.
    *
+   * @param opener opens the client
    * @throws RuntimeException the exception of the opener or of the first ping
    */
   static SharedStore acquire(String mode, BindingOptions options, Supplier<DocumentStore> opener) {
@@ -64,7 +66,7 @@ final class SharedStore {
 
   /**
    * Waits until the other clients of the run are ready, too. The first thread that calls this
-   * reports this client as ready; all its threads wait.
+   * method reports this client as ready. All threads of this client wait.
    *
    * @param share this client's share; null if it is the only client
    */
@@ -84,7 +86,8 @@ final class SharedStore {
   /**
    * Adds a thread's tally. The last thread closes the client and writes the summary.
    *
-   * @throws UncheckedIOException if the summary cannot be written; the client is closed anyway
+   * @throws UncheckedIOException if the summary cannot be written; the client is closed in this
+   *     case, too
    */
   void release(Tally tally) {
     totals.threadFinishes(tally);

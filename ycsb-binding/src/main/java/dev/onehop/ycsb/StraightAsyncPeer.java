@@ -2,7 +2,7 @@ package dev.onehop.ycsb;
 
 import com.mongodb.reactivestreams.client.MongoClients;
 
-/** Like {@link StraightSyncPeer}, with the official reactive driver. */
+/** YCSB binding {@code straight-async}: as {@link StraightSyncPeer}, with the reactive driver. */
 public final class StraightAsyncPeer extends MongoBinding {
 
   /** Called by YCSB, once per client thread. */

@@ -24,10 +24,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A store per shard, chosen by the range of a record. It shows the speed of the official driver
- * without a router: ranges are read once, and moves of ranges are not detected. For collections
- * that are sharded by {@code _id}, on a cluster without users and TLS, whose shards have one member
- * each.
+ * A store for each shard, chosen by the range of a record. It shows the speed of the official
+ * driver without a mongos. It reads ranges once and does not detect migrations. The collections
+ * have to be sharded by {@code _id}. The cluster must have no users and no TLS, and its shards one
+ * member each.
  */
 final class StraightStore implements DocumentStore {
   private final Map<String, DocumentStore> shards;
@@ -66,8 +66,8 @@ final class StraightStore implements DocumentStore {
   }
 
   /**
-   * The cluster's default write concern. Shards do not have it, so writes without a concern would
-   * wait for less.
+   * The cluster's default write concern. Shards do not have this default, so a shard would
+   * acknowledge a write without a write concern earlier than a mongos.
    */
   private static WriteConcern writeConcern(MongoClientSettings settings, MongoClient cluster) {
     if (!settings.getWriteConcern().isServerDefault()) {
@@ -139,7 +139,8 @@ final class StraightStore implements DocumentStore {
   }
 
   private static UnsupportedOperationException ofOneShardOnly() {
-    return new UnsupportedOperationException("without a router, operations are of one shard");
+    return new UnsupportedOperationException(
+        "without a router, only operations on one shard are" + " possible");
   }
 
   @Override

@@ -3,9 +3,9 @@ package dev.onehop.ycsb;
 import com.mongodb.client.MongoClients;
 
 /**
- * The limit for a binding, which {@code onehop bench --peer straight} measures: the official
- * synchronous driver. Each operation goes directly to the server of the shard that owns the record,
- * see {@link StraightStore}.
+ * YCSB binding {@code straight-sync}: the official synchronous driver, which sends each operation
+ * directly to the server of the shard that owns the record, see {@link StraightStore}. It shows an
+ * upper limit for the other bindings. {@code onehop bench points --modes straight} measures it.
  */
 public final class StraightSyncPeer extends MongoBinding {
 

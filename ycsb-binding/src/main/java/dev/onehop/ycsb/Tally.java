@@ -1,6 +1,6 @@
 package dev.onehop.ycsb;
 
-/** The counts of one YCSB thread. Confined to this thread until it adds them to the totals. */
+/** The counts of one YCSB thread. Confined to this thread until the counts are in the totals. */
 final class Tally {
   private long operations;
   private long errors;
@@ -18,7 +18,7 @@ final class Tally {
     lastOperationNanos = endNanos;
   }
 
-  /** Called when a pending batch was written: the operations that filled it end now. */
+  /** Called when a pending batch was written. The operations that filled the batch end now. */
   void batchWritten(long endNanos) {
     lastOperationNanos = endNanos;
   }

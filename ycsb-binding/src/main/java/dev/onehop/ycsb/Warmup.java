@@ -18,20 +18,20 @@ import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Operations before the measurement, so that it includes neither connecting nor the just-in-time
- * compilation of the client and of routers on a JVM.
+ * Operations before the measurement, so that the measurement does not include connecting and the
+ * just-in-time compilation of the client and of routers on a JVM.
  *
- * <p>One or two threads with a distant shard would not run enough operations for the compilers. So
- * more threads than in the run may take part. At the end only the run's own threads are left. Keys
- * are random, so that each server's pool grows as in the run. They are drawn evenly from the {@link
- * KeyPopulation} of the run's properties. Before a load the records do not exist yet, which does
- * not affect the warm-up. If the workload updates records, the warm-up updates keys without a
- * record, so that no data changes.
+ * <p>With a distant shard, one or two threads would not execute enough operations for the
+ * compilers. So the warm-up may have more threads than the run. At its end only the run's own
+ * threads execute operations. Keys are random, so that each server's pool grows as in the run. They
+ * have an even distribution over the {@link KeyPopulation} of the run's properties. The records
+ * need not exist yet. If the workload updates records, the warm-up updates keys without a record,
+ * so that no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";
 
-  /** The fewest threads that take part, for all of the run's threads together. */
+  /** The fewest threads of the warm-up, for all threads of the run together. */
   private static final int LEAST_WORKERS = 32;
 
   /** YCSB's keys end with a digit, so no record has such a key. */
@@ -85,7 +85,7 @@ final class Warmup {
     workers = (LEAST_WORKERS - 1) / threads + 1;
   }
 
-  /** Runs operations until the time is over, at least one, and counts them in the tally. */
+  /** Executes operations until the time is over, at least one, and counts them in the tally. */
   void run(WarmupTime time, Tally tally) {
     ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {
@@ -129,7 +129,7 @@ final class Warmup {
     } else {
       BsonDocument found = store.findOne(table, Documents.withKey(key), null).block();
       if (found != null) {
-        Documents.read(found, new HashMap<>()); // for a warm-up of the decoding, too
+        Documents.read(found, new HashMap<>()); // warms up the decoding, too
       }
     }
   }

@@ -26,14 +26,14 @@ final class WarmupTime {
   private static final int LAST = 3;
 
   /**
-   * The largest spread of these windows, as a fraction of their mean; more only within statistical
-   * noise.
+   * The largest spread of these windows, as a fraction of their mean. A larger spread is accepted
+   * if it is within statistical noise.
    */
   private static final double SPREAD = 0.05;
 
   /**
-   * The largest part of the last window in which compilers may work. It is recorded at the end of a
-   * compilation.
+   * The largest part of the last window in which compilers may work. The JVM counts the time of a
+   * compilation at its end.
    */
   private static final double COMPILING = 0.1;
 
@@ -135,12 +135,18 @@ final class WarmupTime {
     }
   }
 
-  /** The end of operations that warm up the compilers; may move forward. */
+  /**
+   * The end of the operations that warm up the compilers. It moves to an earlier time if the rate
+   * becomes steady.
+   */
   long hotEndNanos() {
     return hotEndNanos;
   }
 
-  /** The end of the warm-up for all threads; may move forward until {@link #hotEndNanos}. */
+  /**
+   * The end of the warm-up for all threads. It may move to an earlier time until {@link
+   * #hotEndNanos}.
+   */
   long endNanos() {
     return endNanos;
   }

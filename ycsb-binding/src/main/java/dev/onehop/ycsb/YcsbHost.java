@@ -6,9 +6,9 @@ import site.ycsb.DBException;
 /**
  * Reports failures outside of operations to YCSB's caller.
  *
- * <p>YCSB swallows a binding's exceptions: its client thread and its shell print a stack trace and
- * exit with 0. If one of these is the caller, the binding itself prints one line and ends the
- * process. Any other caller gets the exception.
+ * <p>YCSB ignores a binding's exceptions: its client thread and its shell print a stack trace, and
+ * the process exits with 0. If one of these classes is the caller, the binding prints one line and
+ * ends the process. Another caller gets the exception.
  */
 final class YcsbHost {
   private static final Set<String> SWALLOWERS =
@@ -17,7 +17,7 @@ final class YcsbHost {
 
   private YcsbHost() {}
 
-  /** Ends the process if YCSB is the caller; otherwise returns the exception to throw. */
+  /** Ends the process if YCSB is the caller. Returns the exception to throw for another caller. */
   static DBException initFailed(String line, Throwable cause) {
     if (isCaller()) {
       report(line);
@@ -29,7 +29,7 @@ final class YcsbHost {
   /**
    * Prints the line if YCSB is the caller, which then prints its measurements.
    *
-   * @throws DBException for any other caller
+   * @throws DBException if YCSB is not the caller
    */
   static void cleanupFailed(String line, Throwable cause) throws DBException {
     if (!isCaller()) {

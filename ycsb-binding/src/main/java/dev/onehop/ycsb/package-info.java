@@ -3,8 +3,8 @@
  * driver ({@code async}), and both behind OneHop ({@code targeted-sync}, {@code targeted-async},
  * {@code direct-sync}, {@code direct-async}).
  *
- * <p>They differ in the client they open and in nothing else, so that a difference between their
- * results comes from the client.
+ * <p>The bindings differ only in the client that they open, so a difference between their results
+ * comes from the client.
  */
 @NullMarked
 package dev.onehop.ycsb;

@@ -37,7 +37,7 @@ class BatchMeansTest {
     assertThat(BatchMeans.of(List.of(0L, 0L)).error()).isInfinite();
   }
 
-  /** What 95 % means. */
+  /** The interval contains the true mean in 95 % of the cases. */
   @Test
   void theIntervalHoldsTheMeanInNineteenOfTwentyRuns() {
     Random random = new Random(15);

@@ -37,7 +37,7 @@ class ClientWorkloadTest {
         assertThat(inserted.add(workload.buildKeyName(RECORDS + i))).isTrue();
       }
     }
-    // Nothing left out in between: the same records that one client would have inserted.
+    // No number is missing: these are the records that a single client would have inserted.
     for (int i = 0; i < CLIENTS * 100; i++) {
       assertThat(inserted).contains("user" + (RECORDS + i));
     }

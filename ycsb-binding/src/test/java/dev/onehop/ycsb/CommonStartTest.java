@@ -44,7 +44,7 @@ class CommonStartTest {
     CountDownLatch looks = new CountDownLatch(4);
     CommonStart first = client(counting(looks), 0, 2, "run");
     CommonStart last = client(1, 2, "run");
-    // Another run's, under a name that begins the same.
+    // The document of another run, whose name begins with the same characters.
     CompletableFuture<Void> others = CompletableFuture.runAsync(client(0, 2, "run-2")::await);
     CompletableFuture<Void> waiting = CompletableFuture.runAsync(first::await);
     assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
@@ -75,7 +75,7 @@ class CommonStartTest {
     "onehop.client=2 onehop.clients=2 onehop.start=r, 'onehop.client must be from 0 to 1, not 2'",
     "onehop.client=-1 onehop.clients=2 onehop.start=r,"
         + " 'onehop.client must be a whole number from 0 to 2147483647, not \"-1\"'",
-    "onehop.client=0, 'onehop.client, onehop.clients and onehop.start go together'"
+    "onehop.client=0, 'onehop.client, onehop.clients and onehop.start require each other'"
   })
   void aShareThatIsNoneIsSaid(String given, String message) {
     Properties properties = new Properties();

@@ -9,7 +9,7 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Does what another store does. */
+/** Passes each operation to another store. Subclasses change some operations. */
 class Delegating implements DocumentStore {
   private final DocumentStore store;
 

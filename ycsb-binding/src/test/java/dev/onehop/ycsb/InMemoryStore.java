@@ -20,7 +20,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Collections in memory, and failures on demand. Understands the commands bindings send. */
+/** Collections in memory, with failures on demand. It executes the commands that bindings send. */
 final class InMemoryStore implements DocumentStore {
   final Map<String, NavigableMap<String, BsonDocument>> collections = new ConcurrentHashMap<>();
   final List<Integer> bulkSizes = new ArrayList<>();
@@ -29,10 +29,10 @@ final class InMemoryStore implements DocumentStore {
   final AtomicInteger reads = new AtomicInteger();
   final AtomicInteger updates = new AtomicInteger();
 
-  /** Thrown by every operation from now on. */
+  /** The exception that every operation throws from now on; null for none. */
   volatile @Nullable RuntimeException failure;
 
-  /** How long each answer takes. */
+  /** The time that each reply takes. */
   volatile Duration delay = Duration.ZERO;
 
   @Override

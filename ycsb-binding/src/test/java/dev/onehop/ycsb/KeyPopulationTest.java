@@ -19,7 +19,7 @@ import site.ycsb.workloads.CoreWorkload;
 
 class KeyPopulationTest {
 
-  /** The keys that YCSB itself inserts under these properties. */
+  /** The keys that YCSB itself inserts with these properties. */
   private static Set<String> insertedByYcsb(Map<String, String> properties) throws Exception {
     Properties all = new Properties();
     all.putAll(properties);
@@ -54,7 +54,7 @@ class KeyPopulationTest {
 
   @Test
   void insertStartShiftsThePopulation() throws Exception {
-    // What the bench gives YCSB for 100 records from number 1000 on.
+    // The bench's properties for 100 records from number 1000 on.
     Map<String, String> properties =
         Map.of("recordcount", "1100", "insertstart", "1000", "insertcount", "100");
     assertSameKeys(properties);
@@ -91,7 +91,7 @@ class KeyPopulationTest {
         .hasMessageContaining("no records");
   }
 
-  /** Notes the keys it is to insert. */
+  /** Collects the keys of the inserts. */
   private static final class Recorder extends DB {
     private final Set<String> keys;
 

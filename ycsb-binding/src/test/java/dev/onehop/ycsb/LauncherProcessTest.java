@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Exit codes and messages of real processes, where no server answers. */
+/** Exit codes and messages of real processes, without a reachable server. */
 class LauncherProcessTest {
   private static final String UNREACHABLE =
       "mongodb.url=mongodb://user:secret@127.0.0.1:1/ycsb?serverSelectionTimeoutMS=300";

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code bin/ycsb} answers before it builds or starts anything. */
+/** Replies of {@code bin/ycsb} before it builds or starts anything. */
 class LauncherScriptTest {
   private static final Path SCRIPT = Path.of("..", "bin", "ycsb").toAbsolutePath().normalize();
 
@@ -22,9 +22,9 @@ class LauncherScriptTest {
       delimiter = '|',
       value = {
         "bench legacy | unknown command \"bench\"; commands are load, run, shell",
-        "run mysql | unknown binding \"mysql\"; there are legacy, async",
-        "run | which binding? There are legacy, async",
-        "run -P x | which binding? There are legacy, async",
+        "run mysql | unknown binding \"mysql\"; bindings are legacy, async",
+        "run | no binding given; bindings are legacy, async",
+        "run -P x | no binding given; bindings are legacy, async",
         "run legacy -P nowhere | no workload file nowhere",
         "run legacy -P | -P needs a value",
         "run legacy -cp | -cp needs a value",

@@ -11,7 +11,7 @@ class LauncherTest {
   @Test
   void aRunThatNeverStartedIsAProblem() {
     assertThat(Launcher.problemOf(List.of()))
-        .hasValueSatisfying(problem -> assertThat(problem).contains("broke off"));
+        .hasValueSatisfying(problem -> assertThat(problem).contains("interrupted"));
   }
 
   @Test
@@ -21,7 +21,7 @@ class LauncherTest {
     run.threadFinishes(new Tally());
 
     assertThat(Launcher.problemOf(List.of(run)))
-        .hasValueSatisfying(problem -> assertThat(problem).contains("broke off"));
+        .hasValueSatisfying(problem -> assertThat(problem).contains("interrupted"));
   }
 
   @Test

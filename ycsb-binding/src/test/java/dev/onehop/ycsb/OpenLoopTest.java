@@ -27,7 +27,7 @@ import site.ycsb.StringByteIterator;
 import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
-/** Times are compared with wide margins: the machine may be busy. */
+/** Compares times with wide margins, because the machine may be busy. */
 class OpenLoopTest {
   private static final int RECORDS = 100;
   private static final Duration DRAIN = Duration.ofSeconds(3);
@@ -52,7 +52,7 @@ class OpenLoopTest {
     }
   }
 
-  /** What a closed loop omits: it would issue one operation during the pause. */
+  /** A closed loop would issue only one operation during the pause. */
   @Test
   void aServerThatPausesForASecondShowsInThePercentilesOfIntendedTime() throws Exception {
     proportions("1", "0", "0");
@@ -77,7 +77,7 @@ class OpenLoopTest {
     assertThat(ended).isEqualTo(new RunSummary.Intended(200, 600, 0, 0));
     Histogram latencies = loop.latencies(Kind.INTENDED).get("READ");
     assertThat(latencies.getTotalCount()).isEqualTo(600);
-    // 200 operations come during the pause, 100 of them in its first half.
+    // 200 operations are due during the pause, 100 of them in its first half.
     assertThat(latencies.getCountBetweenValues(500_000, 1_500_000)).isBetween(80L, 200L);
     assertThat(latencies.getValueAtPercentile(99)).isGreaterThan(900_000);
     assertThat(latencies.getValueAtPercentile(50)).isLessThan(500_000);
@@ -110,7 +110,7 @@ class OpenLoopTest {
     Histogram intended = loop.latencies(Kind.INTENDED).get("READ");
     Histogram service = loop.latencies(Kind.SERVICE).get("READ");
     assertThat(intended.getTotalCount()).isEqualTo(40);
-    // The last is to be issued after 0.4 s, and is after 1.95 s.
+    // The last operation is due after 0.4 s, and is issued after 1.95 s.
     assertThat(intended.getMaxValue()).isGreaterThan(1_400_000);
     assertThat(service.getValueAtPercentile(50)).isBetween(50_000L, 200_000L);
   }

@@ -42,7 +42,7 @@ class RunLengthTest {
 
   @Test
   void itEndsWhenTheErrorIsSmallEnough() {
-    // One operation a window.
+    // One operation in each window.
     RunLength length = length(null, 0.5, 5);
     int operations = 0;
     while (!length.isOver() && operations < 1_000) {
@@ -53,7 +53,7 @@ class RunLengthTest {
 
     assertThat(length.reached().windows()).isGreaterThanOrEqualTo(5);
     assertThat(length.reached().error()).isLessThanOrEqualTo(0.5);
-    // The first window is left out.
+    // The first window does not count.
     assertThat(operations).isBetween(6, 999);
   }
 

@@ -58,12 +58,13 @@ class RunSummaryTest {
     assertThat(json.getNumber("errors").intValue()).isEqualTo(2);
     assertThat(json.getString("mongoDriver").getValue()).matches("\\d+\\.\\d+\\.\\d+.*");
     assertThat(json.getDocument("routes").getNumber("owner").intValue()).isEqualTo(9);
-    // No extended JSON, which other readers don't know.
+    // Plain JSON, because other programs can't read extended JSON.
     assertThat(Files.readString(file)).doesNotContain("$");
   }
 
   /**
-   * A constant of the driver's would be compiled in, and name the driver of the build ever after.
+   * The compiler would copy the driver's constant, so the summary would have the version of the
+   * build.
    */
   @Test
   void theDriverIsTheOneThatRuns() throws IOException {
@@ -77,7 +78,7 @@ class RunSummaryTest {
         .isEqualTo(driverJarsVersion());
   }
 
-  /** By the name of the driver's jar: {@code mongodb-driver-core-VERSION.jar}. */
+  /** The version in the name of the driver's jar: {@code mongodb-driver-core-VERSION.jar}. */
   private static String driverJarsVersion() {
     String jar = MongoException.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     return jar.replaceFirst(".*mongodb-driver-core-", "").replaceFirst("\\.jar$", "");

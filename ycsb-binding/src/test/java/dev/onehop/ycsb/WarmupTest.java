@@ -28,7 +28,7 @@ class WarmupTest {
     properties.setProperty("insertorder", insertOrder);
     properties.setProperty("zeropadding", zeroPadding);
     Set<String> named = new HashSet<>();
-    Measurements.setProperties(properties); // wanted by a workload's constructor
+    Measurements.setProperties(properties); // a workload's constructor needs them
     KeyNames workload = new KeyNames();
     workload.init(properties);
     for (long number = 5; number < 20; number++) {
@@ -41,7 +41,7 @@ class WarmupTest {
       drawn.add(warmup.randomKey());
     }
 
-    // That one of 15 keys is missing after 2,000 draws has a chance of 1 in 10^58.
+    // After 2,000 draws, the probability that one of 15 keys is missing is 1 in 10^58.
     assertThat(drawn).isEqualTo(named);
   }
 

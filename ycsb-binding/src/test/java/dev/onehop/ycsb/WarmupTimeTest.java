@@ -33,12 +33,12 @@ class WarmupTimeTest {
     "10000 10300 10200, true",
     // The spread is 6 % of the mean.
     "10000 10600 10300, false",
-    // Rising still, though little.
+    // The rate still rises slightly.
     "10000 10100 10200, false",
     "10200 10100 10000, true",
     "0 0 0, true",
     "10000 10000 10000 5000, false",
-    // Of some 100 operations, 20 more or less are chance.
+    // With some 100 operations, a difference of 20 may be chance.
     "100 118 103, true",
     "100 125 103, false"
   })
@@ -62,7 +62,7 @@ class WarmupTimeTest {
 
   @Test
   void aSteadyRateEndsItAfterTheLeastTime() {
-    // No operation in any window but that which ends it: 1, 1, 1.
+    // Each window has only the operation that ends it: 1, 1, 1.
     WarmupTime time = untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), () -> 0);
     while (clock.get() - time.hotEndNanos() < 0) {
       pass(21);
@@ -70,7 +70,7 @@ class WarmupTimeTest {
     }
 
     assertThat(time.steady()).isTrue();
-    // The three windows, and half of the least time like the run.
+    // Three windows, then half of the least time with the operations of the run.
     assertThat(time.seconds()).isEqualTo(0.113);
   }
 
@@ -81,7 +81,7 @@ class WarmupTimeTest {
         untilSteady(
             Duration.ofMillis(50),
             Duration.ofMillis(400),
-            // Three of the 20 ms of a window.
+            // The compilers work 3 of the 20 ms of a window.
             () -> compiled.addAndGet(3));
     while (clock.get() - time.endNanos() < 0) {
       pass(21);
@@ -98,7 +98,7 @@ class WarmupTimeTest {
     List<Integer> sizes = new ArrayList<>();
     while (clock.get() - time.endNanos() < 0) {
       sizes.add(1);
-      // Each window has half more operations than the one before.
+      // Each window has 1.5 times the operations of the previous window.
       for (int i = 0; i < 10 * Math.pow(1.5, sizes.size()); i++) {
         time.operation();
       }

@@ -10,7 +10,7 @@ public final class PlanReader {
   private PlanReader() {}
 
   /**
-   * A cell of a plan. Fields that its kind of load lacks are null.
+   * A cell of a plan. A field is null if the cell's kind of load does not have it.
    *
    * @param kind the class name of the load
    */
