@@ -76,7 +76,7 @@ final class ExistingOptions {
         authority);
   }
 
-  /** A password from the environment, because all users can see command lines. */
+  /** Reads a password from the environment. All users of the machine can see command lines. */
   private static String password(String variable) {
     String value = System.getenv(variable);
     if (value == null || value.isEmpty()) {

@@ -5,7 +5,7 @@ import dev.onehop.measure.points.PointsPlan;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The connections of clients at points and rates, and the number of rounds. */
+/** The options for the clients' connections in bench points and bench rate, and for rounds. */
 final class PoolOptions {
 
   @Option(

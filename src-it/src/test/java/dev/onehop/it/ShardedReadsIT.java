@@ -32,6 +32,7 @@ import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
 /** Reads over several shards, and what they leave behind there, in direct mode and the stand-in. */
 @ShardedCluster
@@ -84,6 +85,26 @@ class ShardedReadsIT {
       assertThat(reads.estimatedDocumentCount()).isEqualTo(DOCUMENTS);
       // Left while there is more.
       readAndLeave(reads, 30);
+    }
+  }
+
+  /** As a mongos, the stand-in returns a document per shard, which programs of others sum. */
+  @Test
+  void statisticsOfEveryShard() {
+    try (MongoClient client = MongoClients.create(cluster.url())) {
+      assertThat(
+              all(
+                  reads(client)
+                      .aggregate(
+                          List.of(
+                              Document.parse("{$collStats: {storageStats: {}}}"),
+                              Document.parse("{$project: {count: '$storageStats.count'}}")))))
+          .extracting(shard -> shard.getInteger("count"))
+          .hasSize(3)
+          .satisfies(
+              counts ->
+                  assertThat(counts.stream().mapToInt(Integer::intValue).sum())
+                      .isEqualTo(DOCUMENTS));
     }
   }
 

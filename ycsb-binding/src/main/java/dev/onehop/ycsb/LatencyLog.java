@@ -25,7 +25,7 @@ final class LatencyLog implements AutoCloseable {
   private static final int DIGITS = 3;
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** The measured span of an operation. */
+  /** The time that is measured, and the second of the run to which the latency belongs. */
   enum Kind {
     /** From the intended time to the reply, in the second of the intended time. */
     INTENDED,

@@ -68,7 +68,7 @@ final class Reads {
 
   Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
     List<BsonDocument> pipeline = ReadTargets.pipeline(command.body());
-    String other = SingleCollectionStages.firstOther(pipeline);
+    String other = SingleCollectionStages.firstOther(withoutStatistics(pipeline));
     if (other != null) {
       return refused("the stage " + other);
     }
@@ -76,6 +76,13 @@ final class Reads {
         namespace,
         command,
         (each, table, target) -> scatterAggregate(each, table, target, pipeline));
+  }
+
+  /** The stages after {@code $collStats}, for which each shard returns its own document. */
+  private static List<BsonDocument> withoutStatistics(List<BsonDocument> pipeline) {
+    return !pipeline.isEmpty() && pipeline.get(0).containsKey("$collStats")
+        ? pipeline.subList(1, pipeline.size())
+        : pipeline;
   }
 
   Mono<BsonDocument> count(OpMsg command, String namespace) {
@@ -277,7 +284,8 @@ final class Reads {
       return refused("an aggregation over several shards with explain");
     }
     BsonValue batchSize = CommandFields.document(command.body(), "cursor").get("batchSize");
-    if (pipeline.stream().allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
+    if (withoutStatistics(pipeline).stream()
+        .allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
       return openMerged(command, table, target, new Merge(null, 0, 0, false), batchSize);
     }
     CountPipeline count = CountPipeline.of(pipeline);
