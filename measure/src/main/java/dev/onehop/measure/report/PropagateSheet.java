@@ -64,7 +64,7 @@ record PropagateSheet(PropagateResults results) {
             streams.order().equals("total") ? "all events" : "the events of each document",
             results.server().router().isStandIn() && streams.standInWaits()
                 ? " Like a mongos', the stand-in's change streams wait for every shard and the"
-                      + " config servers."
+                    + " config servers."
                 : "");
   }
 
@@ -267,12 +267,14 @@ record PropagateSheet(PropagateResults results) {
 
   private static final Map<String, String> LEGENDS =
       Map.of(
-          "seen", "each object, from when its write was due until its event has arrived",
-          "from begin", "from when the write began",
+          "seen",
+          "each object, from when its write was due until its event has arrived",
+          "from begin",
+          "from when the write began",
           "test",
-              "from a test's start until its signals have arrived, one from each shard, written"
-                  + " last",
+          "from a test's start until its signals have arrived, one from each shard, written"
+              + " last",
           "live",
-              "from subscribing until all documents were read and delivered, and the writes"
-                  + " after that have arrived");
+          "from subscribing until all documents were read and delivered, and the writes"
+              + " after that have arrived");
 }
