@@ -130,7 +130,7 @@ public final class ShardParts implements AutoCloseable {
     if (part < 0 || part >= parts) {
       throw new IllegalArgumentException("part " + part + " of " + parts);
     }
-    MergeSettings merge = settings.merge(false);
+    MergeSettings merge = settings.merge();
     Duration await = merge.maxAwaitTime();
     MergeSettings often =
         new MergeSettings(
