@@ -5,6 +5,8 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterIdentity;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.Rights;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.Forecast;
@@ -69,13 +71,13 @@ final class JobStart {
   }
 
   private void checkEnds() throws InterruptedException {
-    Set<String> same = new HashSet<>(patiently(source::identity));
-    same.retainAll(patiently(destination::identity));
+    Set<String> same = new HashSet<>(patiently(() -> ClusterIdentity.ofJob(source)));
+    same.retainAll(patiently(() -> ClusterIdentity.ofJob(destination)));
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
     for (ClusterEnd end : List.of(source, destination)) {
-      patiently(end::checkForCopy);
+      patiently(() -> EndCheck.forCopy(end));
     }
   }
 

@@ -2,12 +2,10 @@ package dev.onehop.copy.internal.cluster;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
-import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -27,15 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
@@ -299,53 +294,13 @@ public final class ClusterEnd implements AutoCloseable {
     return time == null ? null : ClusterClock.time(time);
   }
 
-  /**
-   * Checks that it can be copied.
-   *
-   * @throws CopyException if it can't
-   */
-  public void checkForCopy() throws InterruptedException {
-    if (!isSharded() && !hello.containsKey("setName")) {
-      throw new CopyException(
-          "the " + role + " is a single server; a copy needs a replica set or a sharded cluster",
-          null);
-    }
-    check();
-  }
-
-  /**
-   * Checks the version of the servers.
-   *
-   * @throws CopyException if it is too old, or if the URL names a shard of a cluster
-   */
-  public void check() throws InterruptedException {
-    Compatibility found = Waits.one(Compatibility.of(client));
-    if (!found.isKnown()) {
-      throw new CopyException(found.refusal("the " + role), null);
-    }
-    takesUuids = found.takesUuids();
-    if (!isSharded() && isShard()) {
-      throw new CopyException(
-          "the %s's URL names a shard of a cluster, which may have orphans; name the cluster's mongoses"
-              .formatted(role),
-          null);
-    }
-  }
-
-  private boolean isShard() throws InterruptedException {
-    try {
-      return Waits.first(
-              collection("admin.system.version").find(Filters.eq("shardIdentity")).first())
-          != null;
-    } catch (MongoCommandException refused) {
-      log.debug("the {} does not report whether it is a shard", role, refused);
-      return false;
-    }
-  }
-
   /** Whether its servers accept {@code collectionUUID} in commands, as far as is known. */
   public boolean takesUuids() {
     return takesUuids;
+  }
+
+  void setTakesUuids(boolean accepted) {
+    takesUuids = accepted;
   }
 
   /**
@@ -372,25 +327,6 @@ public final class ClusterEnd implements AutoCloseable {
       }
     }
     return true;
-  }
-
-  /**
-   * The identity of the cluster: the id of a sharded cluster, or the addresses of a replica set's
-   * members.
-   */
-  public Set<String> identity() throws InterruptedException {
-    Set<String> identity = new TreeSet<>();
-    if (isSharded()) {
-      metadata("version", new BsonDocument())
-          .forEach(version -> identity.add(String.valueOf(version.get("clusterId"))));
-      return identity;
-    }
-    for (String members : List.of("hosts", "passives", "arbiters")) {
-      for (BsonValue host : hello.getArray(members, new BsonArray())) {
-        identity.add(hello.getString("setName").getValue() + "/" + host.asString().getValue());
-      }
-    }
-    return identity;
   }
 
   /** A command without arguments. */

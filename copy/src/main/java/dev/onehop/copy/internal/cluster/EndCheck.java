@@ -1,0 +1,60 @@
+package dev.onehop.copy.internal.cluster;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.client.model.Filters;
+import dev.onehop.copy.progress.CopyException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Checks whether a cluster can be copied or verified. */
+public final class EndCheck {
+  private static final Logger log = LoggerFactory.getLogger(EndCheck.class);
+
+  private EndCheck() {}
+
+  /**
+   * Checks that a cluster can be the source or the destination of a copy.
+   *
+   * @throws CopyException if it can't
+   */
+  public static void forCopy(ClusterEnd end) throws InterruptedException {
+    if (!end.isSharded() && !end.hello().containsKey("setName")) {
+      throw new CopyException(
+          "the "
+              + end.role()
+              + " is a single server; a copy needs a replica set or a sharded cluster",
+          null);
+    }
+    check(end);
+  }
+
+  /**
+   * Checks the version of the servers.
+   *
+   * @throws CopyException if it is too old, or if the URL names a shard of a cluster
+   */
+  public static void check(ClusterEnd end) throws InterruptedException {
+    Compatibility found = Waits.one(Compatibility.of(end.client()));
+    if (!found.isKnown()) {
+      throw new CopyException(found.refusal("the " + end.role()), null);
+    }
+    end.setTakesUuids(found.takesUuids());
+    if (!end.isSharded() && isShard(end)) {
+      throw new CopyException(
+          "the %s's URL names a shard of a cluster, which may have orphans; name the cluster's mongoses"
+              .formatted(end.role()),
+          null);
+    }
+  }
+
+  private static boolean isShard(ClusterEnd end) throws InterruptedException {
+    try {
+      return Waits.first(
+              end.collection("admin.system.version").find(Filters.eq("shardIdentity")).first())
+          != null;
+    } catch (MongoCommandException refused) {
+      log.debug("the {} does not report whether it is a shard", end.role(), refused);
+      return false;
+    }
+  }
+}
