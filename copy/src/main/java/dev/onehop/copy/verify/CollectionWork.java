@@ -80,8 +80,7 @@ final class CollectionWork {
    * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {
-    Reader.Sample sizes =
-        estimate == 0 ? Reader.Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
+    Sample sizes = estimate == 0 ? Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
     batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sizes.averageSize()));
     long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sizes.largestSize()));
     megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
@@ -107,7 +106,7 @@ final class CollectionWork {
     return open;
   }
 
-  private List<BsonValue> bounds(long perRange, Reader.Sample sizes) throws InterruptedException {
+  private List<BsonValue> bounds(long perRange, Sample sizes) throws InterruptedException {
     long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
     int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
     if (count == 1 || !pair.hasRanges()) {
