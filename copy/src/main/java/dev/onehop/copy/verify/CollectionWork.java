@@ -1,6 +1,7 @@
 package dev.onehop.copy.verify;
 
 import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.verify.Rounds.Result;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +95,12 @@ final class CollectionWork {
       result = done.values().stream().reduce(Result.NONE, Result::plus);
       meter.resumed(done.size(), result.details().size());
     }
-    List<KeyRange> all = ranges(bounds);
+    List<KeyRange> all =
+        KeyRange.between(
+            0,
+            BY_ID,
+            bounds.stream().map(bound -> new BsonDocument("_id", bound)).toList(),
+            (number, from) -> "");
     meter.allRanges.addAndGet(all.size());
     meter.expected.addAndGet(-estimate * done.size() / all.size());
     List<RangeWork> open = new ArrayList<>();
@@ -113,34 +119,7 @@ final class CollectionWork {
       return List.of();
     }
     int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
-    return quantiles(larger.sample(samples, estimate).keys(), count);
-  }
-
-  /** The ranges between bounds. The bounds are sorted and have no repetition. */
-  static List<KeyRange> ranges(List<BsonValue> bounds) {
-    List<KeyRange> ranges = new ArrayList<>();
-    BsonDocument min = KeyRange.lowest(BY_ID);
-    for (BsonValue bound : bounds) {
-      BsonDocument max = new BsonDocument("_id", bound);
-      ranges.add(new KeyRange(0, ranges.size(), "", min, max, false));
-      min = max;
-    }
-    ranges.add(new KeyRange(0, ranges.size(), "", min, KeyRange.highest(BY_ID), false));
-    return ranges;
-  }
-
-  /** Picks bounds from sorted keys at even distances, for this number of ranges or fewer. */
-  static List<BsonValue> quantiles(List<BsonValue> keys, int ranges) {
-    List<BsonValue> bounds = new ArrayList<>();
-    int last = -1;
-    for (int i = 1; i < ranges; i++) {
-      int at = (int) ((long) keys.size() * i / ranges);
-      if (at > last && at < keys.size()) {
-        bounds.add(keys.get(at));
-        last = at;
-      }
-    }
-    return bounds;
+    return KeySamples.quantiles(larger.sample(samples, estimate).keys(), count - 1);
   }
 
   CollectionPair pair() {

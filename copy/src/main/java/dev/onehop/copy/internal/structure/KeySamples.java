@@ -230,8 +230,8 @@ public final class KeySamples {
   }
 
   /** At most this number of sorted keys at even distances, without the first key. */
-  public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
-    List<BsonDocument> chosen = new ArrayList<>();
+  public static <T> List<T> quantiles(List<T> sorted, int points) {
+    List<T> chosen = new ArrayList<>();
     int last = 0;
     for (int i = 1; i <= points; i++) {
       int at = (int) ((long) i * sorted.size() / (points + 1));
