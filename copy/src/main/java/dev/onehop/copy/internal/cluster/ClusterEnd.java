@@ -15,11 +15,9 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.ClusterServers;
-import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
-import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -276,22 +274,15 @@ public final class ClusterEnd implements AutoCloseable {
         () -> {
           BsonDocument gossiped = command.clone();
           servers().clock().gossip(gossiped);
-          return run(to, database, gossiped);
+          return to.run(database, gossiped);
         });
-  }
-
-  private static Mono<BsonDocument> run(ReplicaSet to, String database, BsonDocument command) {
-    return to.send(OpMsg.command(command.append("$db", new BsonString(database))))
-        .flatMap(ReplicaSet.Answer::orFailure)
-        .map(ReplicaSet.Answer::document);
   }
 
   /** The present cluster time, not before the time of any reply so far. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
     // Without an earlier command, this reply is the first to report it.
-    one(() -> run(servers().seeds(), "admin", command("hello")));
-    BsonDocument time = servers().clock().clusterTime();
-    return time == null ? null : ClusterClock.time(time);
+    one(() -> servers().seeds().run("admin", command("hello")));
+    return servers().clock().now();
   }
 
   /** Whether its servers accept {@code collectionUUID} in commands, as far as is known. */
@@ -321,7 +312,7 @@ public final class ClusterEnd implements AutoCloseable {
   /** Whether the change streams of its servers report created collections and indexes. */
   public boolean tellsCreations() throws InterruptedException {
     for (ReplicaSet shard : shards().values()) {
-      BsonDocument its = one(() -> run(shard, "admin", command("hello")));
+      BsonDocument its = one(() -> shard.run("admin", command("hello")));
       if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
         return false;
       }

@@ -245,12 +245,9 @@ final class ServerStream implements ShardStream {
     BsonDocument find =
         new BsonDocument("find", new BsonString("oplog.rs"))
             .append("limit", new BsonInt32(1))
-            .append("projection", new BsonDocument("ts", new BsonInt32(1)))
-            .append("$db", new BsonString("local"));
+            .append("projection", new BsonDocument("ts", new BsonInt32(1)));
     return servers
-        .send(OpMsg.command(find))
-        .flatMap(Answer::orFailure)
-        .map(Answer::document)
+        .run("local", find)
         .flatMap(
             reply ->
                 Mono.justOrEmpty(
@@ -262,11 +259,11 @@ final class ServerStream implements ShardStream {
   }
 
   private BsonTimestamp now() {
-    BsonDocument now = clock.clusterTime();
+    BsonTimestamp now = clock.now();
     if (now == null) {
       throw new IllegalStateException("no server has returned a cluster time");
     }
-    return ClusterClock.time(now);
+    return now;
   }
 
   @Override
