@@ -1,7 +1,6 @@
 package dev.onehop.copy;
 
 import com.mongodb.MongoException;
-import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
@@ -226,16 +225,12 @@ final class JobStart {
   /** Lets the source parse the filters, which later commands combine with other conditions. */
   private void checkFilters() throws InterruptedException {
     for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
-      MongoNamespace namespace = new MongoNamespace(each.getKey());
       try {
         source.all(
-            source
-                .database(namespace.getDatabaseName())
-                .getCollection(namespace.getCollectionName(), BsonDocument.class)
-                .find(Filters.and(Filters.in("_id"), each.getValue())));
+            source.collection(each.getKey()).find(Filters.and(Filters.in("_id"), each.getValue())));
       } catch (MongoException refused) {
         throw new CopyException(
-            "the filter of %s: %s".formatted(namespace, Waits.reason(refused)), refused);
+            "the filter of %s: %s".formatted(each.getKey(), Waits.reason(refused)), refused);
       }
     }
   }

@@ -4,6 +4,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -14,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -60,21 +60,9 @@ final class SourceReads {
     }
   }
 
-  /**
-   * A time of the source at or after all operations so far on any shard. The command goes to all
-   * shards.
-   */
+  /** A time of the source at or after all operations so far on any shard. */
   Mono<BsonTimestamp> now() {
-    BsonDocument ask =
-        new BsonDocument("listDatabases", new BsonInt32(1)).append("nameOnly", BsonBoolean.TRUE);
-    return run("admin", ask)
-        .map(
-            reply -> {
-              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
-              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
-              return operation.compareTo(time) > 0 ? operation : time;
-            })
-        .retryWhen(untilThere());
+    return ClusterEnd.latestTime(source).retryWhen(untilThere());
   }
 
   /**
@@ -143,15 +131,13 @@ final class SourceReads {
   }
 
   private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
-    BsonDocument list =
-        new BsonDocument("listCollections", new BsonInt32(1)).append("filter", filter);
-    return run(namespace.getDatabaseName(), list)
-        .flatMap(
-            reply ->
-                Mono.justOrEmpty(
-                    reply.getDocument("cursor").getArray("firstBatch").stream()
-                        .findFirst()
-                        .map(found -> found.asDocument().getString("name").getValue())));
+    return Mono.from(
+            source
+                .getDatabase(namespace.getDatabaseName())
+                .listCollections(BsonDocument.class)
+                .filter(filter)
+                .first())
+        .map(found -> found.getString("name").getValue());
   }
 
   private Mono<List<RawBsonDocument>> find(

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -276,6 +277,28 @@ public final class ClusterEnd implements AutoCloseable {
           servers().clock().gossip(gossiped);
           return to.run(database, gossiped);
         });
+  }
+
+  /** A time at or after all operations so far on any shard. */
+  public Mono<BsonTimestamp> latestTime() {
+    return latestTime(client);
+  }
+
+  /** As {@link #latestTime()}, by a client of the cluster. */
+  public static Mono<BsonTimestamp> latestTime(MongoClient client) {
+    // The command goes to each shard.
+    return Mono.from(
+            client
+                .getDatabase("admin")
+                .runCommand(
+                    command("listDatabases").append("nameOnly", BsonBoolean.TRUE),
+                    BsonDocument.class))
+        .map(
+            reply -> {
+              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
+              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
+              return operation.compareTo(time) > 0 ? operation : time;
+            });
   }
 
   /** The present cluster time, not before the time of any reply so far. */

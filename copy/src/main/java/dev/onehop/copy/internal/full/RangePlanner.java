@@ -1,6 +1,5 @@
 package dev.onehop.copy.internal.full;
 
-import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
@@ -154,11 +153,7 @@ public final class RangePlanner {
   /** An index that supports a shard key. */
   private BsonDocument index(String namespace, BsonDocument key) throws InterruptedException {
     for (BsonDocument index :
-        source.all(
-            source
-                .database(Mapping.databaseOf(namespace))
-                .getCollection(namespace.substring(namespace.indexOf('.') + 1))
-                .listIndexes(BsonDocument.class))) {
+        source.all(source.collection(namespace).listIndexes(BsonDocument.class))) {
       if (DestinationStructure.supports(index, key)) {
         return new BsonDocument("name", index.get("name")).append("key", index.get("key"));
       }

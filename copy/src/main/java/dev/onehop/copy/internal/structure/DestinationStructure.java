@@ -181,10 +181,7 @@ public final class DestinationStructure {
     Map<String, BsonDocument> there = new HashMap<>();
     for (BsonDocument index :
         destination.all(
-            destination
-                .database(databaseOf(spec))
-                .getCollection(CollectionSpec.nameOf(spec.destination()))
-                .listIndexes(BsonDocument.class))) {
+            destination.collection(spec.destination()).listIndexes(BsonDocument.class))) {
       there.put(nameOf(index), index);
     }
     // Change streams of 6.0 do not report the index of a new shard key.
