@@ -3,8 +3,11 @@ package dev.onehop.copy.internal.cluster;
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.model.Filters;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.shards.cluster.Compatibility;
+import org.bson.BsonDocument;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /** Checks whether a cluster can be copied or verified. */
 public final class EndCheck {
@@ -34,7 +37,14 @@ public final class EndCheck {
    * @throws CopyException if it is too old, or if the URL names a shard of a cluster
    */
   public static void check(ClusterEnd end) throws InterruptedException {
-    Compatibility found = Waits.one(Compatibility.of(end.client()));
+    Compatibility found =
+        Waits.one(
+            Compatibility.of(
+                command ->
+                    Mono.from(
+                        end.client().getDatabase("admin").runCommand(command, BsonDocument.class)),
+                // A missing right has another code on Atlas.
+                failure -> failure instanceof MongoCommandException && !Waits.isPassing(failure)));
     if (!found.isKnown()) {
       throw new CopyException(found.refusal("the " + end.role()), null);
     }
