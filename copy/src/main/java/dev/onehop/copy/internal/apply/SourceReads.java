@@ -7,7 +7,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,8 +23,6 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -38,8 +35,6 @@ final class SourceReads {
 
   /** Also transient: a time that is too old, or that a server takes too long to reach. */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
-
-  private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
 
   private final MongoClient source;
 
@@ -239,10 +234,7 @@ final class SourceReads {
 
   /** Retries while servers are unreachable or fail for a transient reason. */
   static Retry untilThere() {
-    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(Duration.ofSeconds(1))
-        .filter(SourceReads::isPassing)
-        .doBeforeRetry(signal -> log.debug("retrying: {}", signal.failure().getMessage()));
+    return Waits.retry(SourceReads::isPassing);
   }
 
   static boolean isPassing(Throwable failure) {
