@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.full;
 
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.internal.structure.KeySamples.Size;
@@ -56,12 +57,24 @@ public final class RangePlanner {
   }
 
   /**
+   * Keys that split a collection evenly over the shards of a destination; none if it is not sharded
+   * there, or if servers split it.
+   */
+  public List<BsonDocument> points(CollectionSpec spec, ClusterEnd destination)
+      throws InterruptedException {
+    Sharding sharding = spec.sharding();
+    return sharding == null || !destination.isSharded() || sharding.isSplitByServers()
+        ? List.of()
+        : points(spec, sharding.key(), destination.shards().size());
+  }
+
+  /**
    * Keys that split a collection evenly.
    *
    * @param key of the collection at the destination
    * @param shards the number of shards of the destination that it is spread over
    */
-  public List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
+  List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     Map<String, Size> sizes = sizes(spec);
