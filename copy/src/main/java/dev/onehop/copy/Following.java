@@ -45,16 +45,19 @@ final class Following {
               + " indexes are created: create none until the copy is finished");
     }
     this.applier =
-        Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
-            .clients(source.client(), destination.client())
-            // Another job of this name has its own state.
-            .state(
+        new Applier(
+            new Applier.Settings(
+                source.settings(),
+                source.client(),
+                destination.client(),
                 destination.database(ClusterCopy.STATE_DATABASE),
-                name(settings.job(), job.incarnation()))
-            .mapping(settings.mapping())
-            .operations(settings.operations())
-            .creations(creations)
-            .build();
+                // Another job of this name has its own state.
+                name(settings.job(), job.incarnation()),
+                (BsonTimestamp) job.required("start"),
+                settings.mapping(),
+                settings.operations(),
+                creations,
+                Applier.Pace.USUAL));
   }
 
   /** The name of a job for its applier. */
