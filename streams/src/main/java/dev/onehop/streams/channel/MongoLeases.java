@@ -17,6 +17,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -40,7 +41,6 @@ import reactor.core.publisher.Mono;
  * member. Times are those of the servers: {@code $$NOW}.
  */
 final class MongoLeases implements LeaseStore {
-  private static final int DUPLICATE_KEY = 11000;
   private static final String REMOVED = "removed";
   private static final BsonString NOW = new BsonString("$$NOW");
   private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
@@ -131,10 +131,10 @@ final class MongoLeases implements LeaseStore {
             failure ->
                 failure instanceof MongoBulkWriteException bulk
                     ? bulk.getWriteErrors().stream()
-                            .allMatch(error -> error.getCode() == DUPLICATE_KEY)
+                            .allMatch(error -> error.getCode() == ErrorCodes.DUPLICATE_KEY)
                         && bulk.getWriteConcernError() == null
                     : failure instanceof com.mongodb.MongoException other
-                        && other.getCode() == DUPLICATE_KEY,
+                        && other.getCode() == ErrorCodes.DUPLICATE_KEY,
             failure -> Mono.empty())
         .then();
   }

@@ -6,6 +6,7 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -32,7 +33,6 @@ import reactor.core.publisher.Mono;
  */
 final class SchemaChanges {
   private static final Logger log = LoggerFactory.getLogger(SchemaChanges.class);
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int INDEX_NOT_FOUND = 27;
 
   private final SchemaCommands commands;
@@ -138,7 +138,7 @@ final class SchemaChanges {
                     new BsonDocument("dropIndexes", new BsonString(target.getCollectionName()))
                         .append("index", index.asDocument().getString("name")),
                     INDEX_NOT_FOUND,
-                    NAMESPACE_NOT_FOUND))
+                    ErrorCodes.NAMESPACE_NOT_FOUND))
         .then();
   }
 

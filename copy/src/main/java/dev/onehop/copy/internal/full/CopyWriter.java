@@ -12,6 +12,7 @@ import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.wire.message.ErrorCodes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,7 +38,6 @@ import org.bson.conversions.Bson;
  * <p>Thread-safe.
  */
 final class CopyWriter {
-  private static final int DUPLICATE_KEY = 11000;
   private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
@@ -107,7 +107,7 @@ final class CopyWriter {
       for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
         BsonDocument error = each.asDocument();
         int index = error.getNumber("index").intValue();
-        if (error.getNumber("code").intValue() != DUPLICATE_KEY) {
+        if (error.getNumber("code").intValue() != ErrorCodes.DUPLICATE_KEY) {
           throw new CopyException(
               "%s: %s".formatted(name, error.getString("errmsg").getValue()), null);
         }

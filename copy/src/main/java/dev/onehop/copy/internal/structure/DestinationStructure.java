@@ -7,6 +7,7 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,6 @@ import org.bson.BsonValue;
  * documents during the copy.
  */
 public final class DestinationStructure {
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int COLLATED_VERSION = 2;
@@ -58,7 +58,11 @@ public final class DestinationStructure {
     if (info.containsKey("uuid") && destination.takesUuids()) {
       BsonDocument known = drop.clone().append("collectionUUID", info.get("uuid"));
       try {
-        run(Mapping.databaseOf(namespace), known, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
+        run(
+            Mapping.databaseOf(namespace),
+            known,
+            ErrorCodes.NAMESPACE_NOT_FOUND,
+            COLLECTION_UUID_MISMATCH);
         return;
       } catch (MongoCommandException refused) {
         if (!destination.isUuidRefused(refused.getResponse())) {
@@ -66,7 +70,7 @@ public final class DestinationStructure {
         }
       }
     }
-    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND);
+    run(Mapping.databaseOf(namespace), drop, ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
   /**
