@@ -281,6 +281,15 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public ShardStream stream(String shard) {
+    return stream(shard, null);
+  }
+
+  /** The stream of a shard whose clock follows the cluster's while the shard is idle. */
+  ShardStream following(String shard) {
+    return stream(shard, shard.equals(ALONE) ? null : placement(false).onErrorComplete().then());
+  }
+
+  private ShardStream stream(String shard, @Nullable Mono<Void> whenIdle) {
     boolean alone = shard.equals(ALONE);
     ReplicaSet replicaSet = alone ? servers.seeds() : servers.directory().known(shard);
     if (replicaSet == null) {
@@ -292,7 +301,8 @@ public final class RoutedCluster implements Cluster {
         servers.clock(),
         heartbeats,
         completed ? command.beforeLookups() : command,
-        completed ? new Lookups(servers, command) : null);
+        completed ? new Lookups(servers, command) : null,
+        whenIdle);
   }
 
   @Override
