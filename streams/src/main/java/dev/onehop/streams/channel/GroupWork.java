@@ -16,7 +16,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * The channels of a member, and the one stream that feeds them.
@@ -32,7 +31,6 @@ import reactor.core.scheduler.Schedulers;
  */
 final class GroupWork {
   private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
-  private static final int IDLE_SECONDS = 60;
 
   /** Channels are often added together, and each new stream has a cost. */
   private static final long GATHER_MILLIS = 50;
@@ -68,9 +66,7 @@ final class GroupWork {
     this.batch = batch;
     this.sink = sink;
     this.owner = owner;
-    this.scheduler =
-        Schedulers.newBoundedElastic(
-            count + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+    this.scheduler = ChannelThreads.scheduler(count);
     this.threads = new ChannelThreads(scheduler, owner::failed);
     this.feed =
         new GroupFeed(
