@@ -54,11 +54,20 @@ public final class Waits {
       future.cancel(true);
       throw e;
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
+      throw cause(e);
     }
+  }
+
+  /** The failure of a task of another thread. */
+  public static RuntimeException cause(ExecutionException failed) throws InterruptedException {
+    Throwable cause = failed.getCause();
+    if (cause instanceof InterruptedException interrupted) {
+      throw interrupted;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    return cause instanceof RuntimeException failure ? failure : new IllegalStateException(cause);
   }
 
   /** Waits for the first value of a publisher that has one. */
