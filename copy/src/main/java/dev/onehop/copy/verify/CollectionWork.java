@@ -38,7 +38,12 @@ final class CollectionWork {
   private int megabytes = 1;
   private Result result = Result.NONE; // guarded by this
 
-  private CollectionWork(
+  /**
+   * Creates the work, and estimates the number of documents.
+   *
+   * @param state records finished ranges; null for no record
+   */
+  CollectionWork(
       CollectionPair pair,
       Side source,
       Side destination,
@@ -55,23 +60,7 @@ final class CollectionWork {
     long ofTo = to.estimate();
     this.estimate = Math.max(ofFrom, ofTo);
     this.larger = ofFrom >= ofTo ? from : to;
-  }
-
-  /**
-   * Creates the work, and estimates the number of documents.
-   *
-   * @param state records finished ranges; null for no record
-   */
-  static CollectionWork of(
-      CollectionPair pair,
-      Side source,
-      Side destination,
-      VerifyMeter meter,
-      @Nullable StateFile state)
-      throws InterruptedException {
-    CollectionWork work = new CollectionWork(pair, source, destination, meter, state);
-    meter.expected.addAndGet(work.estimate);
-    return work;
+    meter.expected.addAndGet(estimate);
   }
 
   /**

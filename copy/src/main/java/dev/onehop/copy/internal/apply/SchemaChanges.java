@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -110,7 +109,7 @@ final class SchemaChanges {
       MongoNamespace target, BsonDocument description, boolean uncertain) {
     List<BsonValue> indexes = new ArrayList<>();
     for (BsonValue index : description.getArray("indexes")) {
-      if (!isLate(index.asDocument())) {
+      if (!DestinationStructure.isLate(index.asDocument())) {
         indexes.add(DestinationStructure.toCreate(index.asDocument()));
       }
     }
@@ -122,11 +121,6 @@ final class SchemaChanges {
                 new BsonDocument("createIndexes", new BsonString(target.getCollectionName()))
                     .append("indexes", new BsonArray(indexes))),
             uncertain);
-  }
-
-  private static boolean isLate(BsonDocument index) {
-    return index.getBoolean("unique", BsonBoolean.FALSE).getValue()
-        || index.containsKey("expireAfterSeconds");
   }
 
   private Mono<Void> dropIndexes(MongoNamespace target, BsonDocument description) {

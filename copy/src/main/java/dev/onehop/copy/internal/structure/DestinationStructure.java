@@ -228,7 +228,8 @@ public final class DestinationStructure {
     return index.getString("name").getValue();
   }
 
-  private static boolean isLate(BsonDocument index) {
+  /** Whether an index is built when the copy is finished. */
+  public static boolean isLate(BsonDocument index) {
     return index.getBoolean("unique", BsonBoolean.FALSE).getValue() || index.containsKey(EXPIRES);
   }
 
