@@ -3,6 +3,8 @@ package dev.onehop.streams.channel;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.lt;
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.ReadConcern;
@@ -22,14 +24,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
@@ -283,14 +283,6 @@ final class MongoLeases implements LeaseStore {
 
   private static BsonDocument set(BsonDocument fields) {
     return new BsonDocument("$set", fields);
-  }
-
-  private static BsonDocument literal(BsonValue value) {
-    return new BsonDocument("$literal", value);
-  }
-
-  private static BsonDocument operator(String name, BsonValue... arguments) {
-    return new BsonDocument(name, new BsonArray(List.of(arguments)));
   }
 
   private BsonDocument id() {

@@ -1,7 +1,7 @@
 package dev.onehop.copy.internal.state;
 
-import static dev.onehop.copy.internal.state.Expressions.literal;
-import static dev.onehop.copy.internal.state.Expressions.operator;
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
