@@ -3,6 +3,7 @@ package dev.onehop.copy;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
@@ -38,7 +39,7 @@ final class Following {
     this.job = job;
     this.meter = meter;
     this.readUntil = (BsonTimestamp) job.required("readUntil");
-    boolean creations = source.tellsCreations();
+    boolean creations = EndCheck.tellsCreations(source);
     if (!creations) {
       meter.note(
           "servers of the source are older than 6.0, and do not report which collections and"

@@ -39,7 +39,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
 
   /** A time of a cluster after all operations so far on any shard. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
-    return new BsonTimestamp(cluster.one(cluster::latestTime).getValue() + 1);
+    return new BsonTimestamp(
+        cluster.one(() -> ClusterEnd.latestTime(cluster.client())).getValue() + 1);
   }
 
   /** The mapping of the way back: from the job that resumes, or from the finished one. */

@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
@@ -37,7 +38,6 @@ final class BatchWriter {
 
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
-  private static final BsonDocument BINARY = new BsonDocument("locale", new BsonString("simple"));
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final MongoClient destination;
@@ -194,7 +194,7 @@ final class BatchWriter {
                 database.runCommand(
                     new BsonDocument("find", new BsonString(name.getCollectionName()))
                         .append("filter", occupied.filter(index))
-                        .append("collation", index.getDocument("collation", BINARY))
+                        .append("collation", index.getDocument("collation", CollectionSpec.SIMPLE))
                         .append("projection", KeyFields.withId(List.of()))
                         .append("singleBatch", BsonBoolean.TRUE),
                     BsonDocument.class))

@@ -47,7 +47,6 @@ public final class ClusterEnd implements AutoCloseable {
 
   // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
   private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
-  private static final int WIRE_VERSION_6_0 = 17;
   private static final Logger log = LoggerFactory.getLogger(ClusterEnd.class);
 
   private static final Duration TO_BE_READY = Duration.ofSeconds(10);
@@ -279,12 +278,7 @@ public final class ClusterEnd implements AutoCloseable {
         });
   }
 
-  /** A time at or after all operations so far on any shard. */
-  public Mono<BsonTimestamp> latestTime() {
-    return latestTime(client);
-  }
-
-  /** As {@link #latestTime()}, by a client of the cluster. */
+  /** A time at or after all operations so far on any shard of a cluster. */
   public static Mono<BsonTimestamp> latestTime(MongoClient client) {
     // The command goes to each shard.
     return Mono.from(
@@ -329,17 +323,6 @@ public final class ClusterEnd implements AutoCloseable {
       return false;
     }
     takesUuids = false;
-    return true;
-  }
-
-  /** Whether the change streams of its servers report created collections and indexes. */
-  public boolean tellsCreations() throws InterruptedException {
-    for (ReplicaSet shard : shards().values()) {
-      BsonDocument its = one(() -> shard.run("admin", command("hello")));
-      if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
-        return false;
-      }
-    }
     return true;
   }
 

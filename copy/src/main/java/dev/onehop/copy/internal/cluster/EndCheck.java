@@ -4,13 +4,16 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.client.model.Filters;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.shards.cluster.Compatibility;
+import dev.onehop.shards.cluster.ReplicaSet;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /** Checks whether a cluster can be copied or verified. */
 public final class EndCheck {
+  private static final int WIRE_VERSION_6_0 = 17;
   private static final Logger log = LoggerFactory.getLogger(EndCheck.class);
 
   private EndCheck() {}
@@ -66,5 +69,16 @@ public final class EndCheck {
       log.debug("the {} does not report whether it is a shard", end.role(), refused);
       return false;
     }
+  }
+
+  /** Whether the change streams of a cluster report created collections and indexes. */
+  public static boolean tellsCreations(ClusterEnd end) throws InterruptedException {
+    for (ReplicaSet shard : end.shards().values()) {
+      BsonDocument its = end.one(() -> shard.run("admin", ClusterEnd.command("hello")));
+      if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
+        return false;
+      }
+    }
+    return true;
   }
 }

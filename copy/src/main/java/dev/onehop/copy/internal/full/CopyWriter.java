@@ -220,7 +220,7 @@ final class CopyWriter {
       BsonDocument delete =
           new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1));
       if (spec.sharding() != null) {
-        delete.append("collation", new BsonDocument("locale", new BsonString("simple")));
+        delete.append("collation", CollectionSpec.SIMPLE);
       }
       statements.add(delete);
     }

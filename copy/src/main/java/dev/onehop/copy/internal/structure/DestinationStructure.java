@@ -134,7 +134,7 @@ public final class DestinationStructure {
             .append("key", sharding.key())
             .append("unique", BsonBoolean.valueOf(sharding.unique()));
     if (spec.collation() != null) {
-      shard.append("collation", new BsonDocument("locale", new BsonString("simple")));
+      shard.append("collation", CollectionSpec.SIMPLE);
     }
     if (spec.kind() == Kind.TIME_SERIES) {
       shard.append("timeseries", spec.options().getDocument("timeseries"));
@@ -156,8 +156,7 @@ public final class DestinationStructure {
         && fields.subList(0, wanted.size()).equals(wanted)
         && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
         && !index.containsKey("partialFilterExpression")
-        && (!index.containsKey("collation")
-            || index.getDocument("collation").getString("locale").getValue().equals("simple"));
+        && CollectionSpec.isSimple(index.get("collation"));
   }
 
   /** The fields of a pattern in order, with all numbers as doubles. */
@@ -263,7 +262,7 @@ public final class DestinationStructure {
     }
     BsonDocument explicit = new BsonDocument();
     explicit.putAll(index);
-    return explicit.append("collation", new BsonDocument("locale", new BsonString("simple")));
+    return explicit.append("collation", CollectionSpec.SIMPLE);
   }
 
   private void run(String database, BsonDocument command, Integer... ignored)

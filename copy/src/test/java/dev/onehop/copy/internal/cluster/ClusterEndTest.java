@@ -19,7 +19,7 @@ class ClusterEndTest {
         ClusterEnd end = member.connect("source")) {
       EndCheck.forCopy(end);
       assertThat(end.takesUuids()).isEqualTo(uuids);
-      assertThat(end.tellsCreations()).isEqualTo(creations);
+      assertThat(EndCheck.tellsCreations(end)).isEqualTo(creations);
     }
   }
 
