@@ -108,7 +108,7 @@ final class CollectionWork {
       return List.of();
     }
     int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
-    return KeySamples.quantiles(larger.sample(samples, estimate).keys(), count - 1);
+    return KeySamples.quantiles(larger.sample(samples, estimate).keys(), count - 1, 0);
   }
 
   CollectionPair pair() {

@@ -3,6 +3,7 @@ package dev.onehop.copy.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.internal.structure.KeySamples;
 import java.util.Arrays;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -43,6 +44,14 @@ class RangesTest {
             range(0, lowest, new BsonInt32(1)),
             range(1, new BsonInt32(1), new BsonString("a")),
             range(2, new BsonString("a"), highest));
+  }
+
+  @Test
+  void quantilesAreInOrderAndNoneIsTwice() {
+    assertThat(KeySamples.quantiles(List.of(0, 1, 2, 3, 4, 5, 6, 7), 3, 0))
+        .containsExactly(2, 4, 6);
+    assertThat(KeySamples.quantiles(List.of(0, 1, 2), 9, 0)).containsExactly(0, 1, 2);
+    assertThat(KeySamples.quantiles(List.of(), 9, 0)).isEmpty();
   }
 
   @Test

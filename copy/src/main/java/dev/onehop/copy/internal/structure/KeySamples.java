@@ -212,12 +212,21 @@ public final class KeySamples {
   }
 
   /** At most this number of sorted keys at even distances, without the first key. */
-  public static <T> List<T> quantiles(List<T> sorted, int points) {
+  public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
+    return quantiles(sorted, points, 1);
+  }
+
+  /**
+   * At most this number of sorted keys at even distances.
+   *
+   * @param least the index of the first key that may be chosen
+   */
+  public static <T> List<T> quantiles(List<T> sorted, int points, int least) {
     List<T> chosen = new ArrayList<>();
-    int last = 0;
+    int last = least - 1;
     for (int i = 1; i <= points; i++) {
       int at = (int) ((long) i * sorted.size() / (points + 1));
-      if (at > last) {
+      if (at > last && at < sorted.size()) {
         chosen.add(sorted.get(at));
         last = at;
       }
