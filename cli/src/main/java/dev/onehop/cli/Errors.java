@@ -4,6 +4,7 @@ import dev.onehop.resync.Failure;
 import dev.onehop.testbed.topology.TopologyException;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -33,7 +34,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
   public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
     Failure failure = failure(e);
     boolean debug = parsed.originalArgs().contains("--debug") || environmentWantsDebug();
-    print(command, failure.getMessage(), e, debug);
+    print(command, Objects.requireNonNull(failure.getMessage()), e, debug);
     return failure.exitCode();
   }
 

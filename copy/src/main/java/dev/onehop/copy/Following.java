@@ -3,6 +3,7 @@ package dev.onehop.copy;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
@@ -38,23 +39,26 @@ final class Following {
     this.job = job;
     this.meter = meter;
     this.readUntil = (BsonTimestamp) job.required("readUntil");
-    boolean creations = source.tellsCreations();
+    boolean creations = EndCheck.tellsCreations(source);
     if (!creations) {
       meter.note(
           "servers of the source are older than 6.0, and do not report which collections and"
               + " indexes are created: create none until the copy is finished");
     }
     this.applier =
-        Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
-            .clients(source.client(), destination.client())
-            // Another job of this name has its own state.
-            .state(
+        new Applier(
+            new Applier.Settings(
+                source.settings(),
+                source.client(),
+                destination.client(),
                 destination.database(ClusterCopy.STATE_DATABASE),
-                name(settings.job(), job.incarnation()))
-            .mapping(settings.mapping())
-            .operations(settings.operations())
-            .creations(creations)
-            .build();
+                // Another job of this name has its own state.
+                name(settings.job(), job.incarnation()),
+                (BsonTimestamp) job.required("start"),
+                settings.mapping(),
+                settings.operations(),
+                creations,
+                Applier.Pace.USUAL));
   }
 
   /** The name of a job for its applier. */

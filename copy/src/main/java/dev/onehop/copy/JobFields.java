@@ -3,6 +3,7 @@ package dev.onehop.copy;
 import com.mongodb.MongoCredential;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterIdentity;
 import dev.onehop.copy.internal.structure.ReadOrder;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
@@ -71,7 +72,7 @@ final class JobFields {
   }
 
   private static BsonArray identity(ClusterEnd source) throws InterruptedException {
-    return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
+    return new BsonArray(ClusterIdentity.ofJob(source).stream().map(BsonString::new).toList());
   }
 
   private static BsonDocument mapping(CopySettings settings) {

@@ -1,10 +1,11 @@
 package dev.onehop.copy;
 
 import com.mongodb.MongoException;
-import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterIdentity;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.Rights;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.Forecast;
@@ -69,13 +70,13 @@ final class JobStart {
   }
 
   private void checkEnds() throws InterruptedException {
-    Set<String> same = new HashSet<>(patiently(source::identity));
-    same.retainAll(patiently(destination::identity));
+    Set<String> same = new HashSet<>(patiently(() -> ClusterIdentity.ofJob(source)));
+    same.retainAll(patiently(() -> ClusterIdentity.ofJob(destination)));
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
     for (ClusterEnd end : List.of(source, destination)) {
-      patiently(end::checkForCopy);
+      patiently(() -> EndCheck.forCopy(end));
     }
   }
 
@@ -224,16 +225,12 @@ final class JobStart {
   /** Lets the source parse the filters, which later commands combine with other conditions. */
   private void checkFilters() throws InterruptedException {
     for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
-      MongoNamespace namespace = new MongoNamespace(each.getKey());
       try {
         source.all(
-            source
-                .database(namespace.getDatabaseName())
-                .getCollection(namespace.getCollectionName(), BsonDocument.class)
-                .find(Filters.and(Filters.in("_id"), each.getValue())));
+            source.collection(each.getKey()).find(Filters.and(Filters.in("_id"), each.getValue())));
       } catch (MongoException refused) {
         throw new CopyException(
-            "the filter of %s: %s".formatted(namespace, Waits.reason(refused)), refused);
+            "the filter of %s: %s".formatted(each.getKey(), Waits.reason(refused)), refused);
       }
     }
   }

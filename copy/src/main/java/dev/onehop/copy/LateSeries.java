@@ -108,13 +108,8 @@ final class LateSeries {
       plan(old).remove();
     }
     for (CollectionSpec spec : created) {
-      CollectionSpec.Sharding sharding = spec.sharding();
       job.renew();
-      structure.create(
-          spec,
-          sharding != null && destination.isSharded() && !sharding.isSplitByServers()
-              ? planner.points(spec, sharding.key(), destination.shards().size())
-              : List.of());
+      structure.create(spec, planner.points(spec, destination));
       notes.accept(
           spec.namespace() + ", a time series created during the copy, is copied as it is now");
     }

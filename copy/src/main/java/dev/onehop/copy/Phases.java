@@ -136,13 +136,8 @@ final class Phases {
     for (CopiedCollection collection : collections) {
       CollectionSpec spec = collection.spec();
       meter.step("creating " + spec.destination(), 1);
-      CollectionSpec.Sharding sharding = spec.sharding();
       job.renew();
-      structure.create(
-          spec,
-          sharding != null && destination.isSharded() && !sharding.isSplitByServers()
-              ? planner.points(spec, sharding.key(), destination.shards().size())
-              : List.of());
+      structure.create(spec, planner.points(spec, destination));
     }
   }
 

@@ -39,15 +39,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
 
   /** A time of a cluster after all operations so far on any shard. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
-    // The command goes to each shard.
-    BsonDocument reply =
-        cluster.runPersistently(
-            "admin",
-            new BsonDocument("listDatabases", new BsonInt32(1))
-                .append("nameOnly", BsonBoolean.TRUE));
-    BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
-    BsonTimestamp operation = reply.getTimestamp("operationTime", time);
-    return new BsonTimestamp((operation.compareTo(time) > 0 ? operation : time).getValue() + 1);
+    return new BsonTimestamp(
+        cluster.one(() -> ClusterEnd.latestTime(cluster.client())).getValue() + 1);
   }
 
   /** The mapping of the way back: from the job that resumes, or from the finished one. */
@@ -160,10 +153,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
                         BsonDocument.parse("{$project: {_id: 1}}"))))
             .append("cursor", new BsonDocument());
     try {
-      long cursor =
-          CursorReplies.id(
-              Waits.persistently(
-                  "the source", () -> Waits.one(source.send(servers, "admin", open))));
+      long cursor = CursorReplies.id(source.one(() -> source.send(servers, "admin", open)));
       Waits.first(
           source
               .send(

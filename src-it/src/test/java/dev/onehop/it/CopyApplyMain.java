@@ -55,17 +55,18 @@ public final class CopyApplyMain {
       Mapping mapping,
       Set<CopyOperation> operations,
       BsonTimestamp start) {
-    return Applier.builder(
+    return new Applier(
+        new Applier.Settings(
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(from)).build(),
-            start)
-        .clients(source, destination)
-        .state(destination.getDatabase("onehop_copy"), job)
-        .mapping(mapping)
-        .operations(operations)
-        .lanes(4)
-        .maxBatch(50)
-        .lease(Duration.ofSeconds(2))
-        .build();
+            source,
+            destination,
+            destination.getDatabase("onehop_copy"),
+            job,
+            start,
+            mapping,
+            operations,
+            /* creations= */ true,
+            new Applier.Pace(4, 50, Duration.ofSeconds(2))));
   }
 
   /** Runs until standard input ends, which it does with the parent. */

@@ -86,7 +86,7 @@ public final class ShardParts implements AutoCloseable {
    * HistoryLostException} if a shard was removed after the start.
    */
   public Publisher<Opening> open() {
-    return cluster.open().map(ShardParts::complete).onErrorMap(ShardParts::cause);
+    return cluster.open().map(ShardParts::complete).onErrorMap(ReadFailure::cause);
   }
 
   private static Opening complete(Cluster.Opening opening) {
@@ -107,11 +107,7 @@ public final class ShardParts implements AutoCloseable {
     return cluster
         .placement(false)
         .map(placement -> Shards.of(placement.shards(), placement))
-        .onErrorMap(ShardParts::cause);
-  }
-
-  private static Throwable cause(Throwable failure) {
-    return failure instanceof ReadFailure known ? known.getCause() : failure;
+        .onErrorMap(ReadFailure::cause);
   }
 
   /**
@@ -130,7 +126,7 @@ public final class ShardParts implements AutoCloseable {
     if (part < 0 || part >= parts) {
       throw new IllegalArgumentException("part " + part + " of " + parts);
     }
-    MergeSettings merge = settings.merge(false);
+    MergeSettings merge = settings.merge();
     Duration await = merge.maxAwaitTime();
     MergeSettings often =
         new MergeSettings(

@@ -3,8 +3,6 @@ package dev.onehop.streams;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
-import com.mongodb.client.model.changestream.FullDocument;
-import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
 import dev.onehop.shards.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.EventTooLargeException;
@@ -13,14 +11,13 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.shard.RoutedCluster;
 import dev.onehop.streams.observation.StreamListener;
 import dev.onehop.streams.observation.StreamMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
@@ -28,7 +25,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
-import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -88,18 +84,18 @@ public final class ShardedChangeStream {
 
   /** The events, each with its position in the stream. */
   public Publisher<StreamEvent> events() {
-    return Flux.defer(() -> connected(settings.start(), true));
+    return merged(settings.start(), settings.merge());
   }
 
   /** Whether the events of a transaction are emitted together. */
   public boolean groupsTransactions() {
-    return settings.groupTransactions();
+    return settings.merge().groupTransactions();
   }
 
   /** The events after a position, instead of the start in the settings. */
   public Publisher<StreamEvent> events(Checkpoint after) {
     Objects.requireNonNull(after, "after");
-    return Flux.defer(() -> connected(after, true));
+    return merged(after, settings.merge());
   }
 
   /**
@@ -108,11 +104,7 @@ public final class ShardedChangeStream {
    */
   public Publisher<Checkpoint> start() {
     Checkpoint given = settings.start();
-    return given != null ? Mono.just(given) : Mono.defer(this::now);
-  }
-
-  private Mono<Checkpoint> now() {
-    return MergedStream.start(cluster(null));
+    return given != null ? Mono.just(given) : Mono.defer(() -> MergedStream.start(cluster(null)));
   }
 
   private RoutedCluster cluster(@Nullable Checkpoint start) {
@@ -122,20 +114,18 @@ public final class ShardedChangeStream {
         servers,
         settings.command(),
         settings.source(),
-        settings.order(),
+        settings.merge().order(),
         start,
         true,
         servers::close);
   }
 
   private Flux<StreamEvent.Change> changes() {
-    return Documents.of(Flux.defer(() -> connected(settings.start(), false)));
+    return Documents.of(merged(settings.start(), settings.merge().ungrouped()));
   }
 
-  private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
-    RoutedCluster cluster = cluster(start);
-    return Flux.from(
-        new MergedStream(() -> cluster, settings.merge(grouped), settings.observation()));
+  private Flux<StreamEvent> merged(@Nullable Checkpoint start, MergeSettings merge) {
+    return Flux.from(new MergedStream(() -> cluster(start), merge, settings.observation()));
   }
 
   /**
@@ -167,108 +157,24 @@ public final class ShardedChangeStream {
   }
 
   /** Builds a stream. Not thread-safe. */
-  public static final class Builder {
-    private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
-    private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(10);
-    private static final Duration DEFAULT_STALL = Duration.ofMinutes(1);
-    private static final Duration DEFAULT_PROGRESS = Duration.ofSeconds(1);
-    private static final long DEFAULT_BUFFER = 32L << 20;
-    private static final int DEFAULT_BATCH = 1_000;
-
+  public static final class Builder extends WatchOptions {
     private final MongoClientSettings client;
     private @Nullable UnaryOperator<String> mapping;
-    private String database = "admin";
-    private @Nullable String collection;
-    private List<Bson> pipeline = List.of();
-    private FullDocument fullDocument = FullDocument.DEFAULT;
-    private FullDocumentBeforeChange before = FullDocumentBeforeChange.DEFAULT;
-    private boolean expanded;
-    private int batchSize = DEFAULT_BATCH;
-    private Duration await = DEFAULT_AWAIT;
-    private Duration heartbeat = DEFAULT_HEARTBEAT;
+    private Duration await = Duration.ofSeconds(1);
+    private Duration heartbeat = Duration.ofMillis(10);
     private @Nullable Checkpoint start;
     private Order order = Order.PER_KEY;
     private Source source = Source.SHARDS;
     private HistoryLostPolicy historyLost = HistoryLostPolicy.FAIL;
-    private Duration progress = DEFAULT_PROGRESS;
-    private long buffer = DEFAULT_BUFFER;
+    private Duration progress = Duration.ofSeconds(1);
+    private long buffer = 32L << 20;
     private boolean groupTransactions;
     private @Nullable MeterRegistry meters;
     private StreamListener listener = StreamListener.NONE;
-    private Duration stallAfter = DEFAULT_STALL;
+    private Duration stallAfter = Duration.ofMinutes(1);
 
     private Builder(MongoClientSettings client) {
       this.client = Objects.requireNonNull(client, "client");
-    }
-
-    /** Watches one collection, which need not exist yet. */
-    public Builder collection(String databaseName, String collectionName) {
-      this.database = Objects.requireNonNull(databaseName, "databaseName");
-      this.collection = Objects.requireNonNull(collectionName, "collectionName");
-      return this;
-    }
-
-    /** Watches all collections of a database. */
-    public Builder database(String databaseName) {
-      this.database = Objects.requireNonNull(databaseName, "databaseName");
-      this.collection = null;
-      return this;
-    }
-
-    /**
-     * Watches all collections of all databases except {@code admin}, {@code config} and {@code
-     * local}; the default.
-     */
-    public Builder cluster() {
-      return database("admin");
-    }
-
-    /**
-     * Sets the stages that the servers apply to the events, as in the driver's {@code watch}. They
-     * MUST keep {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they run after the lookup of
-     * documents, except {@code $match} stages at the beginning that do not use {@code
-     * fullDocument}. Any other stage takes a command for each batch of events, which sends the
-     * events to their shard again.
-     */
-    public Builder pipeline(List<? extends Bson> stages) {
-      this.pipeline = List.copyOf(stages);
-      return this;
-    }
-
-    /**
-     * Sets {@code fullDocument}, as in the driver's {@code watch}. Documents for {@link
-     * FullDocument#UPDATE_LOOKUP} are looked up over the seeds, which then have to be mongoses or a
-     * replica set: a shard alone would not find a document that has moved.
-     */
-    public Builder fullDocument(FullDocument wanted) {
-      this.fullDocument = Objects.requireNonNull(wanted, "wanted");
-      return this;
-    }
-
-    /** Sets {@code fullDocumentBeforeChange}, as in the driver's {@code watch}. */
-    public Builder fullDocumentBeforeChange(FullDocumentBeforeChange wanted) {
-      this.before = Objects.requireNonNull(wanted, "wanted");
-      return this;
-    }
-
-    /** Sets {@code showExpandedEvents}, as in the driver's {@code watch}. */
-    public Builder showExpandedEvents(boolean show) {
-      this.expanded = show;
-      return this;
-    }
-
-    /**
-     * Sets the most events that a server sends at once; 1,000 by default. A server with a backlog
-     * fills a batch before it sends it.
-     *
-     * @param events zero for the server's limit of 16 MB
-     */
-    public Builder batchSize(int events) {
-      if (events < 0) {
-        throw new IllegalArgumentException("batchSize must not be negative: " + events);
-      }
-      this.batchSize = events;
-      return this;
     }
 
     /**
@@ -417,33 +323,17 @@ public final class ShardedChangeStream {
           new StreamSettings(
               client,
               mapping,
-              database,
-              collection,
-              stages(),
-              fullDocument,
-              before,
-              expanded,
-              batchSize,
-              await,
-              heartbeat,
-              start,
-              order,
               source,
-              historyLost,
-              progress,
-              buffer,
-              groupTransactions,
-              meters,
-              listener,
-              stallAfter));
+              start,
+              command(client.getCodecRegistry()),
+              new MergeSettings(
+                  order, historyLost, await, heartbeat, progress, buffer, groupTransactions),
+              new MergedStream.Observation(watched(), meters, listener, stallAfter)));
     }
 
-    private List<BsonDocument> stages() {
-      List<BsonDocument> stages = new ArrayList<>();
-      for (Bson stage : pipeline) {
-        stages.add(stage.toBsonDocument(BsonDocument.class, client.getCodecRegistry()));
-      }
-      return List.copyOf(stages);
+    @Override
+    Builder self() {
+      return this;
     }
 
     private static Duration positive(String name, Duration value) {

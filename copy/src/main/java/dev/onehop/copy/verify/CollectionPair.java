@@ -35,13 +35,7 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
 
   /** Whether the index of the key has the order of values on both sides, without a collation. */
   boolean isOrdered() {
-    return isSimple(from) && isSimple(to);
-  }
-
-  /** Whether strings have the order of their bytes, also in the index of {@code _id}. */
-  private static boolean isSimple(CollectionSpec of) {
-    BsonDocument collation = of.collation();
-    return collation == null || collation.getString("locale").getValue().equals("simple");
+    return CollectionSpec.isSimple(from.collation()) && CollectionSpec.isSimple(to.collation());
   }
 
   /**

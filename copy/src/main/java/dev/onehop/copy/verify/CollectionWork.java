@@ -1,6 +1,7 @@
 package dev.onehop.copy.verify;
 
 import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.verify.Rounds.Result;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,12 @@ final class CollectionWork {
   private int megabytes = 1;
   private Result result = Result.NONE; // guarded by this
 
-  private CollectionWork(
+  /**
+   * Creates the work, and estimates the number of documents.
+   *
+   * @param state records finished ranges; null for no record
+   */
+  CollectionWork(
       CollectionPair pair,
       Side source,
       Side destination,
@@ -54,23 +60,7 @@ final class CollectionWork {
     long ofTo = to.estimate();
     this.estimate = Math.max(ofFrom, ofTo);
     this.larger = ofFrom >= ofTo ? from : to;
-  }
-
-  /**
-   * Creates the work, and estimates the number of documents.
-   *
-   * @param state records finished ranges; null for no record
-   */
-  static CollectionWork of(
-      CollectionPair pair,
-      Side source,
-      Side destination,
-      VerifyMeter meter,
-      @Nullable StateFile state)
-      throws InterruptedException {
-    CollectionWork work = new CollectionWork(pair, source, destination, meter, state);
-    meter.expected.addAndGet(work.estimate);
-    return work;
+    meter.expected.addAndGet(estimate);
   }
 
   /**
@@ -80,8 +70,7 @@ final class CollectionWork {
    * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {
-    Reader.Sample sizes =
-        estimate == 0 ? Reader.Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
+    Sample sizes = estimate == 0 ? Sample.EMPTY : larger.sample(LEAST_SAMPLES, estimate);
     batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sizes.averageSize()));
     long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sizes.largestSize()));
     megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
@@ -95,7 +84,12 @@ final class CollectionWork {
       result = done.values().stream().reduce(Result.NONE, Result::plus);
       meter.resumed(done.size(), result.details().size());
     }
-    List<KeyRange> all = ranges(bounds);
+    List<KeyRange> all =
+        KeyRange.between(
+            0,
+            BY_ID,
+            bounds.stream().map(bound -> new BsonDocument("_id", bound)).toList(),
+            (number, from) -> "");
     meter.allRanges.addAndGet(all.size());
     meter.expected.addAndGet(-estimate * done.size() / all.size());
     List<RangeWork> open = new ArrayList<>();
@@ -107,41 +101,14 @@ final class CollectionWork {
     return open;
   }
 
-  private List<BsonValue> bounds(long perRange, Reader.Sample sizes) throws InterruptedException {
+  private List<BsonValue> bounds(long perRange, Sample sizes) throws InterruptedException {
     long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
     int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
     if (count == 1 || !pair.hasRanges()) {
       return List.of();
     }
     int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
-    return quantiles(larger.sample(samples, estimate).keys(), count);
-  }
-
-  /** The ranges between bounds. The bounds are sorted and have no repetition. */
-  static List<KeyRange> ranges(List<BsonValue> bounds) {
-    List<KeyRange> ranges = new ArrayList<>();
-    BsonDocument min = KeyRange.lowest(BY_ID);
-    for (BsonValue bound : bounds) {
-      BsonDocument max = new BsonDocument("_id", bound);
-      ranges.add(new KeyRange(0, ranges.size(), "", min, max, false));
-      min = max;
-    }
-    ranges.add(new KeyRange(0, ranges.size(), "", min, KeyRange.highest(BY_ID), false));
-    return ranges;
-  }
-
-  /** Picks bounds from sorted keys at even distances, for this number of ranges or fewer. */
-  static List<BsonValue> quantiles(List<BsonValue> keys, int ranges) {
-    List<BsonValue> bounds = new ArrayList<>();
-    int last = -1;
-    for (int i = 1; i < ranges; i++) {
-      int at = (int) ((long) keys.size() * i / ranges);
-      if (at > last && at < keys.size()) {
-        bounds.add(keys.get(at));
-        last = at;
-      }
-    }
-    return bounds;
+    return KeySamples.quantiles(larger.sample(samples, estimate).keys(), count - 1, 0);
   }
 
   CollectionPair pair() {

@@ -1,11 +1,11 @@
 package dev.onehop.copy.verify;
 
+import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.Limits;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
@@ -50,7 +50,7 @@ final class DocumentComparison {
     }
     meter.phase("counting documents");
     for (CollectionPair pair : pairs) {
-      collections.add(CollectionWork.of(pair, source, destination, meter, state));
+      collections.add(new CollectionWork(pair, source, destination, meter, state));
     }
     SecondLooks second = new SecondLooks(settings.settle);
     meter.looks(second);
@@ -65,7 +65,7 @@ final class DocumentComparison {
       second.complete();
       tasks.take().get();
     } catch (ExecutionException e) {
-      throw rethrown(e.getCause());
+      throw Waits.cause(e);
     } finally {
       threads.shutdownNow();
       if (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
@@ -110,18 +110,5 @@ final class DocumentComparison {
       // The second looks end before the ranges only if they fail.
       tasks.take().get();
     }
-  }
-
-  private static RuntimeException rethrown(@Nullable Throwable cause) throws InterruptedException {
-    if (cause instanceof InterruptedException interrupted) {
-      throw interrupted;
-    }
-    if (cause instanceof RuntimeException failure) {
-      return failure;
-    }
-    if (cause instanceof Error error) {
-      throw error;
-    }
-    return new CancellationException(String.valueOf(cause));
   }
 }

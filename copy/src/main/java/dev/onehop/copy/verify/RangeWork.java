@@ -42,8 +42,8 @@ final class RangeWork {
     KeyRange left = range;
     Group last = null;
     while (true) {
-      try (Reader.Groups from = collection.from().read(left, collection.batch());
-          Reader.Groups to = collection.to().read(left, collection.batch())) {
+      try (Groups from = collection.from().read(left, collection.batch());
+          Groups to = collection.to().read(left, collection.batch())) {
         Group ofFrom = from.next();
         Group ofTo = to.next();
         while (ofFrom != null || ofTo != null) {

@@ -87,36 +87,6 @@ final class Reader {
   }
 
   /**
-   * Keys and sizes of some documents, taken at random.
-   *
-   * @param keys in their order
-   * @param averageSize in bytes
-   * @param largestSize in bytes
-   */
-  record Sample(List<BsonValue> keys, long averageSize, long largestSize) {
-    static final Sample EMPTY = new Sample(List.of(), 1, 1);
-
-    private static Sample of(List<RawBsonDocument> documents, String field) {
-      if (documents.isEmpty()) {
-        return EMPTY;
-      }
-      SortedMap<byte[], BsonValue> keys = new TreeMap<>(SortableKey::compare);
-      long bytes = 0;
-      long largest = 1;
-      for (RawBsonDocument document : documents) {
-        BsonValue key = Objects.requireNonNull(document.get(field));
-        if (key.getBsonType() != BsonType.MAX_KEY) {
-          keys.put(SortableKey.encode(key), key);
-        }
-        long size = document.getNumber("size").longValue();
-        bytes += size;
-        largest = Math.max(largest, size);
-      }
-      return new Sample(List.copyOf(keys.values()), Math.max(1, bytes / documents.size()), largest);
-    }
-  }
-
-  /**
    * Takes documents at random.
    *
    * @param count how many documents to take, about
@@ -155,7 +125,11 @@ final class Reader {
       } else {
         documents = byIndex(session, range, batch);
       }
-      return new Groups(documents.toStream(batch), session);
+      return new Groups(
+          documents.toStream(batch).map(this::group),
+          namespace,
+          pair.keyField(),
+          () -> side.giveBack(session));
     } catch (RuntimeException e) {
       side.giveBack(session);
       throw e;
@@ -247,12 +221,12 @@ final class Reader {
                       .find(session, filter == null ? asked : Filters.and(filter, asked))
                       .batchSize(batch))
               .toStream(batch)) {
-        documents.forEach(
-            document ->
-                found.merge(
-                    ByteBuffer.wrap(SortableKey.encode(key(document))),
-                    Fingerprint.NONE.plus(content(document)),
-                    Fingerprint::plus));
+        documents
+            .map(this::group)
+            .forEach(
+                group ->
+                    found.merge(
+                        ByteBuffer.wrap(group.order()), group.fingerprint(), Fingerprint::plus));
       }
       return found;
     } finally {
@@ -281,12 +255,13 @@ final class Reader {
         && time.asDateTime().getValue() < LAST_USUAL;
   }
 
-  private BsonValue key(RawBsonDocument document) {
-    BsonPath.Located located = path.find(document);
-    if (located == null) {
+  /** A document with its key. */
+  private Group group(RawBsonDocument document) {
+    BsonPath.Located key = path.find(document);
+    if (key == null) {
       throw new IllegalStateException("a document of " + namespace + " has no " + path);
     }
-    return located.value();
+    return new Group(SortableKey.encode(key.value()), key.value(), content(document));
   }
 
   private ByteBuffer content(RawBsonDocument document) {
@@ -300,59 +275,5 @@ final class Reader {
     }
     ByteBuf bytes = content.getByteBuffer();
     return bytes.asNIO();
-  }
-
-  /** Documents in the order of their keys, grouped by key. Not thread-safe. */
-  final class Groups implements AutoCloseable {
-    private final Stream<RawBsonDocument> documents;
-    private final java.util.Iterator<RawBsonDocument> iterator;
-    private final ClientSession session;
-    private @Nullable Group next;
-
-    private Groups(Stream<RawBsonDocument> documents, ClientSession session) {
-      this.documents = documents;
-      this.iterator = documents.iterator();
-      this.session = session;
-    }
-
-    /** The documents of the next key; null after the last. */
-    @Nullable Group next() {
-      Group group = next == null ? one() : next;
-      next = null;
-      while (group != null && next == null) {
-        next = one();
-        if (next == null) {
-          return group;
-        }
-        int compared = SortableKey.compare(group.order(), next.order());
-        if (compared > 0) {
-          throw new IllegalStateException(
-              "the documents of " + namespace + " did not come in the order of " + path);
-        }
-        if (compared == 0) {
-          group.add(next.onlyDocument());
-          next = null;
-        }
-      }
-      return group;
-    }
-
-    private @Nullable Group one() {
-      if (!iterator.hasNext()) {
-        return null;
-      }
-      RawBsonDocument document = iterator.next();
-      BsonValue key = key(document);
-      return new Group(SortableKey.encode(key), key, content(document));
-    }
-
-    @Override
-    public void close() {
-      try {
-        documents.close();
-      } finally {
-        side.giveBack(session);
-      }
-    }
   }
 }

@@ -5,15 +5,15 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.ClusterIdentity;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.routing.RoutingMode;
 import java.time.Duration;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +35,7 @@ final class Side implements AutoCloseable {
 
   private Side(ClusterEnd cluster) throws InterruptedException {
     this.cluster = cluster;
-    this.identity = identityOf(cluster);
+    this.identity = ClusterIdentity.inWords(cluster);
     this.shards =
         cluster.isSharded()
             ? Math.max(1, cluster.metadata("shards", new BsonDocument()).size())
@@ -61,7 +61,7 @@ final class Side implements AutoCloseable {
               role, url, change, throughMongos ? RoutingMode.NONE : RoutingMode.DIRECT, 1);
       try {
         cluster.setPatience(PATIENCE);
-        cluster.check();
+        EndCheck.check(cluster);
         return new Side(cluster);
       } catch (RuntimeException | InterruptedException e) {
         cluster.close();
@@ -72,29 +72,6 @@ final class Side implements AutoCloseable {
           ? unreachable
           : new IllegalArgumentException(e.getMessage(), e);
     }
-  }
-
-  private static String identityOf(ClusterEnd cluster) throws InterruptedException {
-    if (cluster.isSharded()) {
-      return "cluster "
-          + cluster
-              .metadata("version", new BsonDocument())
-              .get(0)
-              .getObjectId("clusterId")
-              .getValue()
-              .toHexString();
-    }
-    BsonDocument hello = cluster.hello();
-    if (!hello.containsKey("setName")) {
-      // A server without a replica set has only the id of its process.
-      return "server "
-          + hello.getDocument("topologyVersion").getObjectId("processId").getValue().toHexString();
-    }
-    TreeSet<String> members = new TreeSet<>();
-    for (BsonValue host : hello.getArray("hosts")) {
-      members.add(host.asString().getValue());
-    }
-    return "replica set " + hello.getString("setName").getValue() + members;
   }
 
   ClusterEnd cluster() {

@@ -3,8 +3,9 @@ package dev.onehop.copy.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.copy.internal.full.KeyRange;
+import dev.onehop.copy.internal.structure.KeySamples;
+import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
@@ -17,8 +18,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RangesTest {
-  private static List<BsonValue> numbers(int count) {
-    return IntStream.range(0, count).mapToObj(n -> (BsonValue) new BsonInt32(n)).toList();
+  static List<KeyRange> ranges(BsonValue... bounds) {
+    return KeyRange.between(
+        0,
+        key(new BsonInt32(1)),
+        Arrays.stream(bounds).map(RangesTest::key).toList(),
+        (number, from) -> "");
   }
 
   private static BsonDocument key(BsonValue value) {
@@ -33,8 +38,8 @@ class RangesTest {
   void rangesHaveNoGap() {
     BsonValue lowest = new BsonMinKey();
     BsonValue highest = new BsonMaxKey();
-    assertThat(CollectionWork.ranges(List.of())).containsExactly(range(0, lowest, highest));
-    assertThat(CollectionWork.ranges(List.of(new BsonInt32(1), new BsonString("a"))))
+    assertThat(ranges()).containsExactly(range(0, lowest, highest));
+    assertThat(ranges(new BsonInt32(1), new BsonString("a")))
         .containsExactly(
             range(0, lowest, new BsonInt32(1)),
             range(1, new BsonInt32(1), new BsonString("a")),
@@ -43,10 +48,10 @@ class RangesTest {
 
   @Test
   void quantilesAreInOrderAndNoneIsTwice() {
-    assertThat(CollectionWork.quantiles(numbers(8), 4))
-        .containsExactly(new BsonInt32(2), new BsonInt32(4), new BsonInt32(6));
-    assertThat(CollectionWork.quantiles(numbers(3), 10)).doesNotHaveDuplicates().hasSize(3);
-    assertThat(CollectionWork.quantiles(List.of(), 10)).isEmpty();
+    assertThat(KeySamples.quantiles(List.of(0, 1, 2, 3, 4, 5, 6, 7), 3, 0))
+        .containsExactly(2, 4, 6);
+    assertThat(KeySamples.quantiles(List.of(0, 1, 2), 9, 0)).containsExactly(0, 1, 2);
+    assertThat(KeySamples.quantiles(List.of(), 9, 0)).isEmpty();
   }
 
   @Test

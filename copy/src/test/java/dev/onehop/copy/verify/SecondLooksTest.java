@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
@@ -17,7 +16,7 @@ class SecondLooksTest {
   private static final int SETTLE = 10;
 
   private final SecondLooks looks = new SecondLooks(Duration.ofSeconds(SETTLE));
-  private final RangeWork range = new RangeWork(null, CollectionWork.ranges(List.of()).get(0));
+  private final RangeWork range = new RangeWork(null, RangesTest.ranges().get(0));
 
   private static Fingerprint content(int version) {
     return version == 0 ? Fingerprint.NONE : new Fingerprint(1, version, version);

@@ -79,6 +79,12 @@ public final class ClusterClock {
     return known == null ? null : known.document();
   }
 
+  /** The latest known time; null before the first one. */
+  public @Nullable BsonTimestamp now() {
+    Latest known = latest.get();
+    return known == null ? null : known.time();
+  }
+
   /**
    * A reply with the times that a mongos adds: the shard's times if the reply has them, else the
    * latest one, which is not older than any part of the reply.

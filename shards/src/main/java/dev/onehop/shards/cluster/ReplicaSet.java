@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Function;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -73,6 +74,13 @@ public final class ReplicaSet {
    */
   public Mono<Answer> send(OpMsg command) {
     return send(command, server -> command);
+  }
+
+  /** Runs a command and returns the reply; a {@link CommandFailure} if a server refuses it. */
+  public Mono<BsonDocument> run(String database, BsonDocument command) {
+    return send(OpMsg.command(command.append("$db", new BsonString(database))))
+        .flatMap(Answer::orFailure)
+        .map(Answer::document);
   }
 
   /**

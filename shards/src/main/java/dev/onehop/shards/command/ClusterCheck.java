@@ -1,6 +1,7 @@
 package dev.onehop.shards.command;
 
 import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.Privileges;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.shards.cluster.Retryability;
 import dev.onehop.shards.cluster.ShardDirectory;
@@ -16,18 +17,14 @@ import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.ServerSet;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -337,11 +334,7 @@ public final class ClusterCheck {
   }
 
   private Mono<Void> ask(String id, ReplicaSet shard, ServerSet.Server server) {
-    OpMsg status =
-        OpMsg.command(
-            new BsonDocument("connectionStatus", new BsonInt32(1))
-                .append("showPrivileges", BsonBoolean.TRUE)
-                .append("$db", new BsonString("admin")));
+    OpMsg status = OpMsg.command(Privileges.command().append("$db", new BsonString("admin")));
     return shard
         .sendTo(server.name(), status)
         .flatMap(
@@ -368,22 +361,9 @@ public final class ClusterCheck {
    * operations.
    */
   static boolean lacksDirectOperations(BsonDocument connectionStatus) {
-    BsonDocument auth = connectionStatus.getDocument("authInfo", new BsonDocument());
-    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
-      return false;
-    }
-    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
-      BsonDocument privilege = each.asDocument();
-      BsonDocument resource = privilege.getDocument("resource", new BsonDocument());
-      List<BsonValue> actions = privilege.getArray("actions", new BsonArray());
-      boolean everywhere = resource.containsKey("cluster") || resource.containsKey("anyResource");
-      if (everywhere
-          && (actions.contains(new BsonString("issueDirectShardOperations"))
-              || actions.contains(new BsonString("anyAction")))) {
-        return false;
-      }
-    }
-    return true;
+    return !Privileges.of(connectionStatus)
+        .missing(null, "", "issueDirectShardOperations")
+        .isEmpty();
   }
 
   private static CommandFailure missingRole(String shard) {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Runs the channels that have events. One thread per processor serves the channels in turn: waking
@@ -17,6 +18,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>Thread-safe.
  */
 final class ChannelThreads {
+  private static final int IDLE_SECONDS = 60;
   private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final Scheduler scheduler;
@@ -33,12 +35,18 @@ final class ChannelThreads {
   private record Ready(Runnable channel, long sinceNanos) {}
 
   /**
-   * @param scheduler must have one thread per channel, and one more
+   * @param scheduler from {@link #scheduler}
    * @param failed receives the exceptions of channels
    */
   ChannelThreads(Scheduler scheduler, Consumer<Throwable> failed) {
     this.scheduler = scheduler;
     this.failed = failed;
+  }
+
+  /** The scheduler for a number of channels. */
+  static Scheduler scheduler(int channels) {
+    return Schedulers.newBoundedElastic(
+        channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
   }
 
   /** Runs a channel soon; does nothing after the scheduler is disposed. */

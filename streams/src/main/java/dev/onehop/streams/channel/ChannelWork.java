@@ -15,11 +15,9 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** Distributes the events of one subscription to the channels. Thread-safe. */
 final class ChannelWork implements CoreSubscriber<StreamEvent> {
-  private static final int IDLE_SECONDS = 60;
 
   private final int batch;
   private final ChannelProcessor processor;
@@ -89,9 +87,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     this.intervalNanos = interval.toNanos();
     this.meter = meter;
     this.sink = sink;
-    this.scheduler =
-        Schedulers.newBoundedElastic(
-            count + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+    this.scheduler = ChannelThreads.scheduler(count);
     this.threads = new ChannelThreads(scheduler, this::fail);
     this.channels = new Channel[count];
     for (int i = 0; i < count; i++) {

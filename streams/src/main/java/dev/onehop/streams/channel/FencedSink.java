@@ -2,6 +2,8 @@ package dev.onehop.streams.channel;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoException;
@@ -30,7 +32,6 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -160,7 +161,7 @@ public final class FencedSink implements ChannelSink {
                 operator(
                     "$cond",
                     operator("$lte", stored, mine),
-                    new BsonDocument("$literal", session.getServerSession().getIdentifier()),
+                    literal(session.getServerSession().getIdentifier()),
                     new BsonString("$session")))
             .append("batch", operator("$ifNull", new BsonString("$batch"), new BsonInt64(0)));
     return Mono.from(
@@ -185,10 +186,6 @@ public final class FencedSink implements ChannelSink {
               }
               return state;
             });
-  }
-
-  private static BsonDocument operator(String name, BsonValue... arguments) {
-    return new BsonDocument(name, new BsonArray(List.of(arguments)));
   }
 
   @Override

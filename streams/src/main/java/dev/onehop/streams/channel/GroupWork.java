@@ -6,24 +6,16 @@ import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.channel.OwnedChannel.Entry;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
-import dev.onehop.streams.internal.token.WideEvents;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
-import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * The channels of a member, and the one stream that feeds them.
@@ -33,36 +25,27 @@ import reactor.core.scheduler.Schedulers;
  * OwnedChannel floor}. This keeps the order within a key: a stream emits the events of a key in
  * order, so a floor that includes one of them includes all earlier ones.
  *
- * <p>An event that concerns more than one document is processed at a {@link Barrier}. All streams
- * emit such events in the order of their tokens, so that no two owners wait for each other at
- * different events.
+ * <p>An event that concerns more than one document is processed at a {@link Meeting}.
  *
  * <p>Thread-safe.
  */
 final class GroupWork {
   private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
-  private static final int IDLE_SECONDS = 60;
 
   /** Channels are often added together, and each new stream has a cost. */
   private static final long GATHER_MILLIS = 50;
 
   private final int batch;
-  private final ToIntFunction<RawBsonDocument> channelOf;
   private final ChannelSink sink;
   private final Owner owner;
   private final Scheduler scheduler;
   private final ChannelThreads threads;
 
-  // These fields, their contents and the channels are guarded by the lock of this object.
-  private final @Nullable OwnedChannel[] owned;
+  // These fields and their contents are guarded by the lock of this object.
   private final GroupFeed feed;
-  // The start of the group.
-  private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
-  // The event before which everything is done before the channels continue.
-  private @Nullable StreamEvent barrier;
-  private boolean passing;
+  private final GroupChannels channels;
+  private final Meeting meeting;
   private boolean feeding;
-  private boolean stopped;
 
   /** The owner of this object. Called without a lock. */
   interface Owner {
@@ -73,18 +56,18 @@ final class GroupWork {
   }
 
   GroupWork(
-      int channels,
+      int count,
       ToIntFunction<RawBsonDocument> channelOf,
       int batch,
       int limit,
       Function<Checkpoint, Publisher<StreamEvent>> stream,
       ChannelSink sink,
       Owner owner) {
-    this.channelOf = channelOf;
     this.batch = batch;
     this.sink = sink;
     this.owner = owner;
-    this.owned = new OwnedChannel[channels];
+    this.scheduler = ChannelThreads.scheduler(count);
+    this.threads = new ChannelThreads(scheduler, owner::failed);
     this.feed =
         new GroupFeed(
             this,
@@ -106,77 +89,52 @@ final class GroupWork {
                 owner.failed(cause);
               }
             });
-    this.scheduler =
-        Schedulers.newBoundedElastic(
-            channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
-    this.threads = new ChannelThreads(scheduler, owner::failed);
+    this.channels = new GroupChannels(count, channelOf, feed);
+    this.meeting = new Meeting(this, channels, sink, owner, scheduler);
   }
 
   // --- Calls by the keeper of the leases.
 
   /** Called when the group exists, with its start. */
   synchronized void start(Checkpoint place) {
-    start = place;
+    channels.start(place);
   }
 
   /** Whether this member has a channel, or the last batch of a channel that it has lost. */
   synchronized boolean has(int channel) {
-    return owned[channel] != null;
-  }
-
-  private List<OwnedChannel> channels(Predicate<OwnedChannel> wanted) {
-    List<OwnedChannel> found = new ArrayList<>();
-    for (OwnedChannel channel : owned) {
-      if (channel != null && wanted.test(channel)) {
-        found.add(channel);
-      }
-    }
-    return found;
-  }
-
-  private @Nullable OwnedChannel channel(int number, long term) {
-    OwnedChannel channel = owned[number];
-    return channel != null && channel.term() == term ? channel : null;
+    return channels.get(channel) != null;
   }
 
   /** The channels of this member, without those that it will release. */
   synchronized List<Integer> staying() {
-    return channels(OwnedChannel::isStaying).stream().map(OwnedChannel::number).toList();
+    return channels.staying();
   }
 
   /** The state to store for each channel. */
   synchronized List<Hold> holds() {
-    String token = barrier instanceof StreamEvent.Change wide && isIdle() ? wide.token() : null;
-    List<Hold> holds = new ArrayList<>();
-    for (OwnedChannel channel : channels(each -> !each.isLost())) {
-      end(channel);
-      holds.add(channel.hold(feed.position(), channel.isFed() ? token : null));
-    }
-    return holds;
-  }
-
-  /**
-   * Marks a channel as ended. A channel at the end of the stream stays ended when the stream is
-   * read again.
-   */
-  private void end(OwnedChannel channel) {
-    if (barrier == null && feed.isAtEnd() && channel.isFed() && channel.isIdle()) {
-      channel.end(feed.position());
-    }
+    return channels.holds();
   }
 
   /** The channels to release that have no work in progress. */
   synchronized List<Hold> left() {
-    return channels(each -> each.isLeaving() && !each.queue().isBusy()).stream()
-        .map(each -> each.hold(feed.position(), null))
-        .toList();
+    return channels.left();
+  }
+
+  /** Whether this member waits for others. */
+  synchronized boolean isWaiting() {
+    return meeting.isWaiting();
+  }
+
+  /** Checks the progress of all channels of the group. */
+  void met(List<Lease> leases) {
+    meeting.met(leases);
   }
 
   /** Called when a channel was taken. */
   void take(Lease lease, long untilNanos) {
     OwnedChannel channel = new OwnedChannel(lease, untilNanos);
     synchronized (this) {
-      owned[channel.number()] = channel;
+      channels.add(channel);
     }
     scheduler.schedule(
         () ->
@@ -191,25 +149,19 @@ final class GroupWork {
                 () -> {}));
   }
 
-  /** Checks that the sink's position is not before the start of the group. */
   private synchronized Checkpoint continued(int channel, Checkpoint place) {
-    if (!place.union(start).equals(place)) {
-      throw new IllegalStateException(
-          "the sink has events of channel %d only up to %s, but the group starts at %s: its start has changed, or its leases were removed, so that events would be skipped"
-              .formatted(channel, place, start));
-    }
-    return place;
+    return channels.continued(channel, place);
   }
 
   private synchronized void begun(OwnedChannel channel, Checkpoint place) {
     channel.opened(place);
-    forgetLost(channel);
+    channels.removeLost(channel);
     feedSoon();
   }
 
   /** Called when a channel's lease was renewed. */
   synchronized void renewed(int number, long term, long untilNanos) {
-    OwnedChannel channel = channel(number, term);
+    OwnedChannel channel = channels.get(number, term);
     if (channel != null) {
       channel.renewed(untilNanos);
       start(channel);
@@ -218,67 +170,46 @@ final class GroupWork {
 
   /** Releases a channel after its current batch. */
   void leave(int number) {
-    Pull pull;
-    synchronized (this) {
-      OwnedChannel channel = owned[number];
-      if (channel != null && !channel.isLeaving()) {
-        stop(channel);
-        channel.leave();
-      }
-      pull = feed.pull();
-    }
-    pull.send();
+    change(
+        () -> {
+          OwnedChannel channel = channels.get(number);
+          if (channel != null && !channel.isLeaving()) {
+            stop(channel);
+            channel.leave();
+          }
+        });
   }
 
   /** Called when a channel belongs to another member. Its current batch no longer counts. */
   void lost(int number, long term) {
-    Pull pull;
-    synchronized (this) {
-      OwnedChannel channel = channel(number, term);
-      if (channel != null && !channel.isLost()) {
-        stop(channel);
-        channel.lose();
-        forgetLost(channel);
-      }
-      pull = feed.pull();
-    }
-    pull.send();
+    change(
+        () -> {
+          OwnedChannel channel = channels.get(number, term);
+          if (channel != null && !channel.isLost()) {
+            stop(channel);
+            channel.lose();
+            channels.removeLost(channel);
+          }
+        });
   }
 
   /** Called when a channel was released. */
   synchronized void released(int number, long term) {
-    if (channel(number, term) != null) {
-      owned[number] = null;
-    }
+    channels.remove(number, term);
   }
 
-  /** Passes no more events to a channel. */
+  /** Passes no more events to a channel. Others may have waited for its events. */
   private void stop(OwnedChannel channel) {
-    end(channel);
-    freed(channel.stop(feed.position()));
-    meet();
-  }
-
-  private void freed(List<Entry> entries) {
-    entries.forEach(entry -> feed.freed(entry.bytes()));
-  }
-
-  private void forgetLost(OwnedChannel channel) {
-    if (channel.isLost() && !channel.queue().isBusy()) {
-      owned[channel.number()] = null;
-    }
+    channels.stop(channel);
+    meeting.meet();
   }
 
   /** Stops the stream and all calls of the sink. */
   void stop() {
     Runnable end;
     synchronized (this) {
-      stopped = true;
       end = feed.stop();
-      for (OwnedChannel channel : channels(each -> true)) {
-        stop(channel);
-        channel.leave();
-      }
+      channels.stop();
     }
     end.run();
   }
@@ -291,7 +222,7 @@ final class GroupWork {
   // --- The stream.
 
   private void feedSoon() {
-    if (!feeding && !stopped) {
+    if (!feeding && !channels.isStopped()) {
       feeding = true;
       scheduler.schedule(
           () -> Calls.run(this::feed, owner::failed), GATHER_MILLIS, TimeUnit.MILLISECONDS);
@@ -303,75 +234,40 @@ final class GroupWork {
     Runnable next;
     synchronized (this) {
       feeding = false;
-      if (stopped || passing) {
+      if (channels.isStopped() || meeting.isPassing()) {
         // The current notice or wide event calls this method again at its end.
         return;
       }
-      channels(each -> true).forEach(this::end);
-      List<OwnedChannel> fed = channels(OwnedChannel::isToBeFed);
-      Checkpoint from =
-          fed.stream()
-              .map(channel -> channel.feed(feed.position()))
-              .reduce(Checkpoint::intersection)
-              .orElse(null);
-      if (barrier != null) {
-        feed.freed(Channels.bytes(barrier));
-        barrier = null;
-      }
-      next = feed.restart(from);
-      if (from != null) {
-        log.info(
-            "channels {} are read from {}",
-            Channels.ranges(fed.stream().map(OwnedChannel::number).toList()),
-            Instant.ofEpochSecond(from.clusterTime().getTime()));
-      }
+      next = channels.feed();
     }
     next.run();
   }
 
   /** Starts another stream if channels were added while an event was processed. */
-  private synchronized void refeed() {
-    if (!channels(each -> each.isToBeFed() && !each.isFed()).isEmpty()) {
+  synchronized void refeed() {
+    if (channels.needsAnotherStream()) {
       feedSoon();
     }
   }
 
-  /** Passes events to the channels, as far as they need not wait. */
-  private void give() {
-    StreamEvent next;
-    while (barrier == null && (next = feed.poll()) != null) {
-      int number = channel(next);
-      if (number == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
-        barrier = next;
-        meet();
-        return;
-      }
-      OwnedChannel channel = number == Channels.ALL ? null : owned[number];
-      if (channel != null && channel.isFed() && !channel.had(next)) {
-        channel.add(next, feed.position());
-        start(channel);
-      } else {
-        feed.freed(Channels.bytes(next));
-      }
-      feed.passed(next);
+  /** Passes the arrived events to the channels. Called with the lock. */
+  void give() {
+    if (channels.pass(this::start)) {
+      meeting.meet();
     }
   }
 
-  private int channel(StreamEvent event) {
-    if (event instanceof StreamEvent.TooLarge large) {
-      return channelOf.applyAsInt(new RawBsonDocument(large.event(), new BsonDocumentCodec()));
+  /** Makes a change under the lock, and then requests as many events as there is room for. */
+  void change(Runnable change) {
+    Pull pull;
+    synchronized (this) {
+      change.run();
+      pull = feed.pull();
     }
-    if (!(event instanceof StreamEvent.Change change)) {
-      return Channels.ALL;
-    }
-    int channel = channelOf.applyAsInt(change.document());
-    if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
-      throw new IllegalStateException("an event without documentKey: the pipeline must keep it");
-    }
-    return channel;
+    pull.send();
   }
 
-  // --- The channels.
+  // --- The writes.
 
   private void start(OwnedChannel channel) {
     channel
@@ -380,9 +276,9 @@ final class GroupWork {
             this,
             threads,
             batch,
-            () -> channel.isHeld() && channel.isFed() && !stopped,
+            () -> channel.isHeld() && channel.isFed() && !channels.isStopped(),
             entries -> write(channel, entries),
-            () -> forgetLost(channel));
+            () -> channels.removeLost(channel));
   }
 
   private void write(OwnedChannel channel, List<Entry> entries) {
@@ -392,7 +288,8 @@ final class GroupWork {
         () -> wrote(channel, entries));
   }
 
-  private Publisher<Void> written(OwnedChannel channel, List<Entry> entries) {
+  /** Lets the sink write a batch. */
+  Publisher<Void> written(OwnedChannel channel, List<Entry> entries) {
     Entry last = entries.get(entries.size() - 1);
     if (last.event() instanceof StreamEvent.TooLarge) {
       return sink.notice(last.event());
@@ -410,11 +307,11 @@ final class GroupWork {
     boolean due;
     synchronized (this) {
       channel.written(entries.get(entries.size() - 1));
-      freed(entries);
-      forgetLost(channel);
+      channels.freed(entries);
+      channels.removeLost(channel);
       start(channel);
       due = channel.isLeaving() || feed.isCompleted();
-      meet();
+      meeting.meet();
       pull = feed.pull();
     }
     pull.send();
@@ -423,7 +320,8 @@ final class GroupWork {
     }
   }
 
-  private void failed(OwnedChannel channel, List<Entry> entries, Throwable failure) {
+  /** Called when a batch of a channel could not be written, or its term could not begin. */
+  void failed(OwnedChannel channel, List<Entry> entries, Throwable failure) {
     boolean fenced = failure instanceof FencedException;
     boolean fatal;
     synchronized (this) {
@@ -432,8 +330,8 @@ final class GroupWork {
       stop(channel);
       channel.queue().setBusy(false);
       channel.leave();
-      freed(entries);
-      forgetLost(channel);
+      channels.freed(entries);
+      channels.removeLost(channel);
     }
     if (fenced) {
       log.info("channel {} has another owner: {}", channel.number(), failure.getMessage());
@@ -441,109 +339,5 @@ final class GroupWork {
     } else if (fatal) {
       owner.failed(failure);
     }
-  }
-
-  // --- Events that concern more than one document.
-
-  /** Whether all events of the stream so far are written. */
-  private boolean isIdle() {
-    return channels(each -> each.isFed() && !each.isIdle()).isEmpty();
-  }
-
-  private void meet() {
-    StreamEvent waits = barrier;
-    if (waits == null || passing || !isIdle() || stopped) {
-      return;
-    }
-    if (waits instanceof StreamEvent.Change) {
-      // The owner, which keeps the leases, stores the state and checks the other members.
-      scheduler.schedule(owner::changed);
-      return;
-    }
-    passing = true;
-    scheduler.schedule(
-        () -> Calls.run(() -> sink.notice(waits), owner::failed, () -> passed(waits)));
-  }
-
-  /** Checks the progress of all channels. */
-  void met(List<Lease> leases) {
-    StreamEvent.Change wide;
-    OwnedChannel first;
-    Barrier.Step step;
-    synchronized (this) {
-      if (!(barrier instanceof StreamEvent.Change waits) || passing || !isIdle() || stopped) {
-        return;
-      }
-      wide = waits;
-      OwnedChannel zero = owned[0];
-      first = zero != null && zero.isFed() ? zero : null;
-      step =
-          new Barrier(wide)
-              .next(leases, first == null ? null : first.floor(), first != null && first.isHeld());
-      if (step == Barrier.Step.WAIT) {
-        return;
-      }
-      if (first != null && step == Barrier.Step.WRITE) {
-        first.queue().setBusy(true);
-      }
-      passing = true;
-    }
-    if (first == null || step == Barrier.Step.PASS) {
-      passed(wide);
-    } else {
-      OwnedChannel zero = first;
-      scheduler.schedule(() -> writeWide(zero, wide));
-    }
-  }
-
-  private void writeWide(OwnedChannel first, StreamEvent.Change wide) {
-    Entry entry = first.entry(wide);
-    Calls.run(
-        () -> written(first, List.of(entry)),
-        failure -> notPassed(first, failure),
-        () -> passed(first, entry));
-  }
-
-  private void notPassed(OwnedChannel first, Throwable failure) {
-    synchronized (this) {
-      passing = false;
-    }
-    failed(first, List.of(), failure);
-    refeed();
-  }
-
-  private void passed(OwnedChannel first, Entry entry) {
-    boolean lost;
-    synchronized (this) {
-      first.written(entry);
-      lost = !first.isFed();
-      passing = !lost;
-      forgetLost(first);
-    }
-    if (lost) {
-      refeed();
-    } else {
-      passed(entry.event());
-    }
-    owner.changed();
-  }
-
-  private void passed(StreamEvent waited) {
-    Pull pull;
-    synchronized (this) {
-      passing = false;
-      barrier = null;
-      feed.passed(waited);
-      feed.freed(Channels.bytes(waited));
-      give();
-      pull = feed.pull();
-    }
-    pull.send();
-    refeed();
-  }
-
-  /** Whether this member waits for others. */
-  synchronized boolean isWaiting() {
-    return barrier instanceof StreamEvent.Change && !passing && isIdle();
   }
 }

@@ -3,6 +3,8 @@ package dev.onehop.streams.channel;
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 import static com.mongodb.client.model.Filters.lt;
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.ReadConcern;
@@ -17,18 +19,17 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.wire.message.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,6 @@ import reactor.core.publisher.Mono;
  * member. Times are those of the servers: {@code $$NOW}.
  */
 final class MongoLeases implements LeaseStore {
-  private static final int DUPLICATE_KEY = 11000;
   private static final String REMOVED = "removed";
   private static final BsonString NOW = new BsonString("$$NOW");
   private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
@@ -131,10 +131,10 @@ final class MongoLeases implements LeaseStore {
             failure ->
                 failure instanceof MongoBulkWriteException bulk
                     ? bulk.getWriteErrors().stream()
-                            .allMatch(error -> error.getCode() == DUPLICATE_KEY)
+                            .allMatch(error -> error.getCode() == ErrorCodes.DUPLICATE_KEY)
                         && bulk.getWriteConcernError() == null
                     : failure instanceof com.mongodb.MongoException other
-                        && other.getCode() == DUPLICATE_KEY,
+                        && other.getCode() == ErrorCodes.DUPLICATE_KEY,
             failure -> Mono.empty())
         .then();
   }
@@ -283,14 +283,6 @@ final class MongoLeases implements LeaseStore {
 
   private static BsonDocument set(BsonDocument fields) {
     return new BsonDocument("$set", fields);
-  }
-
-  private static BsonDocument literal(BsonValue value) {
-    return new BsonDocument("$literal", value);
-  }
-
-  private static BsonDocument operator(String name, BsonValue... arguments) {
-    return new BsonDocument(name, new BsonArray(List.of(arguments)));
   }
 
   private BsonDocument id() {

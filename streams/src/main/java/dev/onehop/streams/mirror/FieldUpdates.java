@@ -1,5 +1,8 @@
 package dev.onehop.streams.mirror;
 
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -146,10 +149,6 @@ public final class FieldUpdates {
     return new BsonDocument(operator, new BsonDocument(field, value));
   }
 
-  private static BsonDocument literal(BsonValue value) {
-    return new BsonDocument("$literal", value);
-  }
-
   private void flush() {
     if (!stages.isEmpty()) {
       updates.add(new Update(filter, new BsonArray(stages), null));
@@ -267,10 +266,6 @@ public final class FieldUpdates {
                     new BsonDocument("$isArray", in),
                     operator("$arrayElemAt", in, new BsonInt32(Integer.parseInt(index))),
                     field(in, index))));
-  }
-
-  private static BsonDocument operator(String name, BsonValue... arguments) {
-    return new BsonDocument(name, new BsonArray(List.of(arguments)));
   }
 
   /**

@@ -15,9 +15,7 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -48,52 +46,81 @@ public final class Applier {
   private final CappedCollections capped;
   private final ChannelGroup group;
 
-  private Applier(Builder builder) {
-    this.sourceClient = builder.sourceClient;
-    this.source = new SourceReads(builder.sourceClient);
-    Targets targets = new Targets(builder.destination);
+  /**
+   * The settings of an applier.
+   *
+   * @param source settings of the source's connections, also to its shards
+   * @param sourceClient for reads of single documents; the caller closes it
+   * @param destination for the writes; the caller closes it
+   * @param state the database of the state, by the client of the destination
+   * @param job the name under which the state is stored
+   * @param start a cluster time of the source before its first read; a job that resumes continues
+   *     from its stored position
+   * @param operations which kinds of events are applied
+   * @param creations whether the source's servers report created collections and indexes
+   */
+  public record Settings(
+      MongoClientSettings source,
+      MongoClient sourceClient,
+      MongoClient destination,
+      MongoDatabase state,
+      String job,
+      BsonTimestamp start,
+      Mapping mapping,
+      Set<CopyOperation> operations,
+      boolean creations,
+      Pace pace) {}
+
+  /**
+   * How the work is divided.
+   *
+   * @param lanes how many lanes write at the same time, 1 to 128
+   * @param batch how many events a batch has at most
+   * @param lease how long a process owns a lane after its last renewal, at least a second. After a
+   *     kill, another process waits that long for the lanes
+   */
+  public record Pace(int lanes, int batch, Duration lease) {
+    /** The number of lanes is the same for each of two, three, four or six shards. */
+    public static final Pace USUAL = new Pace(12, 500, Duration.ofSeconds(10));
+  }
+
+  /** Creates an applier. It does not start yet. */
+  public Applier(Settings settings) {
+    Pace pace = settings.pace();
+    this.sourceClient = settings.sourceClient();
+    this.source = new SourceReads(settings.sourceClient());
+    Targets targets = new Targets(settings.destination());
     MongoCollection<BsonDocument> created =
-        builder.state.getCollection("created." + builder.job, BsonDocument.class);
+        settings.state().getCollection("created." + settings.job(), BsonDocument.class);
     this.capped =
-        new CappedCollections(builder.sourceClient, created, builder.mapping, builder.lanes);
+        new CappedCollections(settings.sourceClient(), created, settings.mapping(), pace.lanes());
     this.sink =
         new ApplySink(
-            fence(builder.destination, builder.state, builder.job),
-            new BatchWriter(builder.destination),
-            builder.lanes,
+            fence(settings.destination(), settings.state(), settings.job()),
+            new BatchWriter(settings.destination()),
+            pace.lanes(),
             capped,
-            builder.operations,
-            new Planner(builder.mapping, builder.operations, source, targets),
+            settings.operations(),
+            new Planner(settings.mapping(), settings.operations(), source, targets),
             source,
             targets,
-            new SchemaChanges(builder.destination, created, builder.mapping),
-            (event, until) -> hasChanged(builder.source, event, until));
+            new SchemaChanges(settings.destination(), created, settings.mapping()),
+            (event, until) -> hasChanged(settings.source(), event, until));
     ShardedChangeStream stream =
-        ShardedChangeStream.builder(builder.source)
+        ShardedChangeStream.builder(settings.source())
             .cluster()
-            .showExpandedEvents(builder.creations)
+            .showExpandedEvents(settings.creations())
             // A document that changes its shard key is in the streams of two shards.
             .order(Order.TOTAL)
-            .startAtOperationTime(builder.start)
+            .startAtOperationTime(settings.start())
             .build();
     this.group =
         ChannelGroup.builder(
-                stream, builder.lanes, builder.job, builder.state.getCollection("leases"))
+                stream, pace.lanes(), settings.job(), settings.state().getCollection("leases"))
             .channelOf(capped::channel)
-            .maxBatch(builder.batch)
-            .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
+            .maxBatch(pace.batch())
+            .lease(pace.lease(), pace.lease().dividedBy(RENEWALS))
             .build();
-  }
-
-  /**
-   * Starts a builder.
-   *
-   * @param source settings of the source's connections, also to its shards
-   * @param start a cluster time of the source before its first read; a job that resumes continues
-   *     from its stored position
-   */
-  public static Builder builder(MongoClientSettings source, BsonTimestamp start) {
-    return new Builder(source, start);
   }
 
   private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
@@ -103,7 +130,7 @@ public final class Applier {
 
   /** Shuts out all processes that apply events for a job that no longer exists. */
   public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
-    return fence(destination, state, job).close(Builder.LANES);
+    return fence(destination, state, job).close(Pace.USUAL.lanes());
   }
 
   /**
@@ -197,104 +224,5 @@ public final class Applier {
         new BsonDocument("appendOplogNote", new BsonInt32(1))
             .append("data", new BsonDocument("onehop", new BsonInt32(1)));
     return Mono.from(sourceClient.getDatabase("admin").runCommand(note)).onErrorComplete().then();
-  }
-
-  /** Collects the settings of an applier. Not thread-safe. */
-  public static final class Builder {
-    /** The same number for each of two, three, four or six shards. */
-    private static final int LANES = 12;
-
-    private static final int BATCH = 500;
-
-    private final MongoClientSettings source;
-    private final BsonTimestamp start;
-    private MongoClient sourceClient;
-    private MongoClient destination;
-    private MongoDatabase state;
-    private String job = "copy";
-    private Mapping mapping = Mapping.ALL;
-    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
-    private boolean creations = true;
-    private int lanes = LANES;
-    private int batch = BATCH;
-    private Duration lease = Duration.ofSeconds(10);
-
-    @SuppressWarnings("NullAway.Init") // Checked when it is built.
-    private Builder(MongoClientSettings source, BsonTimestamp start) {
-      this.source = Objects.requireNonNull(source, "source");
-      this.start = Objects.requireNonNull(start, "start");
-    }
-
-    /**
-     * Sets the clients, which the caller closes.
-     *
-     * @param ofSource for reads of single documents
-     * @param ofDestination for the writes
-     */
-    public Builder clients(MongoClient ofSource, MongoClient ofDestination) {
-      this.sourceClient = ofSource;
-      this.destination = ofDestination;
-      return this;
-    }
-
-    /**
-     * Sets where the destination stores the state.
-     *
-     * @param database of the client of the destination
-     * @param name of the job
-     */
-    public Builder state(MongoDatabase database, String name) {
-      this.state = database;
-      this.job = name;
-      return this;
-    }
-
-    /** Sets which collections are copied, and their names at the destination; all by default. */
-    public Builder mapping(Mapping wanted) {
-      this.mapping = wanted;
-      return this;
-    }
-
-    /** Sets which kinds of events are applied; all by default. */
-    public Builder operations(Set<CopyOperation> wanted) {
-      this.operations = EnumSet.copyOf(wanted);
-      return this;
-    }
-
-    /**
-     * Sets whether the source's servers report created collections and indexes; true by default.
-     */
-    public Builder creations(boolean told) {
-      this.creations = told;
-      return this;
-    }
-
-    /** Sets how many lanes write at the same time, 1 to 128; 12 by default. */
-    public Builder lanes(int count) {
-      this.lanes = count;
-      return this;
-    }
-
-    /** Sets how many events a batch has at most; 500 by default. */
-    public Builder maxBatch(int events) {
-      this.batch = events;
-      return this;
-    }
-
-    /**
-     * Sets how long a process owns a lane after its last renewal: at least a second, 10 seconds by
-     * default. After a kill, another process waits that long for the lanes.
-     */
-    public Builder lease(Duration time) {
-      this.lease = time;
-      return this;
-    }
-
-    /** Creates an applier. It does not start yet. */
-    public Applier build() {
-      Objects.requireNonNull(sourceClient, "clients");
-      Objects.requireNonNull(state, "state");
-      return new Applier(this);
-    }
   }
 }

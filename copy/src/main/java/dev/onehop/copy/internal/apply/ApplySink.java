@@ -42,7 +42,7 @@ final class ApplySink implements ChannelSink {
   private final SourceReads source;
   private final Targets targets;
   private final SchemaChanges schema;
-  private final PlanWriter writer;
+  private final BatchWriter writer;
   private final OccupiedDocuments occupied;
   private final Fence fence;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
@@ -63,13 +63,12 @@ final class ApplySink implements ChannelSink {
       SchemaChanges schema,
       BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
     this.fence = fence;
-    this.writer = new PlanWriter(writer);
+    this.writer = writer;
     this.channels = channels;
     this.capped = capped;
     this.operations = Set.copyOf(operations);
     this.occupied =
-        new OccupiedDocuments(
-            tenures, capped, this.operations, planner, writer, this.writer, changed);
+        new OccupiedDocuments(tenures, capped, this.operations, planner, writer, changed);
     this.planner = planner;
     this.source = source;
     this.targets = targets;

@@ -9,9 +9,12 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.core.bson.BsonPath;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -35,8 +38,6 @@ final class BatchWriter {
 
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
-  private static final int DUPLICATE_KEY = 11000;
-  private static final BsonDocument BINARY = new BsonDocument("locale", new BsonString("simple"));
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final MongoClient destination;
@@ -55,6 +56,8 @@ final class BatchWriter {
       this.list = list;
     }
   }
+
+  private final AtomicLong documentsRead = new AtomicLong();
 
   BatchWriter(MongoClient destination) {
     this.destination = destination;
@@ -111,6 +114,21 @@ final class BatchWriter {
       }
       return new BsonDocument("$and", all);
     }
+  }
+
+  /** Writes a plan in the lane of a channel, and notes there which documents were read. */
+  Mono<Void> write(Tenure tenure, BatchPlan plan) {
+    return write(tenure.writes(), plan)
+        .doOnSuccess(
+            done -> {
+              plan.read().forEach(tenure.lane()::wrote);
+              documentsRead.addAndGet(plan.documentsRead());
+            });
+  }
+
+  /** How many documents of the written plans were read from the source. */
+  long documentsRead() {
+    return documentsRead.get();
   }
 
   /**
@@ -176,7 +194,7 @@ final class BatchWriter {
                 database.runCommand(
                     new BsonDocument("find", new BsonString(name.getCollectionName()))
                         .append("filter", occupied.filter(index))
-                        .append("collation", index.getDocument("collation", BINARY))
+                        .append("collation", index.getDocument("collation", CollectionSpec.SIMPLE))
                         .append("projection", KeyFields.withId(List.of()))
                         .append("singleBatch", BsonBoolean.TRUE),
                     BsonDocument.class))
@@ -246,7 +264,7 @@ final class BatchWriter {
     for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
       BsonDocument error = each.asDocument();
       Statement refused = statements.get(error.getNumber("index").intValue());
-      boolean duplicate = error.getNumber("code").intValue() == DUPLICATE_KEY;
+      boolean duplicate = error.getNumber("code").intValue() == ErrorCodes.DUPLICATE_KEY;
       String message = error.getString("errmsg").getValue();
       if (duplicate && refused.kind() == Statement.Kind.INSERT) {
         there.add(refused.body());

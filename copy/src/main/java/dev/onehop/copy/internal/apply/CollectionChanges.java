@@ -4,6 +4,7 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,7 +34,6 @@ import reactor.core.publisher.Mono;
  */
 final class CollectionChanges {
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
 
   // Fields of operationDescription that the command does not have.
@@ -106,7 +106,7 @@ final class CollectionChanges {
     return commands.run(
         target.getDatabaseName(),
         new BsonDocument("drop", new BsonString(target.getCollectionName())),
-        NAMESPACE_NOT_FOUND);
+        ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
   /** Drops a database with its views. Its collections were dropped before, each by an event. */
@@ -120,7 +120,7 @@ final class CollectionChanges {
         : commands.run(
             Mapping.databaseOf(one),
             new BsonDocument("dropDatabase", new BsonInt32(1)),
-            NAMESPACE_NOT_FOUND);
+            ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
   BatchPlan creation(StreamEvent.Change change, String namespace) {
@@ -188,7 +188,7 @@ final class CollectionChanges {
         new BsonDocument("renameCollection", new BsonString(old.getFullName()))
             .append("to", new BsonString(renamed.getFullName()))
             .append("dropTarget", BsonBoolean.TRUE),
-        NAMESPACE_NOT_FOUND);
+        ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
   /** The copy may have read the collection under its old name, its new name, or both. */

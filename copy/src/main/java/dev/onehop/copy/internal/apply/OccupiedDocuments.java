@@ -55,7 +55,6 @@ final class OccupiedDocuments {
   private final Set<CopyOperation> operations;
   private final Planner planner;
   private final BatchWriter writer;
-  private final PlanWriter plans;
   private final BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed;
 
   /**
@@ -68,14 +67,12 @@ final class OccupiedDocuments {
       Set<CopyOperation> operations,
       Planner planner,
       BatchWriter writer,
-      PlanWriter plans,
       BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
     this.tenures = tenures;
     this.capped = capped;
     this.operations = operations;
     this.planner = planner;
     this.writer = writer;
-    this.plans = plans;
     this.changed = changed;
   }
 
@@ -174,7 +171,7 @@ final class OccupiedDocuments {
           .flatMap(
               plan ->
                   checkRemoval(document, changes.get(0), plan)
-                      .then(plans.write(in, plan))
+                      .then(writer.write(in, plan))
                       .onErrorResume(
                           OccupiedException.class,
                           occupied -> {

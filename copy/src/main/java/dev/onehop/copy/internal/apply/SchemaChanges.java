@@ -6,11 +6,11 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -32,7 +32,6 @@ import reactor.core.publisher.Mono;
  */
 final class SchemaChanges {
   private static final Logger log = LoggerFactory.getLogger(SchemaChanges.class);
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int INDEX_NOT_FOUND = 27;
 
   private final SchemaCommands commands;
@@ -110,7 +109,7 @@ final class SchemaChanges {
       MongoNamespace target, BsonDocument description, boolean uncertain) {
     List<BsonValue> indexes = new ArrayList<>();
     for (BsonValue index : description.getArray("indexes")) {
-      if (!isLate(index.asDocument())) {
+      if (!DestinationStructure.isLate(index.asDocument())) {
         indexes.add(DestinationStructure.toCreate(index.asDocument()));
       }
     }
@@ -124,11 +123,6 @@ final class SchemaChanges {
             uncertain);
   }
 
-  private static boolean isLate(BsonDocument index) {
-    return index.getBoolean("unique", BsonBoolean.FALSE).getValue()
-        || index.containsKey("expireAfterSeconds");
-  }
-
   private Mono<Void> dropIndexes(MongoNamespace target, BsonDocument description) {
     return Flux.fromIterable(description.getArray("indexes"))
         .concatMap(
@@ -138,7 +132,7 @@ final class SchemaChanges {
                     new BsonDocument("dropIndexes", new BsonString(target.getCollectionName()))
                         .append("index", index.asDocument().getString("name")),
                     INDEX_NOT_FOUND,
-                    NAMESPACE_NOT_FOUND))
+                    ErrorCodes.NAMESPACE_NOT_FOUND))
         .then();
   }
 

@@ -2,8 +2,8 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -77,16 +77,13 @@ final class SchemaCommands {
 
   /** Whether the destination has a collection. */
   Mono<Boolean> exists(MongoNamespace namespace) {
-    BsonDocument list =
-        new BsonDocument("listCollections", new BsonInt32(1))
-            .append(
-                "filter", new BsonDocument("name", new BsonString(namespace.getCollectionName())))
-            .append("nameOnly", BsonBoolean.TRUE);
     return Mono.from(
             destination
                 .getDatabase(namespace.getDatabaseName())
-                .runCommand(list, BsonDocument.class))
-        .map(reply -> !reply.getDocument("cursor").getArray("firstBatch").isEmpty())
+                .listCollections(BsonDocument.class)
+                .filter(Filters.eq("name", namespace.getCollectionName()))
+                .first())
+        .hasElement()
         .retryWhen(SourceReads.untilThere());
   }
 

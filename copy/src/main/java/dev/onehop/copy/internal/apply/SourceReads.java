@@ -4,9 +4,9 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -24,8 +23,6 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -38,8 +35,6 @@ final class SourceReads {
 
   /** Also transient: a time that is too old, or that a server takes too long to reach. */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
-
-  private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
 
   private final MongoClient source;
 
@@ -60,21 +55,9 @@ final class SourceReads {
     }
   }
 
-  /**
-   * A time of the source at or after all operations so far on any shard. The command goes to all
-   * shards.
-   */
+  /** A time of the source at or after all operations so far on any shard. */
   Mono<BsonTimestamp> now() {
-    BsonDocument ask =
-        new BsonDocument("listDatabases", new BsonInt32(1)).append("nameOnly", BsonBoolean.TRUE);
-    return run("admin", ask)
-        .map(
-            reply -> {
-              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
-              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
-              return operation.compareTo(time) > 0 ? operation : time;
-            })
-        .retryWhen(untilThere());
+    return ClusterEnd.latestTime(source).retryWhen(untilThere());
   }
 
   /**
@@ -143,15 +126,13 @@ final class SourceReads {
   }
 
   private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
-    BsonDocument list =
-        new BsonDocument("listCollections", new BsonInt32(1)).append("filter", filter);
-    return run(namespace.getDatabaseName(), list)
-        .flatMap(
-            reply ->
-                Mono.justOrEmpty(
-                    reply.getDocument("cursor").getArray("firstBatch").stream()
-                        .findFirst()
-                        .map(found -> found.asDocument().getString("name").getValue())));
+    return Mono.from(
+            source
+                .getDatabase(namespace.getDatabaseName())
+                .listCollections(BsonDocument.class)
+                .filter(filter)
+                .first())
+        .map(found -> found.getString("name").getValue());
   }
 
   private Mono<List<RawBsonDocument>> find(
@@ -253,10 +234,7 @@ final class SourceReads {
 
   /** Retries while servers are unreachable or fail for a transient reason. */
   static Retry untilThere() {
-    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(Duration.ofSeconds(1))
-        .filter(SourceReads::isPassing)
-        .doBeforeRetry(signal -> log.debug("retrying: {}", signal.failure().getMessage()));
+    return Waits.retry(SourceReads::isPassing);
   }
 
   static boolean isPassing(Throwable failure) {

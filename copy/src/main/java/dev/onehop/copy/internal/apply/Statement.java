@@ -1,10 +1,10 @@
 package dev.onehop.copy.internal.apply;
 
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.streams.mirror.FieldUpdates;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
@@ -17,8 +17,6 @@ import org.bson.codecs.BsonDocumentCodec;
  * @param kind its effect
  */
 record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
-  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
-
   enum Kind {
     /** Removes the document if there is one. */
     DELETE,
@@ -75,7 +73,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
 
   private static RawBsonDocument raw(BsonDocument body, boolean simple) {
     return new RawBsonDocument(
-        simple ? body.append("collation", SIMPLE) : body, new BsonDocumentCodec());
+        simple ? body.append("collation", CollectionSpec.SIMPLE) : body, new BsonDocumentCodec());
   }
 
   /** The whole document that is written. */

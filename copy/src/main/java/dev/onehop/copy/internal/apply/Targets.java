@@ -3,13 +3,13 @@ package dev.onehop.copy.internal.apply;
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
@@ -48,17 +48,14 @@ final class Targets {
   }
 
   private Mono<BsonDocument> options(MongoNamespace name) {
-    BsonDocument list =
-        new BsonDocument("listCollections", new BsonInt32(1))
-            .append("filter", new BsonDocument("name", new BsonString(name.getCollectionName())));
     return Mono.from(
-            destination.getDatabase(name.getDatabaseName()).runCommand(list, BsonDocument.class))
-        .map(
-            reply ->
-                reply.getDocument("cursor").getArray("firstBatch").stream()
-                    .findFirst()
-                    .map(found -> found.asDocument().getDocument("options", new BsonDocument()))
-                    .orElseGet(BsonDocument::new));
+            destination
+                .getDatabase(name.getDatabaseName())
+                .listCollections(BsonDocument.class)
+                .filter(Filters.eq("name", name.getCollectionName()))
+                .first())
+        .map(found -> found.getDocument("options", new BsonDocument()))
+        .defaultIfEmpty(new BsonDocument());
   }
 
   private Mono<List<String>> shardKey(String namespace) {

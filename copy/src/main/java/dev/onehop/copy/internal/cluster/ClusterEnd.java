@@ -2,12 +2,10 @@ package dev.onehop.copy.internal.cluster;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
-import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -17,25 +15,21 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.observation.RouterStatus;
 import dev.onehop.shards.ClusterServers;
-import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
-import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
@@ -53,7 +47,6 @@ public final class ClusterEnd implements AutoCloseable {
 
   // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
   private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
-  private static final int WIRE_VERSION_6_0 = 17;
   private static final Logger log = LoggerFactory.getLogger(ClusterEnd.class);
 
   private static final Duration TO_BE_READY = Duration.ofSeconds(10);
@@ -281,71 +274,41 @@ public final class ClusterEnd implements AutoCloseable {
         () -> {
           BsonDocument gossiped = command.clone();
           servers().clock().gossip(gossiped);
-          return run(to, database, gossiped);
+          return to.run(database, gossiped);
         });
   }
 
-  private static Mono<BsonDocument> run(ReplicaSet to, String database, BsonDocument command) {
-    return to.send(OpMsg.command(command.append("$db", new BsonString(database))))
-        .flatMap(ReplicaSet.Answer::orFailure)
-        .map(ReplicaSet.Answer::document);
+  /** A time at or after all operations so far on any shard of a cluster. */
+  public static Mono<BsonTimestamp> latestTime(MongoClient client) {
+    // The command goes to each shard.
+    return Mono.from(
+            client
+                .getDatabase("admin")
+                .runCommand(
+                    command("listDatabases").append("nameOnly", BsonBoolean.TRUE),
+                    BsonDocument.class))
+        .map(
+            reply -> {
+              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
+              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
+              return operation.compareTo(time) > 0 ? operation : time;
+            });
   }
 
   /** The present cluster time, not before the time of any reply so far. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
     // Without an earlier command, this reply is the first to report it.
-    one(() -> run(servers().seeds(), "admin", command("hello")));
-    BsonDocument time = servers().clock().clusterTime();
-    return time == null ? null : ClusterClock.time(time);
-  }
-
-  /**
-   * Checks that it can be copied.
-   *
-   * @throws CopyException if it can't
-   */
-  public void checkForCopy() throws InterruptedException {
-    if (!isSharded() && !hello.containsKey("setName")) {
-      throw new CopyException(
-          "the " + role + " is a single server; a copy needs a replica set or a sharded cluster",
-          null);
-    }
-    check();
-  }
-
-  /**
-   * Checks the version of the servers.
-   *
-   * @throws CopyException if it is too old, or if the URL names a shard of a cluster
-   */
-  public void check() throws InterruptedException {
-    Compatibility found = Waits.one(Compatibility.of(client));
-    if (!found.isKnown()) {
-      throw new CopyException(found.refusal("the " + role), null);
-    }
-    takesUuids = found.takesUuids();
-    if (!isSharded() && isShard()) {
-      throw new CopyException(
-          "the %s's URL names a shard of a cluster, which may have orphans; name the cluster's mongoses"
-              .formatted(role),
-          null);
-    }
-  }
-
-  private boolean isShard() throws InterruptedException {
-    try {
-      return Waits.first(
-              collection("admin.system.version").find(Filters.eq("shardIdentity")).first())
-          != null;
-    } catch (MongoCommandException refused) {
-      log.debug("the {} does not report whether it is a shard", role, refused);
-      return false;
-    }
+    one(() -> servers().seeds().run("admin", command("hello")));
+    return servers().clock().now();
   }
 
   /** Whether its servers accept {@code collectionUUID} in commands, as far as is known. */
   public boolean takesUuids() {
     return takesUuids;
+  }
+
+  void setTakesUuids(boolean accepted) {
+    takesUuids = accepted;
   }
 
   /**
@@ -361,36 +324,6 @@ public final class ClusterEnd implements AutoCloseable {
     }
     takesUuids = false;
     return true;
-  }
-
-  /** Whether the change streams of its servers report created collections and indexes. */
-  public boolean tellsCreations() throws InterruptedException {
-    for (ReplicaSet shard : shards().values()) {
-      BsonDocument its = one(() -> run(shard, "admin", command("hello")));
-      if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /**
-   * The identity of the cluster: the id of a sharded cluster, or the addresses of a replica set's
-   * members.
-   */
-  public Set<String> identity() throws InterruptedException {
-    Set<String> identity = new TreeSet<>();
-    if (isSharded()) {
-      metadata("version", new BsonDocument())
-          .forEach(version -> identity.add(String.valueOf(version.get("clusterId"))));
-      return identity;
-    }
-    for (String members : List.of("hosts", "passives", "arbiters")) {
-      for (BsonValue host : hello.getArray(members, new BsonArray())) {
-        identity.add(hello.getString("setName").getValue() + "/" + host.asString().getValue());
-      }
-    }
-    return identity;
   }
 
   /** A command without arguments. */

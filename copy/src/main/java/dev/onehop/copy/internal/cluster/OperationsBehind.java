@@ -2,16 +2,14 @@ package dev.onehop.copy.internal.cluster;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
@@ -32,7 +30,6 @@ public final class OperationsBehind implements AutoCloseable {
   private static final long EVERY_MILLIS = 1_000;
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int SLICE_SECONDS = 30;
-  private static final int UNAUTHORIZED = 13;
 
   // The databases of the servers and of jobs are not copied. Transactions are commands.
   private static final String OPERATIONS =
@@ -132,7 +129,8 @@ public final class OperationsBehind implements AutoCloseable {
       try {
         count(each.getKey(), each.getValue());
       } catch (RuntimeException failure) {
-        if (failure instanceof CommandFailure refused && refused.code() == UNAUTHORIZED) {
+        if (failure instanceof CommandFailure refused
+            && refused.code() == ErrorCodes.UNAUTHORIZED) {
           giveUp("the user lacks find on local.oplog.rs at " + place(each.getKey()));
           return;
         }
@@ -163,7 +161,8 @@ public final class OperationsBehind implements AutoCloseable {
       }
       counted = shard.counted;
     }
-    RawBsonDocument newest = entry(servers, -1);
+    Oplog oplog = new Oplog(source, servers);
+    RawBsonDocument newest = oplog.newest();
     if (newest == null) {
       return;
     }
@@ -172,20 +171,15 @@ public final class OperationsBehind implements AutoCloseable {
       BsonTimestamp next = new BsonTimestamp(counted.getTime() + SLICE_SECONDS, 0);
       BsonTimestamp until = next.compareTo(end) < 0 ? next : end;
       List<RawBsonDocument> some =
-          read(
-              servers,
-              new BsonDocument("aggregate", new BsonString("oplog.rs"))
-                  .append(
-                      "pipeline",
-                      new BsonArray(
-                          List.of(
-                              between(counted, until),
-                              new BsonDocument(
-                                  "$match",
-                                  BsonDocument.parse(OPERATIONS.formatted(Mapping.STATE_DATABASE))),
-                              BsonDocument.parse(COUNT))))
-                  .append("cursor", new BsonDocument()));
-      if (!remembers(servers, counted)) {
+          oplog.read(
+              Oplog.aggregate(
+                      between(counted, until),
+                      new BsonDocument(
+                          "$match",
+                          BsonDocument.parse(OPERATIONS.formatted(Mapping.STATE_DATABASE))),
+                      BsonDocument.parse(COUNT))
+                  .append("readConcern", BsonDocument.parse("{level: 'majority'}")));
+      if (!remembers(oplog, counted)) {
         giveUp("the oplog of " + place(id) + " no longer has all operations to count");
         return;
       }
@@ -212,31 +206,13 @@ public final class OperationsBehind implements AutoCloseable {
   }
 
   /** Whether the oplog still has all entries after a time. */
-  private boolean remembers(ReplicaSet servers, BsonTimestamp time) throws InterruptedException {
-    RawBsonDocument oldest = entry(servers, 1);
+  private static boolean remembers(Oplog oplog, BsonTimestamp time) throws InterruptedException {
+    RawBsonDocument oldest = oplog.oldest();
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
             // The first entry of all: the shard is younger than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
-  }
-
-  private @Nullable RawBsonDocument entry(ReplicaSet servers, int direction)
-      throws InterruptedException {
-    List<RawBsonDocument> entries =
-        read(
-            servers,
-            new BsonDocument("find", new BsonString("oplog.rs"))
-                .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
-                .append("limit", new BsonInt32(1))
-                .append("projection", BsonDocument.parse("{ts: 1, 'o.msg': 1}")));
-    return entries.isEmpty() ? null : entries.get(0);
-  }
-
-  private List<RawBsonDocument> read(ReplicaSet servers, BsonDocument command)
-      throws InterruptedException {
-    command.append("readConcern", BsonDocument.parse("{level: 'majority'}"));
-    return CursorReplies.documents(Waits.one(source.send(servers, "local", command)));
   }
 
   /** Stops the count. */

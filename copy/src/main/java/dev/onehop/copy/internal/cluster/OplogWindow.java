@@ -1,15 +1,11 @@
 package dev.onehop.copy.internal.cluster;
 
 import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -52,22 +48,17 @@ public record OplogWindow(String shard, Duration length) {
 
   private static @Nullable Duration ofShard(ClusterEnd source, ReplicaSet servers)
       throws InterruptedException {
-    RawBsonDocument first = entry(source, servers, 1);
-    RawBsonDocument last = entry(source, servers, -1);
+    Oplog oplog = new Oplog(source, servers);
+    RawBsonDocument first = oplog.oldest();
+    RawBsonDocument last = oplog.newest();
     RawBsonDocument size =
-        document(
-            source,
-            servers,
-            new BsonDocument("aggregate", new BsonString("oplog.rs"))
-                .append(
-                    "pipeline",
-                    new BsonArray(
-                        List.of(
-                            BsonDocument.parse("{$collStats: {storageStats: {}}}"),
-                            BsonDocument.parse(
-                                "{$project: {size: '$storageStats.size', max:"
-                                    + " '$storageStats.maxSize'}}"))))
-                .append("cursor", new BsonDocument()));
+        Oplog.first(
+            oplog.read(
+                Oplog.aggregate(
+                    BsonDocument.parse("{$collStats: {storageStats: {}}}"),
+                    BsonDocument.parse(
+                        "{$project: {size: '$storageStats.size', max:"
+                            + " '$storageStats.maxSize'}}"))));
     if (first == null || last == null || size == null) {
       return null;
     }
@@ -81,23 +72,5 @@ public record OplogWindow(String shard, Duration length) {
     // All entries may be of one second.
     double length = Math.max(1, seconds);
     return Duration.ofSeconds((long) (share >= FULL ? length : length / share));
-  }
-
-  private static @Nullable RawBsonDocument entry(
-      ClusterEnd source, ReplicaSet servers, int direction) throws InterruptedException {
-    return document(
-        source,
-        servers,
-        new BsonDocument("find", new BsonString("oplog.rs"))
-            .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
-            .append("limit", new BsonInt32(1))
-            .append("projection", new BsonDocument("ts", new BsonInt32(1))));
-  }
-
-  private static @Nullable RawBsonDocument document(
-      ClusterEnd source, ReplicaSet servers, BsonDocument command) throws InterruptedException {
-    List<RawBsonDocument> documents =
-        CursorReplies.documents(Waits.one(source.send(servers, "local", command)));
-    return documents.isEmpty() ? null : documents.get(0);
   }
 }

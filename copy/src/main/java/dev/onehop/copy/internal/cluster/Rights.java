@@ -1,21 +1,13 @@
 package dev.onehop.copy.internal.cluster;
 
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.shards.cluster.Privileges;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.wire.message.CommandFailure;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import org.bson.BsonArray;
-import org.bson.BsonBoolean;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
-import org.bson.BsonValue;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The privileges that a copy needs and its users lack. They come from {@code connectionStatus} of
@@ -30,24 +22,24 @@ public final class Rights {
   /** Checks the privileges to read the source. */
   public void ofSource(ClusterEnd source, Collection<String> databases)
       throws InterruptedException {
-    BsonDocument status = source.run("admin", connectionStatus());
+    Privileges user = Privileges.of(source.run("admin", Privileges.command()));
     String place = "the source";
     for (String database : databases) {
-      check(status, place, database, "", "find", "listCollections", "listIndexes");
+      check(user, place, database, "", "find", "listCollections", "listIndexes");
     }
     if (!source.isSharded()) {
-      ofShard(place, status, databases);
+      ofShard(place, user, databases);
       return;
     }
     for (String metadata : List.of("shards", "databases", "collections", "chunks", "tags")) {
-      check(status, place, "config", metadata, "find");
+      check(user, place, "config", metadata, "find");
     }
     for (Map.Entry<String, ReplicaSet> shard : source.shards().entrySet()) {
       String there = "the source's shard " + shard.getKey();
       try {
         ofShard(
             there,
-            Waits.one(source.send(shard.getValue(), "admin", connectionStatus())),
+            Privileges.of(Waits.one(source.send(shard.getValue(), "admin", Privileges.command()))),
             databases);
       } catch (CommandFailure unreachable) {
         throw new CopyException(
@@ -61,9 +53,9 @@ public final class Rights {
     }
   }
 
-  private void ofShard(String place, BsonDocument status, Collection<String> databases) {
+  private void ofShard(String place, Privileges user, Collection<String> databases) {
     for (String database : databases) {
-      check(status, place, database, "", "find", "collStats", "changeStream");
+      check(user, place, database, "", "find", "collStats", "changeStream");
     }
   }
 
@@ -74,11 +66,11 @@ public final class Rights {
    */
   public void ofDestination(ClusterEnd destination, Collection<String> databases, String state)
       throws InterruptedException {
-    BsonDocument status = destination.run("admin", connectionStatus());
+    Privileges user = Privileges.of(destination.run("admin", Privileges.command()));
     String place = "the destination";
     for (String database : databases) {
       check(
-          status,
+          user,
           place,
           database,
           "",
@@ -92,40 +84,19 @@ public final class Rights {
           "dropCollection",
           "bypassDocumentValidation");
       if (destination.isSharded()) {
-        check(status, place, database, "", "enableSharding", "splitChunk", "moveChunk");
+        check(user, place, database, "", "enableSharding", "splitChunk", "moveChunk");
       }
     }
-    check(status, place, state, "", "find", "insert", "update", "remove", "createCollection");
-  }
-
-  private static BsonDocument connectionStatus() {
-    return new BsonDocument("connectionStatus", new BsonInt32(1))
-        .append("showPrivileges", BsonBoolean.TRUE);
+    check(user, place, state, "", "find", "insert", "update", "remove", "createCollection");
   }
 
   /**
    * @param collection empty for all collections
    */
   private void check(
-      BsonDocument status, String place, String database, String collection, String... actions) {
-    BsonDocument auth = status.getDocument("authInfo", new BsonDocument());
-    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
-      // Without access control every command is allowed; with it, the first command is refused.
-      return;
-    }
-    Set<String> granted = new HashSet<>();
-    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
-      BsonDocument privilege = each.asDocument();
-      BsonDocument resource = privilege.getDocument("resource");
-      if (resource.containsKey("anyResource")
-          || (covers(resource.get("db"), database)
-              && covers(resource.get("collection"), collection))) {
-        privilege.getArray("actions").forEach(action -> granted.add(action.asString().getValue()));
-      }
-    }
-    List<String> missing = new ArrayList<>(List.of(actions));
-    missing.removeAll(granted);
-    if (!missing.isEmpty() && !granted.contains("anyAction")) {
+      Privileges user, String place, String database, String collection, String... actions) {
+    List<String> missing = user.missing(database, collection, actions);
+    if (!missing.isEmpty()) {
       lacking.add(
           String.join(", ", missing)
               + " on "
@@ -134,11 +105,6 @@ public final class Rights {
               + " at "
               + place);
     }
-  }
-
-  private static boolean covers(@Nullable BsonValue granted, String name) {
-    return granted instanceof BsonString known
-        && (known.getValue().isEmpty() || known.getValue().equals(name));
   }
 
   /**

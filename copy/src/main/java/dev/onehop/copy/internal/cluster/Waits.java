@@ -14,11 +14,13 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** Waits for servers, in the threads of a copy. */
 public final class Waits {
@@ -52,11 +54,20 @@ public final class Waits {
       future.cancel(true);
       throw e;
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
+      throw cause(e);
     }
+  }
+
+  /** The failure of a task of another thread. */
+  public static RuntimeException cause(ExecutionException failed) throws InterruptedException {
+    Throwable cause = failed.getCause();
+    if (cause instanceof InterruptedException interrupted) {
+      throw interrupted;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    return cause instanceof RuntimeException failure ? failure : new IllegalStateException(cause);
   }
 
   /** Waits for the first value of a publisher that has one. */
@@ -158,6 +169,18 @@ public final class Waits {
     }
     Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
     Thread.sleep((pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE).toMillis());
+  }
+
+  /**
+   * Retries a publisher without a limit.
+   *
+   * @param passing whether a retry may succeed after a failure
+   */
+  public static Retry retry(Predicate<Throwable> passing) {
+    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
+        .maxBackoff(Duration.ofSeconds(1))
+        .filter(passing)
+        .doBeforeRetry(signal -> log.debug("retrying: {}", reason(signal.failure())));
   }
 
   /** Whether a retry of an idempotent operation may succeed after this failure. */

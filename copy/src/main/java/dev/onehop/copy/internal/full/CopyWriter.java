@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.full;
 
+import com.mongodb.MongoNamespace;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.KeyFields;
@@ -11,6 +12,7 @@ import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.wire.message.ErrorCodes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -36,7 +38,6 @@ import org.bson.conversions.Bson;
  * <p>Thread-safe.
  */
 final class CopyWriter {
-  private static final int DUPLICATE_KEY = 11000;
   private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
@@ -91,25 +92,24 @@ final class CopyWriter {
   private List<RawBsonDocument> insert(
       Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
-    String namespace = spec.storedThere();
-    String database = Mapping.databaseOf(namespace);
+    MongoNamespace name = new MongoNamespace(spec.storedThere());
     List<RawBsonDocument> refused = new ArrayList<>();
     int from = 0;
     while (from < documents.size()) {
       List<RawBsonDocument> part = documents.subList(from, end(documents, from));
       BsonDocument insert =
-          new BsonDocument("insert", new BsonString(namespace.substring(database.length() + 1)))
+          new BsonDocument("insert", new BsonString(name.getCollectionName()))
               .append("documents", new BsonArray(part))
               .append("ordered", BsonBoolean.valueOf(spec.isCapped()))
               .append("bypassDocumentValidation", BsonBoolean.TRUE);
-      BsonDocument reply = Waits.one(lane.write(database, insert));
+      BsonDocument reply = Waits.one(lane.write(name.getDatabaseName(), insert));
       int next = from + part.size();
       for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
         BsonDocument error = each.asDocument();
         int index = error.getNumber("index").intValue();
-        if (error.getNumber("code").intValue() != DUPLICATE_KEY) {
+        if (error.getNumber("code").intValue() != ErrorCodes.DUPLICATE_KEY) {
           throw new CopyException(
-              "%s: %s".formatted(namespace, error.getString("errmsg").getValue()), null);
+              "%s: %s".formatted(name, error.getString("errmsg").getValue()), null);
         }
         refused.add(part.get(index));
         next = spec.isCapped() ? from + index + 1 : next;
@@ -134,11 +134,7 @@ final class CopyWriter {
   }
 
   private MongoCollection<RawBsonDocument> collection(CollectionSpec spec) {
-    String namespace = spec.storedThere();
-    String database = Mapping.databaseOf(namespace);
-    return destination
-        .database(database)
-        .getCollection(namespace.substring(database.length() + 1), RawBsonDocument.class);
+    return destination.collection(spec.storedThere()).withDocumentClass(RawBsonDocument.class);
   }
 
   /** The documents that the destination does not have. */
@@ -180,11 +176,7 @@ final class CopyWriter {
     List<RawBsonDocument> occupants =
         destination.all(collection(spec).find(occupying(spec, document)));
     MongoCollection<RawBsonDocument> origin =
-        source
-            .database(Mapping.databaseOf(spec.stored()))
-            .getCollection(
-                spec.stored().substring(Mapping.databaseOf(spec.stored()).length() + 1),
-                RawBsonDocument.class);
+        source.collection(spec.stored()).withDocumentClass(RawBsonDocument.class);
     Map<ByteBuffer, RawBsonDocument> current = new LinkedHashMap<>();
     List<RawBsonDocument> all = new ArrayList<>(occupants);
     all.add(document);
@@ -222,26 +214,24 @@ final class CopyWriter {
     if (documents.isEmpty()) {
       return;
     }
-    String namespace = spec.storedThere();
-    String database = Mapping.databaseOf(namespace);
+    MongoNamespace name = new MongoNamespace(spec.storedThere());
     BsonArray statements = new BsonArray();
     for (RawBsonDocument document : documents) {
       BsonDocument delete =
           new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1));
       if (spec.sharding() != null) {
-        delete.append("collation", new BsonDocument("locale", new BsonString("simple")));
+        delete.append("collation", CollectionSpec.SIMPLE);
       }
       statements.add(delete);
     }
     BsonDocument reply =
         Waits.one(
             lane.write(
-                database,
-                new BsonDocument(
-                        "delete", new BsonString(namespace.substring(database.length() + 1)))
+                name.getDatabaseName(),
+                new BsonDocument("delete", new BsonString(name.getCollectionName()))
                     .append("deletes", statements)));
     if (reply.containsKey("writeErrors")) {
-      throw new CopyException(namespace + ": " + reply.getArray("writeErrors").get(0), null);
+      throw new CopyException(name + ": " + reply.getArray("writeErrors").get(0), null);
     }
   }
 

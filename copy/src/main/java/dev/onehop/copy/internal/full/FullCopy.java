@@ -11,8 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionService;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -101,51 +106,35 @@ public final class FullCopy {
               }
             });
     List<Fence.Lane> lanes = given.raise(ofReaders.size());
-    AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < ofReaders.size(); i++) {
-      Queue<KeyRange> queue = ofReaders.get(i);
-      Fence.Lane lane = lanes.get(i);
-      Thread thread =
-          new Thread(
-              () -> {
-                try {
-                  while (failure.get() == null && !queue.isEmpty()) {
-                    copyNext(queue, collections, reader, writer, lane);
-                  }
-                } catch (InterruptedException e) {
-                  Thread.currentThread().interrupt();
-                } catch (RuntimeException | Error e) {
-                  if (failure.compareAndSet(null, e)) {
-                    threads.forEach(Thread::interrupt);
-                  }
-                }
-              },
-              "onehop-copy-" + i);
-      threads.add(thread);
-    }
+    ExecutorService threads =
+        Executors.newCachedThreadPool(task -> new Thread(task, "onehop-copy"));
+    CompletionService<@Nullable Void> readers = new ExecutorCompletionService<>(threads);
     try {
-      threads.forEach(Thread::start);
-      for (Thread thread : threads) {
-        thread.join();
+      for (int i = 0; i < ofReaders.size(); i++) {
+        Queue<KeyRange> queue = ofReaders.get(i);
+        Fence.Lane lane = lanes.get(i);
+        readers.submit(
+            () -> {
+              while (!queue.isEmpty()) {
+                copyNext(queue, collections, reader, writer, lane);
+              }
+              return null;
+            });
+      }
+      for (int ended = 0; ended < ofReaders.size(); ended++) {
+        readers.take().get();
       }
       // A repeated write may still be on its way. Its server refuses it after this.
-      for (Fence.Lane lane : failure.get() == null ? lanes : List.<Fence.Lane>of()) {
+      for (Fence.Lane lane : lanes) {
         Waits.first(lane.raise());
       }
+    } catch (ExecutionException failed) {
+      throw Waits.cause(failed);
     } finally {
-      threads.forEach(Thread::interrupt);
-      for (Thread thread : threads) {
-        thread.join();
-      }
+      // The first failure ends the other readers.
+      threads.shutdownNow();
+      threads.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
       lanes.forEach(Fence.Lane::close);
-    }
-    Throwable failed = failure.get();
-    if (failed instanceof RuntimeException known) {
-      throw known;
-    }
-    if (failed instanceof Error known) {
-      throw known;
     }
   }
 

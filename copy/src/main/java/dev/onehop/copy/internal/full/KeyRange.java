@@ -1,5 +1,8 @@
 package dev.onehop.copy.internal.full;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.bson.BsonDocument;
 import org.bson.BsonMaxKey;
@@ -19,6 +22,30 @@ import org.bson.BsonValue;
  */
 public record KeyRange(
     int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
+  /**
+   * The ranges of a collection, from the lowest key to the highest one.
+   *
+   * @param key the fields of the bounds
+   * @param bounds the bounds between the ranges, in order
+   * @param shard returns the shard of a range, by its number and its lower bound
+   */
+  public static List<KeyRange> between(
+      int collection,
+      BsonDocument key,
+      List<BsonDocument> bounds,
+      BiFunction<Integer, BsonDocument, String> shard) {
+    List<KeyRange> ranges = new ArrayList<>();
+    BsonDocument from = lowest(key);
+    for (int number = 0; number <= bounds.size(); number++) {
+      BsonDocument to = number < bounds.size() ? bounds.get(number) : highest(key);
+      ranges.add(
+          new KeyRange(
+              collection, number, shard.apply(number, from), from, to, /* started= */ false));
+      from = to;
+    }
+    return ranges;
+  }
+
   /** The rest of the range from a key on, including the key. */
   public KeyRange from(BsonDocument key) {
     return new KeyRange(collection, number, shard, key, max, true);

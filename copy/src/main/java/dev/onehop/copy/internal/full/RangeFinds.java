@@ -1,6 +1,7 @@
 package dev.onehop.copy.internal.full;
 
 import dev.onehop.copy.internal.full.PrimaryCursors.Name;
+import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -24,8 +25,6 @@ final class RangeFinds {
   private static final String RECORD_ID = "$recordId";
 
   private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
-
-  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
   // Its type, its name, and 64 bits.
   private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
@@ -111,7 +110,7 @@ final class RangeFinds {
       if (index.containsKey("name")) {
         // The index of a shard key has no collation.
         find.append("hint", index.get("name"));
-        find.append("collation", SIMPLE);
+        find.append("collation", CollectionSpec.SIMPLE);
       } else {
         find.append("hint", fields);
       }

@@ -1,8 +1,8 @@
 package dev.onehop.copy.internal.full;
 
-import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.internal.structure.KeySamples.Size;
@@ -57,12 +57,24 @@ public final class RangePlanner {
   }
 
   /**
+   * Keys that split a collection evenly over the shards of a destination; none if it is not sharded
+   * there, or if servers split it.
+   */
+  public List<BsonDocument> points(CollectionSpec spec, ClusterEnd destination)
+      throws InterruptedException {
+    Sharding sharding = spec.sharding();
+    return sharding == null || !destination.isSharded() || sharding.isSplitByServers()
+        ? List.of()
+        : points(spec, sharding.key(), destination.shards().size());
+  }
+
+  /**
    * Keys that split a collection evenly.
    *
    * @param key of the collection at the destination
    * @param shards the number of shards of the destination that it is spread over
    */
-  public List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
+  List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     Map<String, Size> sizes = sizes(spec);
@@ -133,7 +145,11 @@ public final class RangePlanner {
     if (spec.isCapped()) {
       return new Planned(
           collection.planned(BY_ID, null, documents),
-          List.of(whole(collection, BY_ID, sizes.keySet().iterator().next())));
+          KeyRange.between(
+              collection.number(),
+              BY_ID,
+              List.of(),
+              (number, from) -> sizes.keySet().iterator().next()));
     }
     if (table == null || !table.isSharded()) {
       String shard = table == null ? ClusterEnd.ALONE : table.primaryShard();
@@ -150,21 +166,12 @@ public final class RangePlanner {
   /** An index that supports a shard key. */
   private BsonDocument index(String namespace, BsonDocument key) throws InterruptedException {
     for (BsonDocument index :
-        source.all(
-            source
-                .database(Mapping.databaseOf(namespace))
-                .getCollection(namespace.substring(namespace.indexOf('.') + 1))
-                .listIndexes(BsonDocument.class))) {
+        source.all(source.collection(namespace).listIndexes(BsonDocument.class))) {
       if (DestinationStructure.supports(index, key)) {
         return new BsonDocument("name", index.get("name")).append("key", index.get("key"));
       }
     }
     throw new IllegalStateException(namespace + " has no index of its shard key");
-  }
-
-  private static KeyRange whole(CopiedCollection collection, BsonDocument key, String shard) {
-    return new KeyRange(
-        collection.number(), 0, shard, KeyRange.lowest(key), KeyRange.highest(key), false);
   }
 
   private int ranges(Size size) {
@@ -189,16 +196,11 @@ public final class RangePlanner {
 
   private List<KeyRange> ofOneShard(CopiedCollection collection, String shard, Size size)
       throws InterruptedException {
-    List<KeyRange> ranges = new ArrayList<>();
-    BsonDocument from = KeyRange.lowest(BY_ID);
-    List<BsonDocument> bounds =
-        new ArrayList<>(points(collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size));
-    bounds.add(KeyRange.highest(BY_ID));
-    for (BsonDocument to : bounds) {
-      ranges.add(new KeyRange(collection.number(), ranges.size(), shard, from, to, false));
-      from = to;
-    }
-    return ranges;
+    return KeyRange.between(
+        collection.number(),
+        BY_ID,
+        points(collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size),
+        (number, from) -> shard);
   }
 
   /**
@@ -222,21 +224,8 @@ public final class RangePlanner {
                     wanted - 1,
                     (long) (wanted - 1) * SAMPLES_PER_RANGE));
     bounds.removeIf(bound -> KeyRange.isLowest(bound) || KeyRange.isHighest(bound));
-    bounds.add(KeyRange.highest(key));
-    List<KeyRange> ranges = new ArrayList<>();
-    BsonDocument from = KeyRange.lowest(key);
-    for (BsonDocument to : bounds) {
-      ranges.add(
-          new KeyRange(
-              collection.number(),
-              ranges.size(),
-              shards.get(ranges.size() % shards.size()),
-              from,
-              to,
-              false));
-      from = to;
-    }
-    return ranges;
+    return KeyRange.between(
+        collection.number(), key, bounds, (number, from) -> shards.get(number % shards.size()));
   }
 
   private List<KeyRange> ofShards(
@@ -259,19 +248,12 @@ public final class RangePlanner {
         bounds.put(pattern.keyOfBound(point), point);
       }
     }
-    List<BsonDocument> all = new ArrayList<>(bounds.values());
-    all.add(KeyRange.highest(table.shardKeyPattern().toBsonDocument()));
-    List<KeyRange> ranges = new ArrayList<>();
-    for (int i = 0; i + 1 < all.size(); i++) {
-      ranges.add(
-          new KeyRange(
-              collection.number(),
-              i,
-              table.shardOf(pattern.keyOfBound(all.get(i))),
-              all.get(i),
-              all.get(i + 1),
-              false));
-    }
-    return ranges;
+    // The first bound is the lowest key.
+    List<BsonDocument> all = List.copyOf(bounds.values());
+    return KeyRange.between(
+        collection.number(),
+        pattern.toBsonDocument(),
+        all.subList(1, all.size()),
+        (number, from) -> table.shardOf(pattern.keyOfBound(from)));
   }
 }

@@ -20,12 +20,9 @@ import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Writes that have no effect once another process owns the job.
@@ -45,7 +42,6 @@ import reactor.util.retry.Retry;
  * <p>Thread-safe.
  */
 public final class Fence {
-  private static final Logger log = LoggerFactory.getLogger(Fence.class);
   private static final int TRANSACTION_TOO_OLD = 225;
 
   /** The term comes before the number of the command. */
@@ -59,12 +55,6 @@ public final class Fence {
 
   private static final int AT_ONCE = 8;
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
-  private static final Retry PATIENTLY =
-      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-          .maxBackoff(Duration.ofSeconds(1))
-          .filter(Waits::isPassing)
-          .doBeforeRetry(
-              signal -> log.debug("a write is sent again: {}", Waits.reason(signal.failure())));
 
   private final MongoClient destination;
   private final String database;
@@ -185,10 +175,7 @@ public final class Fence {
                               raise(before)
                                   .then(Mono.defer(places::get))
                                   .flatMap(after -> confirm(before, after))))
-          .retryWhen(
-              Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                  .maxBackoff(Duration.ofSeconds(1))
-                  .filter(MovedException.class::isInstance));
+          .retryWhen(Waits.retry(MovedException.class::isInstance));
     }
 
     private Mono<Void> raise(Places at) {
@@ -243,7 +230,7 @@ public final class Fence {
                         .runCommand(named, numbered, BsonDocument.class));
               })
           .flatMap(Lane::settled)
-          .retryWhen(PATIENTLY)
+          .retryWhen(Waits.retry(Waits::isPassing))
           .onErrorMap(
               failure ->
                   failure instanceof MongoException known && known.getCode() == TRANSACTION_TOO_OLD,

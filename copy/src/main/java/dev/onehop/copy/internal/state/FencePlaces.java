@@ -24,7 +24,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.function.Tuple2;
 import reactor.util.function.Tuples;
-import reactor.util.retry.Retry;
 
 /**
  * A document on every shard of the destination, in a sharded collection with a chunk on each shard.
@@ -32,10 +31,6 @@ import reactor.util.retry.Retry;
  */
 final class FencePlaces {
   private static final String ID = "_id";
-  private static final Retry PATIENTLY =
-      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-          .maxBackoff(Duration.ofSeconds(1))
-          .filter(Waits::isPassing);
 
   // A minute, with the pauses.
   private static final int TRIES = 600;
@@ -76,7 +71,7 @@ final class FencePlaces {
                             MissingException.class,
                             missing -> completion().then(Mono.defer(this::read)))
                     : Mono.just(new Places(Map.of("", new BsonInt32(0)), List.of())))
-        .retryWhen(PATIENTLY);
+        .retryWhen(Waits.retry(Waits::isPassing));
   }
 
   /** Adds missing places. Lanes that need it at the same time share one run. */
@@ -100,7 +95,7 @@ final class FencePlaces {
                 sharded
                     ? all("shards", new BsonDocument()).map(FencePlaces::staying)
                     : Mono.just(Set.of("")))
-        .retryWhen(PATIENTLY);
+        .retryWhen(Waits.retry(Waits::isPassing));
   }
 
   private Mono<Boolean> isSharded() {

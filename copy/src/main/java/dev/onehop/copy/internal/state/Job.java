@@ -1,7 +1,7 @@
 package dev.onehop.copy.internal.state;
 
-import static dev.onehop.copy.internal.state.Expressions.literal;
-import static dev.onehop.copy.internal.state.Expressions.operator;
+import static dev.onehop.core.bson.Expressions.literal;
+import static dev.onehop.core.bson.Expressions.operator;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
@@ -26,6 +26,7 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 
 /**
  * A job's document at the destination: the owner, the end of its lease, and the progress. Only one
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 public final class Job {
   private static final BsonString NOW = new BsonString("$$NOW");
 
+  private final ClusterEnd destination;
   private final MongoCollection<BsonDocument> jobs;
   private final String name;
   private final BsonString owner = new BsonString(new ObjectId().toHexString());
@@ -48,6 +50,7 @@ public final class Job {
    * @param lease how long a process owns the job without renewal
    */
   public Job(ClusterEnd destination, String database, String name, Duration lease) {
+    this.destination = destination;
     this.jobs = destination.database(database).getCollection("jobs", BsonDocument.class);
     this.name = name;
     this.leaseMillis = new BsonInt64(lease.toMillis());
@@ -55,9 +58,7 @@ public final class Job {
 
   /** Reads the document; null if there is no such job. */
   public @Nullable BsonDocument read() throws InterruptedException {
-    return Waits.persistently(
-            "the destination", () -> Optional.ofNullable(Waits.first(jobs.find(byName()).first())))
-        .orElse(null);
+    return first(jobs.find(byName()).first()).orElse(null);
   }
 
   /** Whether a process owns the job at this moment. */
@@ -67,8 +68,11 @@ public final class Job {
             byName(),
             Filters.ne("owner", BsonNull.VALUE),
             Filters.expr(operator("$gt", new BsonString("$until"), NOW)));
-    return Waits.persistently(
-        "the destination", () -> Waits.first(jobs.find(taken).first()) != null);
+    return first(jobs.find(taken).first()).isPresent();
+  }
+
+  private <T> Optional<T> first(Publisher<T> found) throws InterruptedException {
+    return destination.persistently(() -> Optional.ofNullable(Waits.first(found)));
   }
 
   private Bson byName() {
@@ -86,9 +90,7 @@ public final class Job {
         Updates.combine(
             Updates.setOnInsert("owner", BsonNull.VALUE),
             Updates.setOnInsert("term", new BsonInt64(0)));
-    Waits.persistently(
-        "the destination",
-        () -> Waits.one(jobs.updateOne(byName(), free, new UpdateOptions().upsert(true))));
+    destination.one(() -> jobs.updateOne(byName(), free, new UpdateOptions().upsert(true)));
     // Writes of an old process have a lower term.
     return take(fields);
   }
@@ -119,15 +121,11 @@ public final class Job {
 
   private boolean change(Bson filter, BsonDocument fields) throws InterruptedException {
     Optional<BsonDocument> now =
-        Waits.persistently(
-            "the destination",
-            () ->
-                Optional.ofNullable(
-                    Waits.first(
-                        jobs.findOneAndUpdate(
-                            filter,
-                            List.of(new BsonDocument("$set", fields)),
-                            new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)))));
+        first(
+            jobs.findOneAndUpdate(
+                filter,
+                List.of(new BsonDocument("$set", fields)),
+                new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)));
     now.ifPresent(document -> known = document);
     return now.isPresent();
   }
@@ -204,10 +202,7 @@ public final class Job {
    * @return whether there is such a job
    */
   public boolean ask(String what, boolean yes) throws InterruptedException {
-    return Waits.persistently(
-                "the destination",
-                () -> Waits.one(jobs.updateOne(byName(), Updates.set(what, yes))))
-            .getMatchedCount()
+    return destination.one(() -> jobs.updateOne(byName(), Updates.set(what, yes))).getMatchedCount()
         > 0;
   }
 }

@@ -2,9 +2,12 @@ package dev.onehop.copy.internal.structure;
 
 import dev.onehop.copy.internal.Mapping;
 import java.util.List;
+import java.util.Objects;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +60,15 @@ public record CollectionSpec(
   /** Takes a copy of the list. */
   public CollectionSpec {
     indexes = List.copyOf(indexes);
+  }
+
+  /** The collation that compares strings by their bytes. */
+  public static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
+
+  /** Whether a collation compares strings by their bytes, as no collation does. */
+  public static boolean isSimple(@Nullable BsonValue collation) {
+    return collation == null
+        || Objects.equals(SIMPLE.get("locale"), collation.asDocument().get("locale"));
   }
 
   CollectionSpec withIndexes(List<BsonDocument> others) {

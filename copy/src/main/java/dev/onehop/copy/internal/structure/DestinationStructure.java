@@ -7,6 +7,7 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,6 @@ import org.bson.BsonValue;
  * documents during the copy.
  */
 public final class DestinationStructure {
-  private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int COLLATED_VERSION = 2;
@@ -58,7 +58,11 @@ public final class DestinationStructure {
     if (info.containsKey("uuid") && destination.takesUuids()) {
       BsonDocument known = drop.clone().append("collectionUUID", info.get("uuid"));
       try {
-        run(Mapping.databaseOf(namespace), known, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
+        run(
+            Mapping.databaseOf(namespace),
+            known,
+            ErrorCodes.NAMESPACE_NOT_FOUND,
+            COLLECTION_UUID_MISMATCH);
         return;
       } catch (MongoCommandException refused) {
         if (!destination.isUuidRefused(refused.getResponse())) {
@@ -66,7 +70,7 @@ public final class DestinationStructure {
         }
       }
     }
-    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND);
+    run(Mapping.databaseOf(namespace), drop, ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
   /**
@@ -130,7 +134,7 @@ public final class DestinationStructure {
             .append("key", sharding.key())
             .append("unique", BsonBoolean.valueOf(sharding.unique()));
     if (spec.collation() != null) {
-      shard.append("collation", new BsonDocument("locale", new BsonString("simple")));
+      shard.append("collation", CollectionSpec.SIMPLE);
     }
     if (spec.kind() == Kind.TIME_SERIES) {
       shard.append("timeseries", spec.options().getDocument("timeseries"));
@@ -152,8 +156,7 @@ public final class DestinationStructure {
         && fields.subList(0, wanted.size()).equals(wanted)
         && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
         && !index.containsKey("partialFilterExpression")
-        && (!index.containsKey("collation")
-            || index.getDocument("collation").getString("locale").getValue().equals("simple"));
+        && CollectionSpec.isSimple(index.get("collation"));
   }
 
   /** The fields of a pattern in order, with all numbers as doubles. */
@@ -181,10 +184,7 @@ public final class DestinationStructure {
     Map<String, BsonDocument> there = new HashMap<>();
     for (BsonDocument index :
         destination.all(
-            destination
-                .database(databaseOf(spec))
-                .getCollection(CollectionSpec.nameOf(spec.destination()))
-                .listIndexes(BsonDocument.class))) {
+            destination.collection(spec.destination()).listIndexes(BsonDocument.class))) {
       there.put(nameOf(index), index);
     }
     // Change streams of 6.0 do not report the index of a new shard key.
@@ -227,7 +227,8 @@ public final class DestinationStructure {
     return index.getString("name").getValue();
   }
 
-  private static boolean isLate(BsonDocument index) {
+  /** Whether an index is built when the copy is finished. */
+  public static boolean isLate(BsonDocument index) {
     return index.getBoolean("unique", BsonBoolean.FALSE).getValue() || index.containsKey(EXPIRES);
   }
 
@@ -261,7 +262,7 @@ public final class DestinationStructure {
     }
     BsonDocument explicit = new BsonDocument();
     explicit.putAll(index);
-    return explicit.append("collation", new BsonDocument("locale", new BsonString("simple")));
+    return explicit.append("collation", CollectionSpec.SIMPLE);
   }
 
   private void run(String database, BsonDocument command, Integer... ignored)

@@ -2,16 +2,17 @@ package dev.onehop.copy.internal.structure;
 
 import com.mongodb.MongoException;
 import dev.onehop.copy.internal.KeyFields;
+import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
-import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.table.ShardKeyPattern;
 import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +24,6 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -64,16 +64,14 @@ public final class KeySamples {
   public Map<String, Size> sizes(String namespace) throws InterruptedException {
     Map<String, Size> sizes = new TreeMap<>();
     for (String shard : owners(namespace)) {
-      sizes.put(shard, Waits.persistently("the source", () -> Waits.one(size(namespace, shard))));
+      sizes.put(shard, source.one(() -> size(namespace, shard)));
     }
     return sizes;
   }
 
   private Collection<String> owners(String namespace) throws InterruptedException {
     return source.isSharded()
-        ? Waits.persistently(
-                "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
-            .shards()
+        ? source.one(() -> source.servers().table(namespace, null)).shards()
         : List.of(ClusterEnd.ALONE);
   }
 
@@ -90,7 +88,7 @@ public final class KeySamples {
                         + " ['$storageStats.freeStorageSize', 0]}]}}}")));
     return source
         .shard(shard)
-        .flatMap(set -> source.send(set, databaseOf(namespace), command))
+        .flatMap(set -> source.send(set, Mapping.databaseOf(namespace), command))
         .map(
             reply -> {
               List<RawBsonDocument> documents = CursorReplies.documents(reply);
@@ -123,7 +121,7 @@ public final class KeySamples {
       String namespace, String shard, ShardKeyPattern pattern, int size, Size of)
       throws InterruptedException {
     List<BsonDocument> stages = new ArrayList<>();
-    if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
+    if (isSortedByServer(pattern)) {
       // The server sorts, because the index may have a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
@@ -141,44 +139,32 @@ public final class KeySamples {
     BsonDocument command =
         aggregate(namespace, stages)
             .append("readConcern", new BsonDocument("level", new BsonString("available")));
-    return Waits.persistently(
-        "the source",
+    return source.one(
         () ->
-            Waits.one(
-                source
-                    .shard(shard)
-                    .flatMap(set -> source.send(set, databaseOf(namespace), command))));
+            source
+                .shard(shard)
+                .flatMap(set -> source.send(set, Mapping.databaseOf(namespace), command)));
   }
 
   private static List<BsonDocument> ordered(
       List<RawBsonDocument> documents, ShardKeyPattern pattern) {
-    boolean byServer = pattern.paths().equals(List.of("_id")) && !pattern.isHashed();
-    List<byte[]> keys = new ArrayList<>();
-    List<BsonDocument> bounds = new ArrayList<>();
+    // The characters of a key are its bytes, so that strings have the order of unsigned bytes.
+    Map<String, BsonDocument> bounds =
+        isSortedByServer(pattern) ? new LinkedHashMap<>() : new TreeMap<>();
     for (RawBsonDocument document : documents) {
       try {
-        keys.add(pattern.keyOf(document));
-        bounds.add(pattern.keyDocumentOf(document));
+        bounds.putIfAbsent(
+            new String(pattern.keyOf(document), StandardCharsets.ISO_8859_1),
+            pattern.keyDocumentOf(document));
       } catch (ShardKeyException noKey) {
         // An unsharded collection may have arrays in the fields of the key.
       }
     }
-    List<Integer> order = new ArrayList<>();
-    for (int i = 0; i < keys.size(); i++) {
-      order.add(i);
-    }
-    if (!byServer) {
-      order.sort((a, b) -> Arrays.compareUnsigned(keys.get(a), keys.get(b)));
-    }
-    List<BsonDocument> distinct = new ArrayList<>();
-    byte @Nullable [] last = null;
-    for (int i : order) {
-      if (last == null || !Arrays.equals(last, keys.get(i))) {
-        distinct.add(bounds.get(i));
-      }
-      last = keys.get(i);
-    }
-    return distinct;
+    return List.copyOf(bounds.values());
+  }
+
+  private static boolean isSortedByServer(ShardKeyPattern pattern) {
+    return pattern.paths().equals(List.of("_id")) && !pattern.isHashed();
   }
 
   private static BsonDocument aggregate(String namespace, List<BsonDocument> stages) {
@@ -186,10 +172,6 @@ public final class KeySamples {
     return new BsonDocument("aggregate", new BsonString(CollectionSpec.nameOf(namespace)))
         .append("pipeline", new BsonArray(pipeline))
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(100_000)));
-  }
-
-  private static String databaseOf(String namespace) {
-    return namespace.substring(0, namespace.indexOf('.'));
   }
 
   /** Reads documents with a pipeline. */
@@ -231,11 +213,20 @@ public final class KeySamples {
 
   /** At most this number of sorted keys at even distances, without the first key. */
   public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
-    List<BsonDocument> chosen = new ArrayList<>();
-    int last = 0;
+    return quantiles(sorted, points, 1);
+  }
+
+  /**
+   * At most this number of sorted keys at even distances.
+   *
+   * @param least the index of the first key that may be chosen
+   */
+  public static <T> List<T> quantiles(List<T> sorted, int points, int least) {
+    List<T> chosen = new ArrayList<>();
+    int last = least - 1;
     for (int i = 1; i <= points; i++) {
       int at = (int) ((long) i * sorted.size() / (points + 1));
-      if (at > last) {
+      if (at > last && at < sorted.size()) {
         chosen.add(sorted.get(at));
         last = at;
       }

@@ -133,8 +133,7 @@ public final class ReadOrder {
     if (index.getBoolean("hidden", BsonBoolean.FALSE).getValue()) {
       return "is hidden";
     }
-    if (index.isDocument("collation")
-        && !index.getDocument("collation").getString("locale").getValue().equals("simple")) {
+    if (!CollectionSpec.isSimple(index.get("collation"))) {
       return "has the order of a collation";
     }
     try {
@@ -156,7 +155,7 @@ public final class ReadOrder {
                 "explain",
                 new BsonDocument("find", new BsonString(CollectionSpec.nameOf(spec.namespace())))
                     .append("hint", hint)
-                    .append("collation", new BsonDocument("locale", new BsonString("simple"))))
+                    .append("collation", CollectionSpec.SIMPLE))
             .append("verbosity", new BsonString("queryPlanner"));
     for (ReplicaSet servers : source.shards().values()) {
       try {

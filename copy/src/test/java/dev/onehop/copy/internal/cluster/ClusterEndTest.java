@@ -17,9 +17,9 @@ class ClusterEndTest {
       throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet(maxWireVersion, compatibility);
         ClusterEnd end = member.connect("source")) {
-      end.checkForCopy();
+      EndCheck.forCopy(end);
       assertThat(end.takesUuids()).isEqualTo(uuids);
-      assertThat(end.tellsCreations()).isEqualTo(creations);
+      assertThat(EndCheck.tellsCreations(end)).isEqualTo(creations);
     }
   }
 
@@ -27,15 +27,15 @@ class ClusterEndTest {
   void aRefusedUuidIsSentNoMore() throws InterruptedException {
     try (ScriptedReplicaSet member = new ScriptedReplicaSet();
         ClusterEnd end = member.connect("source")) {
-      end.checkForCopy();
+      EndCheck.forCopy(end);
       assertThat(end.isUuidRefused(BsonDocument.parse("{ok: 0, code: 72, errmsg: 'Bad option'}")))
           .isFalse();
       assertThat(end.takesUuids()).isTrue();
       assertThat(
               end.isUuidRefused(
                   BsonDocument.parse(
-                      "{ok: 0, code: 40415, errmsg: \"BSON field 'drop.collectionUUID' is an unknown"
-                          + " field.\"}")))
+                      "{ok: 0, code: 40415, errmsg: \"BSON field 'drop.collectionUUID' is an"
+                          + " unknown field.\"}")))
           .isTrue();
       assertThat(end.takesUuids()).isFalse();
     }

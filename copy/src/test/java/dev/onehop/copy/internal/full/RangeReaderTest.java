@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ class RangeReaderTest {
       server.store("d.c", "{_id: %d, n: 1}".formatted(id));
     }
     source = server.connect("source");
-    source.checkForCopy();
+    EndCheck.forCopy(source);
   }
 
   @AfterEach

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.mongodb.MongoCommandException;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.EndCheck;
 import dev.onehop.copy.internal.cluster.ScriptedReplicaSet;
 import dev.onehop.copy.progress.CopyException;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ class DestinationStructureTest {
   void connect() throws InterruptedException {
     server = new ScriptedReplicaSet();
     destination = server.connect("destination");
-    destination.checkForCopy();
+    EndCheck.forCopy(destination);
     structure =
         new DestinationStructure(
             destination,

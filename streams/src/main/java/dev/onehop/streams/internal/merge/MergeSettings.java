@@ -23,4 +23,17 @@ public record MergeSettings(
     Duration heartbeatInterval,
     Duration progressInterval,
     long bufferPerShard,
-    boolean groupTransactions) {}
+    boolean groupTransactions) {
+
+  /** The same settings without groups of transactions. */
+  public MergeSettings ungrouped() {
+    return new MergeSettings(
+        order,
+        historyLost,
+        maxAwaitTime,
+        heartbeatInterval,
+        progressInterval,
+        bufferPerShard,
+        /* groupTransactions= */ false);
+  }
+}

@@ -32,7 +32,7 @@ public final class ReadFailure extends RuntimeException {
   }
 
   /** The error for the subscriber. */
-  static Throwable cause(Throwable failure) {
+  public static Throwable cause(Throwable failure) {
     return failure instanceof ReadFailure known ? known.getCause() : failure;
   }
 

@@ -112,9 +112,7 @@ final class Lookups {
           servers.clock().gossip(find);
           return servers
               .seeds()
-              .send(OpMsg.command(find))
-              .flatMap(Answer::orFailure)
-              .map(Answer::document)
+              .run(namespace.getString("db").getValue(), find)
               .map(
                   reply ->
                       CursorReplies.documents(reply).stream()

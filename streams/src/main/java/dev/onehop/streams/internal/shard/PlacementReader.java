@@ -97,10 +97,10 @@ final class PlacementReader {
   Mono<Placement> read() {
     return Mono.defer(
             () -> {
-              BsonDocument now = clock.clusterTime();
+              BsonTimestamp now = clock.now();
               return now == null
                   ? Mono.error(new IllegalStateException("no server has returned a cluster time"))
-                  : read(ClusterClock.time(now));
+                  : read(now);
             })
         .onErrorMap(Failures::of);
   }
@@ -137,7 +137,7 @@ final class PlacementReader {
       }
     }
     // The reads may have seen changes after their time, but not after the clock's current time.
-    @Nullable BsonDocument after = clock.clusterTime();
-    return new Placement(time, after == null ? time : ClusterClock.time(after), shards, state);
+    @Nullable BsonTimestamp after = clock.now();
+    return new Placement(time, after == null ? time : after, shards, state);
   }
 }

@@ -38,7 +38,7 @@ final class RemovedShards {
   private final ServerStream removals;
 
   RemovedShards(ReplicaSet configServers, ClusterClock clock, Heartbeats heartbeats) {
-    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, null);
+    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, null, null);
   }
 
   /**

@@ -1,15 +1,11 @@
 package dev.onehop.streams.internal.shard;
 
+import dev.onehop.shards.cluster.Privileges;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,38 +80,10 @@ final class Rights {
       @Nullable String database,
       String collection,
       String... actions) {
-    BsonDocument auth = status.getDocument("authInfo", new BsonDocument());
-    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
-      // Without access control everything is allowed.
-      return;
-    }
-    Set<String> granted = new HashSet<>();
-    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
-      BsonDocument privilege = each.asDocument();
-      if (covers(privilege.getDocument("resource"), database, collection)) {
-        privilege.getArray("actions").forEach(action -> granted.add(action.asString().getValue()));
-      }
-    }
-    List<String> missing = new ArrayList<>(List.of(actions));
-    missing.removeAll(granted);
-    if (!missing.isEmpty() && !granted.contains("anyAction")) {
+    List<String> missing = Privileges.of(status).missing(database, collection, actions);
+    if (!missing.isEmpty()) {
       lacking.add(String.join(" and ", missing) + on(database, collection) + " at " + place);
     }
-  }
-
-  private static boolean covers(
-      BsonDocument resource, @Nullable String database, String collection) {
-    if (resource.containsKey("anyResource")) {
-      return true;
-    }
-    return database == null
-        ? resource.containsKey("cluster")
-        : covers(resource.get("db"), database) && covers(resource.get("collection"), collection);
-  }
-
-  private static boolean covers(@Nullable BsonValue granted, String name) {
-    return granted instanceof BsonString known
-        && (known.getValue().isEmpty() || known.getValue().equals(name));
   }
 
   private static String on(@Nullable String database, String collection) {

@@ -1,9 +1,8 @@
 package dev.onehop.streams.internal.shard;
 
 import dev.onehop.shards.ClusterServers;
-import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.Privileges;
 import dev.onehop.shards.cluster.ReplicaSet;
-import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
@@ -14,14 +13,12 @@ import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.wire.connection.ServerRefusedException;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
-import dev.onehop.wire.message.OpMsg;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -80,7 +77,9 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public Mono<Opening> open() {
-    return run(servers.seeds(), new BsonDocument("hello", new BsonInt32(1)))
+    return servers
+        .seeds()
+        .run("admin", new BsonDocument("hello", new BsonInt32(1)))
         .flatMap(
             hello -> {
               boolean mongos = IS_MONGOS.equals(hello.get("msg"));
@@ -93,7 +92,7 @@ public final class RoutedCluster implements Cluster {
                     new IllegalArgumentException(
                         "updateLookup needs the URI of mongoses, not of config servers"));
               }
-              return VersionCheck.of(command -> run(servers.seeds(), command))
+              return VersionCheck.of(command -> servers.seeds().run("admin", command))
                   .then(
                       Mono.defer(
                           () ->
@@ -118,7 +117,7 @@ public final class RoutedCluster implements Cluster {
         () -> {
           BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
           servers.clock().gossip(ping);
-          return run(on, ping);
+          return on.run("admin", ping);
         });
   }
 
@@ -159,10 +158,7 @@ public final class RoutedCluster implements Cluster {
   }
 
   private static Mono<BsonDocument> status(ReplicaSet of) {
-    return run(
-        of,
-        new BsonDocument("connectionStatus", new BsonInt32(1))
-            .append("showPrivileges", BsonBoolean.TRUE));
+    return of.run("admin", Privileges.command());
   }
 
   private static Mono<BsonDocument> query(Rights rights, String shard, ReplicaSet of) {
@@ -195,7 +191,8 @@ public final class RoutedCluster implements Cluster {
         : Flux.fromIterable(shards)
             .concatMap(
                 shard ->
-                    run(shard, new BsonDocument("getShardMap", new BsonInt32(1)))
+                    shard
+                        .run("admin", new BsonDocument("getShardMap", new BsonInt32(1)))
                         .onErrorResume(CommandFailure.class, refused -> Mono.empty()))
             .next()
             .map(reply -> reply.getDocument("map").getString("config").getValue())
@@ -213,7 +210,7 @@ public final class RoutedCluster implements Cluster {
     }
     return Mono.defer(
         () -> {
-          BsonDocument time = servers.clock().clusterTime();
+          BsonTimestamp time = servers.clock().now();
           if (time == null) {
             return Mono.error(
                 new CommandFailure(
@@ -221,17 +218,11 @@ public final class RoutedCluster implements Cluster {
                     "IllegalOperation",
                     "change streams need a replica set or a sharded cluster"));
           }
-          Checkpoint now = Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+          Checkpoint now = Checkpoint.before(Tokens.next(time));
           return Flux.fromIterable(shards)
               .flatMap(shard -> servers.directory().shard(shard).flatMap(this::ping))
               .then(Mono.just(now));
         });
-  }
-
-  private static Mono<BsonDocument> run(ReplicaSet on, BsonDocument command) {
-    return on.send(OpMsg.command(command.append("$db", new BsonString("admin"))))
-        .flatMap(Answer::orFailure)
-        .map(Answer::document);
   }
 
   /**
@@ -285,12 +276,20 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public @Nullable BsonTimestamp now() {
-    BsonDocument time = servers.clock().clusterTime();
-    return time == null ? null : ClusterClock.time(time);
+    return servers.clock().now();
   }
 
   @Override
   public ShardStream stream(String shard) {
+    return stream(shard, null);
+  }
+
+  /** The stream of a shard whose clock follows the cluster's while the shard is idle. */
+  ShardStream following(String shard) {
+    return stream(shard, shard.equals(ALONE) ? null : placement(false).onErrorComplete().then());
+  }
+
+  private ShardStream stream(String shard, @Nullable Mono<Void> whenIdle) {
     boolean alone = shard.equals(ALONE);
     ReplicaSet replicaSet = alone ? servers.seeds() : servers.directory().known(shard);
     if (replicaSet == null) {
@@ -302,7 +301,8 @@ public final class RoutedCluster implements Cluster {
         servers.clock(),
         heartbeats,
         completed ? command.beforeLookups() : command,
-        completed ? new Lookups(servers, command) : null);
+        completed ? new Lookups(servers, command) : null,
+        whenIdle);
   }
 
   @Override

@@ -38,6 +38,8 @@ final class ServerStream implements ShardStream {
   private final Heartbeats heartbeats;
   private final StreamCommand command;
   private final @Nullable Lookups lookups;
+  private final @Nullable Mono<Void> whenIdle;
+  private volatile boolean idle;
   private volatile boolean checked;
   private volatile @Nullable Cursor cursor;
   // The greatest token that the server has sent, with all its fields: besides _data it may have
@@ -51,18 +53,22 @@ final class ServerStream implements ShardStream {
 
   /**
    * @param lookups completes the events; null if no lookup is needed
+   * @param whenIdle updates the clock before each read after an empty batch, so that the server's
+   *     clock can follow; null if the stream has another way to advance
    */
   ServerStream(
       ReplicaSet servers,
       ClusterClock clock,
       Heartbeats heartbeats,
       StreamCommand command,
-      @Nullable Lookups lookups) {
+      @Nullable Lookups lookups,
+      @Nullable Mono<Void> whenIdle) {
     this.servers = servers;
     this.clock = clock;
     this.heartbeats = heartbeats;
     this.command = command;
     this.lookups = lookups;
+    this.whenIdle = whenIdle;
   }
 
   /** The complete token of a position, if it comes from this server. */
@@ -111,7 +117,8 @@ final class ServerStream implements ShardStream {
             completed(
                 opened(() -> command.open(place.after(), token(place), batchSize))
                     .map(answer -> noted(answer.document()))))
-        .onErrorMap(Failures::of);
+        .onErrorMap(Failures::of)
+        .doOnNext(batch -> idle = batch.events().isEmpty());
   }
 
   /** Makes the server check, once, the stages that are not part of the stream's command. */
@@ -189,7 +196,11 @@ final class ServerStream implements ShardStream {
 
   @Override
   public Mono<Batch> next(Duration wait) {
-    return completed(more(wait).map(this::noted)).onErrorMap(Failures::of);
+    Mono<Batch> next =
+        completed(more(wait).map(this::noted))
+            .onErrorMap(Failures::of)
+            .doOnNext(batch -> idle = batch.events().isEmpty());
+    return idle && whenIdle != null ? whenIdle.then(advance()).then(next) : next;
   }
 
   /** The next reply of the cursor. */
@@ -245,12 +256,9 @@ final class ServerStream implements ShardStream {
     BsonDocument find =
         new BsonDocument("find", new BsonString("oplog.rs"))
             .append("limit", new BsonInt32(1))
-            .append("projection", new BsonDocument("ts", new BsonInt32(1)))
-            .append("$db", new BsonString("local"));
+            .append("projection", new BsonDocument("ts", new BsonInt32(1)));
     return servers
-        .send(OpMsg.command(find))
-        .flatMap(Answer::orFailure)
-        .map(Answer::document)
+        .run("local", find)
         .flatMap(
             reply ->
                 Mono.justOrEmpty(
@@ -262,11 +270,11 @@ final class ServerStream implements ShardStream {
   }
 
   private BsonTimestamp now() {
-    BsonDocument now = clock.clusterTime();
+    BsonTimestamp now = clock.now();
     if (now == null) {
       throw new IllegalStateException("no server has returned a cluster time");
     }
-    return ClusterClock.time(now);
+    return now;
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
-import java.time.Duration;
 import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -71,66 +70,11 @@ public final class ShardOfCluster implements Cluster {
 
   @Override
   public ShardStream stream(String name) {
-    ShardStream stream = whole.stream(name);
-    return name.equals(RoutedCluster.ALONE) ? stream : new Following(stream);
+    return whole.following(name);
   }
 
   @Override
   public void close() {
     release.run();
-  }
-
-  /**
-   * A stream that first advances its shard's clock to the cluster's if the last batch was empty.
-   */
-  private final class Following implements ShardStream {
-    private final ShardStream stream;
-    private volatile boolean idle;
-
-    Following(ShardStream stream) {
-      this.stream = stream;
-    }
-
-    @Override
-    public Mono<Batch> open(Place place, int batchSize) {
-      return stream.open(place, batchSize).doOnNext(this::look);
-    }
-
-    @Override
-    public Mono<Batch> next(Duration wait) {
-      Mono<Batch> next = stream.next(wait).doOnNext(this::look);
-      return idle
-          ? whole.placement(false).onErrorComplete().then(stream.advance()).then(next)
-          : next;
-    }
-
-    private void look(Batch batch) {
-      idle = batch.events().isEmpty();
-    }
-
-    @Override
-    public Mono<Large> large(Place place) {
-      return stream.large(place);
-    }
-
-    @Override
-    public Mono<BsonTimestamp> oldest() {
-      return stream.oldest();
-    }
-
-    @Override
-    public Mono<BsonTimestamp> oplogBegin() {
-      return stream.oplogBegin();
-    }
-
-    @Override
-    public Mono<Void> advance() {
-      return stream.advance();
-    }
-
-    @Override
-    public Mono<Void> close() {
-      return stream.close();
-    }
   }
 }

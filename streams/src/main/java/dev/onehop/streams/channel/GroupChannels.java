@@ -1,0 +1,242 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.channel.LeaseStore.Hold;
+import dev.onehop.streams.channel.OwnedChannel.Entry;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.token.WideEvents;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The channels of a member: assigns the events of the stream to them, and computes the state to
+ * store for each channel. An event that concerns more than one document is the <em>barrier</em>:
+ * the events after it wait until it is processed.
+ *
+ * <p>Used under the lock of its owner. It has no threads and calls no sink.
+ */
+final class GroupChannels {
+  private static final Logger log = LoggerFactory.getLogger(GroupChannels.class);
+
+  private final @Nullable OwnedChannel[] owned;
+  private final ToIntFunction<RawBsonDocument> channelOf;
+  private final GroupFeed feed;
+  // The start of the group.
+  private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
+  private @Nullable StreamEvent barrier;
+  private boolean stopped;
+
+  /**
+   * @param count the number of channels of the group
+   */
+  GroupChannels(int count, ToIntFunction<RawBsonDocument> channelOf, GroupFeed feed) {
+    this.owned = new OwnedChannel[count];
+    this.channelOf = channelOf;
+    this.feed = feed;
+  }
+
+  /** Sets the start of the group. */
+  void start(Checkpoint place) {
+    start = place;
+  }
+
+  /** Checks that a sink's position is not before the start of the group. */
+  Checkpoint continued(int channel, Checkpoint place) {
+    if (!place.union(start).equals(place)) {
+      throw new IllegalStateException(
+          "the sink has events of channel %d only up to %s, but the group starts at %s: its start has changed, or its leases were removed, so that events would be skipped"
+              .formatted(channel, place, start));
+    }
+    return place;
+  }
+
+  void add(OwnedChannel channel) {
+    owned[channel.number()] = channel;
+  }
+
+  /** A channel; null if the member does not have it. */
+  @Nullable OwnedChannel get(int number) {
+    return owned[number];
+  }
+
+  /** A channel in a term; null if the member does not have it in this term. */
+  @Nullable OwnedChannel get(int number, long term) {
+    OwnedChannel channel = owned[number];
+    return channel != null && channel.term() == term ? channel : null;
+  }
+
+  /** Removes a channel that was released. */
+  void remove(int number, long term) {
+    if (get(number, term) != null) {
+      owned[number] = null;
+    }
+  }
+
+  /** Removes a channel that belongs to another member, once it has no batch in progress. */
+  void removeLost(OwnedChannel channel) {
+    if (channel.isLost() && !channel.queue().isBusy()) {
+      owned[channel.number()] = null;
+    }
+  }
+
+  private List<OwnedChannel> all(Predicate<OwnedChannel> wanted) {
+    List<OwnedChannel> found = new ArrayList<>();
+    for (OwnedChannel channel : owned) {
+      if (channel != null && wanted.test(channel)) {
+        found.add(channel);
+      }
+    }
+    return found;
+  }
+
+  /** The channels without those that the member will release. */
+  List<Integer> staying() {
+    return all(OwnedChannel::isStaying).stream().map(OwnedChannel::number).toList();
+  }
+
+  /** The state to store for each channel. */
+  List<Hold> holds() {
+    String token = barrier instanceof StreamEvent.Change wide && isIdle() ? wide.token() : null;
+    List<Hold> holds = new ArrayList<>();
+    for (OwnedChannel channel : all(each -> !each.isLost())) {
+      end(channel);
+      holds.add(channel.hold(feed.position(), channel.isFed() ? token : null));
+    }
+    return holds;
+  }
+
+  /** The channels to release that have no work in progress. */
+  List<Hold> left() {
+    return all(each -> each.isLeaving() && !each.queue().isBusy()).stream()
+        .map(each -> each.hold(feed.position(), null))
+        .toList();
+  }
+
+  /**
+   * Marks a channel as ended. A channel at the end of the stream stays ended when the stream is
+   * read again.
+   */
+  private void end(OwnedChannel channel) {
+    if (barrier == null && feed.isAtEnd() && channel.isFed() && channel.isIdle()) {
+      channel.end(feed.position());
+    }
+  }
+
+  /** Passes no more events to a channel. */
+  void stop(OwnedChannel channel) {
+    end(channel);
+    freed(channel.stop(feed.position()));
+  }
+
+  /** Passes no more events to any channel. All of them are to be released. */
+  void stop() {
+    stopped = true;
+    for (OwnedChannel channel : all(each -> true)) {
+      stop(channel);
+      channel.leave();
+    }
+  }
+
+  boolean isStopped() {
+    return stopped;
+  }
+
+  /** Called when events are no longer kept. */
+  void freed(List<Entry> entries) {
+    entries.forEach(entry -> feed.freed(entry.bytes()));
+  }
+
+  /** Whether a channel was added that the present stream does not feed. */
+  boolean needsAnotherStream() {
+    return !all(each -> each.isToBeFed() && !each.isFed()).isEmpty();
+  }
+
+  /** Replaces the stream by one for all channels. Returns the call that starts it. */
+  Runnable feed() {
+    all(each -> true).forEach(this::end);
+    List<OwnedChannel> fed = all(OwnedChannel::isToBeFed);
+    Checkpoint from =
+        fed.stream()
+            .map(channel -> channel.feed(feed.position()))
+            .reduce(Checkpoint::intersection)
+            .orElse(null);
+    if (barrier != null) {
+      feed.freed(Channels.bytes(barrier));
+      barrier = null;
+    }
+    if (from != null) {
+      log.info(
+          "channels {} are read from {}",
+          Channels.ranges(fed.stream().map(OwnedChannel::number).toList()),
+          Instant.ofEpochSecond(from.clusterTime().getTime()));
+    }
+    return feed.restart(from);
+  }
+
+  /**
+   * Passes the arrived events to the channels, up to the next barrier.
+   *
+   * @param added called with each channel that has received an event
+   * @return whether there is a new barrier
+   */
+  boolean pass(Consumer<OwnedChannel> added) {
+    StreamEvent next;
+    while (barrier == null && (next = feed.poll()) != null) {
+      int number = channel(next);
+      if (number == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
+        barrier = next;
+        return true;
+      }
+      OwnedChannel channel = number == Channels.ALL ? null : owned[number];
+      if (channel != null && channel.isFed() && !channel.had(next)) {
+        channel.add(next, feed.position());
+        added.accept(channel);
+      } else {
+        feed.freed(Channels.bytes(next));
+      }
+      feed.passed(next);
+    }
+    return false;
+  }
+
+  private int channel(StreamEvent event) {
+    if (event instanceof StreamEvent.TooLarge large) {
+      return channelOf.applyAsInt(new RawBsonDocument(large.event(), new BsonDocumentCodec()));
+    }
+    if (!(event instanceof StreamEvent.Change change)) {
+      return Channels.ALL;
+    }
+    int channel = channelOf.applyAsInt(change.document());
+    if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
+      throw new IllegalStateException("an event without documentKey: the pipeline must keep it");
+    }
+    return channel;
+  }
+
+  /** Whether all events of the stream so far are written. */
+  private boolean isIdle() {
+    return all(each -> each.isFed() && !each.isIdle()).isEmpty();
+  }
+
+  /** The barrier, once everything before it is written; null before, and if there is none. */
+  @Nullable StreamEvent reachedBarrier() {
+    return stopped || !isIdle() ? null : barrier;
+  }
+
+  /** Called when the barrier is processed. */
+  void passed(StreamEvent waited) {
+    barrier = null;
+    feed.passed(waited);
+    feed.freed(Channels.bytes(waited));
+  }
+}

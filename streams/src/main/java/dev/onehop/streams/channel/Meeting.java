@@ -1,0 +1,139 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.channel.LeaseStore.Lease;
+import dev.onehop.streams.channel.OwnedChannel.Entry;
+import dev.onehop.streams.event.StreamEvent;
+import java.util.List;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Processes the barriers of a member's {@link GroupChannels}. A notice goes to the sink of each
+ * member. An event of the servers is written once: by the owner of channel 0, when all members have
+ * stored that they have reached it. All streams emit such events in the order of their tokens, so
+ * that no two owners wait for each other at different events.
+ *
+ * <p>Thread-safe.
+ */
+final class Meeting {
+  private final GroupWork work;
+  private final GroupChannels channels;
+  private final ChannelSink sink;
+  private final GroupWork.Owner owner;
+  private final Scheduler scheduler;
+
+  // Whether the barrier is being processed. Guarded by the lock of the work, as the channels are.
+  private boolean passing;
+
+  Meeting(
+      GroupWork work,
+      GroupChannels channels,
+      ChannelSink sink,
+      GroupWork.Owner owner,
+      Scheduler scheduler) {
+    this.work = work;
+    this.channels = channels;
+    this.sink = sink;
+    this.owner = owner;
+    this.scheduler = scheduler;
+  }
+
+  /** Whether the barrier is being processed. Called with the lock. */
+  boolean isPassing() {
+    return passing;
+  }
+
+  /** Whether this member waits for other members. Called with the lock. */
+  boolean isWaiting() {
+    return !passing && channels.reachedBarrier() instanceof StreamEvent.Change;
+  }
+
+  /** Processes the barrier, or lets the owner do so, if it is reached. Called with the lock. */
+  void meet() {
+    StreamEvent waits = passing ? null : channels.reachedBarrier();
+    if (waits instanceof StreamEvent.Change) {
+      // The owner, which keeps the leases, stores the state and checks the other members.
+      scheduler.schedule(owner::changed);
+    } else if (waits != null) {
+      passing = true;
+      scheduler.schedule(
+          () -> Calls.run(() -> sink.notice(waits), owner::failed, () -> passed(waits)));
+    }
+  }
+
+  /**
+   * Checks the progress of all channels.
+   *
+   * @param leases the state of all channels of the group, in order
+   */
+  void met(List<Lease> leases) {
+    StreamEvent.Change wide;
+    OwnedChannel first;
+    Barrier.Step step;
+    synchronized (work) {
+      if (passing || !(channels.reachedBarrier() instanceof StreamEvent.Change waits)) {
+        return;
+      }
+      wide = waits;
+      OwnedChannel zero = channels.get(0);
+      first = zero != null && zero.isFed() ? zero : null;
+      step =
+          new Barrier(wide)
+              .next(leases, first == null ? null : first.floor(), first != null && first.isHeld());
+      if (step == Barrier.Step.WAIT) {
+        return;
+      }
+      if (first != null && step == Barrier.Step.WRITE) {
+        first.queue().setBusy(true);
+      }
+      passing = true;
+    }
+    if (first == null || step == Barrier.Step.PASS) {
+      passed(wide);
+    } else {
+      OwnedChannel zero = first;
+      scheduler.schedule(() -> write(zero, wide));
+    }
+  }
+
+  private void write(OwnedChannel first, StreamEvent.Change wide) {
+    Entry entry = first.entry(wide);
+    Calls.run(
+        () -> work.written(first, List.of(entry)),
+        failure -> notWritten(first, failure),
+        () -> written(first, entry));
+  }
+
+  private void notWritten(OwnedChannel first, Throwable failure) {
+    synchronized (work) {
+      passing = false;
+    }
+    work.failed(first, List.of(), failure);
+    work.refeed();
+  }
+
+  private void written(OwnedChannel first, Entry entry) {
+    boolean lost;
+    synchronized (work) {
+      first.written(entry);
+      lost = !first.isFed();
+      passing = !lost;
+      channels.removeLost(first);
+    }
+    if (lost) {
+      work.refeed();
+    } else {
+      passed(entry.event());
+    }
+    owner.changed();
+  }
+
+  private void passed(StreamEvent waited) {
+    work.change(
+        () -> {
+          passing = false;
+          channels.passed(waited);
+          work.give();
+        });
+    work.refeed();
+  }
+}
