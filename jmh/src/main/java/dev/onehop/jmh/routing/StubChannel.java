@@ -84,7 +84,7 @@ public final class StubChannel extends InProcessChannel {
   }
 
   /**
-   * Whether the name of a find's collection starts with a letter. After {@code find\0} come the
+   * Whether the collection name of a find starts with the given letter. After {@code find\0} come the
    * length of the name and then the name.
    */
   private static boolean collectionStartsWith(ByteBuf message, char letter) {

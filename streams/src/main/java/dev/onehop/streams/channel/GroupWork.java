@@ -235,7 +235,8 @@ final class GroupWork {
     synchronized (this) {
       feeding = false;
       if (channels.isStopped() || meeting.isPassing()) {
-        // The current notice or wide event calls this method again at its end.
+        // A notice, or an event that concerns more than one document, is being processed. At its
+        // end this method is called again.
         return;
       }
       next = channels.feed();

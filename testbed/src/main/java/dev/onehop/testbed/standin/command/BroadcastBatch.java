@@ -64,7 +64,8 @@ final class BroadcastBatch extends WriteBatch {
   @Override
   protected Mono<Void> withOthers(BatchTargets placement) {
     if (!placement.faults().isEmpty() && !refreshed) {
-      // The table is refreshed, because no shard reports a change of the shard key.
+      // The faults may come from an outdated shard key. No shard reports a changed key, so the
+      // batch is tried once more with the newest table.
       refreshed = true;
       return client().newest(placement.table()).flatMap(this::attempt).then();
     }
@@ -81,7 +82,10 @@ final class BroadcastBatch extends WriteBatch {
         : Mono.fromRunnable(() -> fail(List.of(index), fault));
   }
 
-  /** Sends the statements again in smaller parts, to find the statement that moves its document. */
+  /**
+   * Called if a shard refuses the batch because a statement would move its document to another
+   * shard. Sends the statements again in smaller parts, to find that statement.
+   */
   @Override
   protected Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {
