@@ -25,21 +25,21 @@ public enum ClusterPair {
   }
 
   /**
-   * Returns the pair of an option's value.
+   * Returns the pair with this name on command lines.
    *
-   * @throws Failure if there is none
+   * @throws Failure if there is no such pair
    */
   public static ClusterPair named(String option) {
     return Names.find(
         option, List.of(values()), ClusterPair::option, "--between takes %s, not '%s'");
   }
 
-  /** Its name in words. */
+  /** The name of the pair in words. */
   String label() {
     return option().replace('-', ' ');
   }
 
-  /** Its name on command lines and as a folder. */
+  /** The name of the pair on command lines, and of its folder. */
   String option() {
     return fromSharded == toSharded ? source() : source() + "-to-" + destination();
   }

@@ -19,8 +19,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures copies between clusters and replica sets that it starts. OneHop and another tool take
- * turns. Without another tool's program, the other tool is the plain driver through one mongos.
+ * Starts clusters and replica sets and measures copies between them. OneHop and another tool copy
+ * in turn. If the plan has no program of another tool, the other tool is the plain driver through
+ * one mongos.
  */
 public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchResults> {
   private static final String WORKLOAD =
@@ -34,7 +35,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
   private @Nullable CopyScene scene;
   private @Nullable ServerFacts server;
 
-  /** Creates a bench that has started nothing yet. */
+  /** Creates a bench without servers. Servers start with the first measurement. */
   public CopyBench(CopyBenchPlan plan) {
     this.plan = plan;
     this.ends = new CopyEnds(plan);
@@ -146,7 +147,7 @@ public final class CopyBench implements Bench<CopyCell, CopyBenchRun, CopyBenchR
     tools.clear();
   }
 
-  /** Ends the tools and the servers, and with them the data of the scene. */
+  /** Ends the tools and the servers. The data of the scene ends with the servers. */
   @Override
   public void close() {
     closeTools();

@@ -20,13 +20,15 @@ import org.jspecify.annotations.Nullable;
  *     other
  * @param operations the number of inserts and updates of a backlog
  * @param rate the writes per second while lags are measured
- * @param duration how long lags are measured
+ * @param duration the time for which lags are measured
  * @param rounds the number of measurements of each tool
- * @param quick whether all copies are so small that the optimizing compiler does not pay off
+ * @param quick whether all copies are so small that the optimizing compiler costs more than it
+ *     saves
  * @param routerCpus the number of processors that each router may use; null for all
  * @param rivals the programs to compare OneHop with; empty for the plain driver
- * @param mongod the servers' program; null to find it
- * @param mongos the routers' program; null to find it, or to use the stand-in
+ * @param mongod the servers' program; null to search for one
+ * @param mongos the routers' program; null to search for one, and to use the stand-in router if
+ *     there is none
  */
 public record CopyBenchPlan(
     List<ClusterPair> pairs,
@@ -43,7 +45,10 @@ public record CopyBenchPlan(
     @Nullable Path mongod,
     @Nullable Path mongos) {
 
-  /** All copies in their order: for each pair first the copies of changes, then the full copies. */
+  /**
+   * Returns all copies in their order. For each pair, the copies of changes come before the full
+   * copies.
+   */
   List<CopyCell> cells() {
     List<CopyCell> cells = new ArrayList<>();
     for (ClusterPair pair : pairs) {
@@ -65,7 +70,7 @@ public record CopyBenchPlan(
     return kind.equals(CopyBenchRun.INCREMENTAL) || kind.equals(CopyBenchRun.LAG);
   }
 
-  /** The groups of tools that take turns: OneHop with each of the other tools. */
+  /** Returns the groups of tools that copy in turn: OneHop with each of the other tools. */
   private List<List<CopyTool>> groups(ClusterPair pair) {
     List<List<CopyTool>> groups =
         rivals.keySet().stream()
@@ -82,11 +87,11 @@ public record CopyBenchPlan(
             : List.of(CopyTool.DRIVER, CopyTool.ONEHOP));
   }
 
-  /** Adds all rounds of a kind, numbered after the rounds of earlier tools. */
+  /** Adds all rounds of a kind. Their numbers continue after the rounds of earlier tools. */
   private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
     List<CopyTool> turned = new ArrayList<>(scene.tools());
     Collections.reverse(turned);
-    // Round 0 does not count: on a small machine the JVMs' compilers use the processors.
+    // Round 0 does not count: on a small machine, the JVMs' compilers use the processors in it.
     for (int round = quick ? 1 : 0; round <= rounds; round++) {
       for (CopyTool tool : round % 2 == 0 ? scene.tools() : turned) {
         cells.add(new CopyCell(scene, kind, round == 0 ? 0 : earlier + round, tool));

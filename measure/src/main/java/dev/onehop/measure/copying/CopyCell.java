@@ -15,11 +15,11 @@ import java.util.List;
 record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements Bench.Cell {
 
   /**
-   * Clusters, data and tools for several copies one after the other.
+   * The clusters, data and tools of several copies, which run one after the other.
    *
-   * @param changes whether changes are copied, for which each tool makes a full copy first
+   * @param changes whether changes are copied; each tool then makes a full copy before them
    * @param collections the number of collections that share the documents
-   * @param tools OneHop as the last, and another tool before it, if there is one
+   * @param tools the other tool, if there is one, and OneHop as the last
    */
   record Scene(ClusterPair pair, boolean changes, int collections, List<CopyTool> tools) {}
 

@@ -22,7 +22,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A source or a destination: its servers, with a client for each. */
+/** A source or a destination: its servers, with a client for each server. */
 final class CopyEnd implements AutoCloseable {
   private static final Document STATUS =
       new Document("serverStatus", 1).append("wiredTiger", 0).append("tcmalloc", 0);
@@ -38,7 +38,7 @@ final class CopyEnd implements AutoCloseable {
   private final Map<String, MongoClient> routers = new LinkedHashMap<>();
   private final MongoClient client;
 
-  /** Processor time so far: of all routers, and of all other servers. */
+  /** The processor time so far of all routers, and of all other servers. */
   record Cpu(Duration routers, Duration mongods) {}
 
   /**
@@ -70,7 +70,7 @@ final class CopyEnd implements AutoCloseable {
    * Connects to servers.
    *
    * @param urlOfOne the URL of one router, or of the replica set
-   * @param testbed closed with this object; null for a replica set
+   * @param testbed the testbed of a cluster, closed with this object; null for a replica set
    * @param process the replica set's member, closed with this object; null for a testbed
    */
   CopyEnd(String url, String urlOfOne, @Nullable Testbed testbed, @Nullable MongodProcess process) {
@@ -109,7 +109,7 @@ final class CopyEnd implements AutoCloseable {
     return end;
   }
 
-  /** A client of one server. */
+  /** Creates a client of one server. */
   static MongoClient direct(String address) {
     return MongoClients.create("mongodb://" + address + "/?directConnection=true");
   }
@@ -133,7 +133,7 @@ final class CopyEnd implements AutoCloseable {
     return client;
   }
 
-  /** Clients of each shard's primary. */
+  /** A client of each shard's primary, by the shard's name. */
   Map<String, MongoClient> shards() {
     return shards;
   }
@@ -185,7 +185,7 @@ final class CopyEnd implements AutoCloseable {
     }
   }
 
-  /** A cluster time that the cluster has reached. */
+  /** Returns a cluster time that the cluster has reached. */
   BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
@@ -239,9 +239,9 @@ final class CopyEnd implements AutoCloseable {
   }
 
   /**
-   * Writes a document that marks a moment.
+   * Writes a signal: a document whose arrival shows that earlier writes have arrived.
    *
-   * @return the signal's number, unique for each signal
+   * @return the number of the signal, unique for each signal
    */
   long signal() {
     long signal = System.nanoTime();

@@ -23,7 +23,10 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Sources and destinations. Each is started on first use and kept until the end. */
+/**
+ * The sources and destinations of a bench. Each starts on first use and runs until the end of the
+ * bench.
+ */
 final class CopyEnds implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
@@ -52,7 +55,7 @@ final class CopyEnds implements AutoCloseable {
     }
     progress.phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
-    // The log prints a warning if two threads use it first at the same time.
+    // SLF4J prints a warning if two threads use it for the first time at the same moment.
     Object unusedLog = LoggerFactory.getILoggerFactory();
     Parallel.forEach(missing, start -> start.run(session));
   }
@@ -65,12 +68,12 @@ final class CopyEnds implements AutoCloseable {
     return "destination" + (pair.toSharded() ? "" : "-set");
   }
 
-  /** The source: a sharded cluster with one router, or a replica set. */
+  /** Returns the source: a sharded cluster with one router, or a replica set. */
   CopyEnd from(ClusterPair pair) {
     return Objects.requireNonNull(started.get(source(pair)));
   }
 
-  /** The destination: a sharded cluster with a router near each shard, or a replica set. */
+  /** Returns the destination: a sharded cluster with a router near each shard, or a replica set. */
   CopyEnd to(ClusterPair pair) {
     return Objects.requireNonNull(started.get(destination(pair)));
   }
@@ -87,14 +90,14 @@ final class CopyEnds implements AutoCloseable {
         Testbed.builder(topology("copy-" + name, network, routers))
             .mongod(plan.mongod())
             .mongos(plan.mongos())
-            // Stand-in routers get the optimizing compiler, too. With limited processors its
-            // compilation would slow down the measured operations.
+            // Stand-in routers use the optimizing compiler, except with limited processors: its
+            // compilation then slows down the measured operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
     CopyEnd end = CopyEnd.of(testbed);
     try {
-      // Makes the oplogs large enough that they still have all changes when the slower tool reads
+      // The oplogs must be so large that they still have all changes when the slower tool reads
       // them.
       end.shards()
           .values()
@@ -105,7 +108,7 @@ final class CopyEnds implements AutoCloseable {
                       new Document("replSetResizeOplog", 1)
                           .append("size", (double) OPLOG_MEBIBYTES)));
       if (plan.routerCpus() != null) {
-        // Limits to all processors, to find out before the measurement whether limits work.
+        // A limit of all processors shows before the measurement whether limits work.
         end.limitRouters(Runtime.getRuntime().availableProcessors());
       }
       return end;
@@ -115,7 +118,9 @@ final class CopyEnds implements AutoCloseable {
     }
   }
 
-  /** Three shards, each with a near router if there are three routers. */
+  /**
+   * Returns a topology of three shards. Each shard has a near router if there are three routers.
+   */
   private static Topology topology(String name, int network, int routers) {
     return Topology.parse(
         name + ".yaml",
@@ -140,7 +145,7 @@ final class CopyEnds implements AutoCloseable {
             .formatted(name, network, routers == 3 ? "one, two, three" : "one"));
   }
 
-  /** A replica set of one member. */
+  /** Starts a replica set of one member. */
   private CopyEnd replicaSet(String name, int network, Session session)
       throws InterruptedException {
     Path mongod = MongodProcess.find(plan.mongod(), session.progress()::note);

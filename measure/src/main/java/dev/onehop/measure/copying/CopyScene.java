@@ -23,13 +23,13 @@ import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** A source with its data, a destination, and tools that copy in turns. */
+/** A source with its data, a destination, and tools that copy in turn. */
 final class CopyScene {
   private static final int RANGES = 48;
   private static final double PER_SECOND = 1e9;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
-  /** The time of writes before lags are measured. */
+  /** The time for which writes run before lags are measured. */
   private static final Duration WARM_UP = Duration.ofSeconds(3);
 
   private static final Duration QUICK_WARM_UP = Duration.ofSeconds(1);
@@ -77,8 +77,8 @@ final class CopyScene {
   }
 
   /**
-   * Loads the source again. For changes, each tool makes a full copy first; for comparisons, OneHop
-   * does.
+   * Loads the source again. For changes, each tool then makes a full copy. For comparisons, OneHop
+   * makes one.
    */
   void open() throws InterruptedException {
     load();
@@ -141,7 +141,10 @@ final class CopyScene {
     return run;
   }
 
-  /** The first tool of a round writes the changes. */
+  /**
+   * Measures a tool that applies a backlog of changes. The first tool of a round also writes the
+   * changes.
+   */
   private CopyBenchRun backlog(CopyCell cell) throws InterruptedException {
     if (cell.round() != written) {
       progress.state("writing " + plan.operations() + " inserts and updates");
@@ -166,7 +169,7 @@ final class CopyScene {
     return run;
   }
 
-  /** A comparison writes nothing, so its time is the time of the command. */
+  /** Measures a comparison. Its time is the time of the command, because it writes nothing. */
   private CopyBenchRun verify(CopyCell cell) throws InterruptedException {
     return measure(
         cell,
@@ -197,7 +200,7 @@ final class CopyScene {
       this.missed = missed;
     }
 
-    /** Follows the source, catches up, and measures the lags of new writes. */
+    /** Applies the waiting changes, and then measures the lags of new writes. */
     Done run() throws InterruptedException {
       double rate;
       Copier process = copier(tool);
@@ -231,8 +234,9 @@ final class CopyScene {
    *
    * @param documents the number of documents or changes
    * @param rate the writes per second; null to compute it from the destination's counters
-   * @param lag the lags; null if not measured
-   * @param seconds the total time; null for the time in which the destination was written
+   * @param lag the lags; null if they were not measured
+   * @param seconds the total time in seconds; null for the time in which the destination was
+   *     written
    */
   private record Done(
       long documents,
@@ -244,7 +248,7 @@ final class CopyScene {
     }
   }
 
-  /** Measures a copy, and verifies it if its result counts. */
+  /** Measures a copy, and verifies the copy if its result counts. */
   private CopyBenchRun measure(CopyCell cell, Task task) throws InterruptedException {
     limitRouters(cell.isMeasured());
     ToolProcess tool = process(cell.tool());
@@ -298,7 +302,8 @@ final class CopyScene {
   private void limitRouters(boolean measured) {
     Double share = plan.routerCpus();
     if (share != null) {
-      // The compiler of stand-in routers needs processors during the unmeasured round.
+      // In the unmeasured round, routers are not limited, because the compiler of stand-in routers
+      // needs processors.
       double now = measured ? share : Runtime.getRuntime().availableProcessors();
       source.limitRouters(now);
       destination.limitRouters(now);
@@ -324,7 +329,7 @@ final class CopyScene {
     return report.isEqual();
   }
 
-  /** Removes the data of both sides. */
+  /** Removes the data of the source and the destination. */
   void close() {
     what.tools().forEach(tool -> destination.drop(tool.database()));
     source.drop(Workload.DATABASE);

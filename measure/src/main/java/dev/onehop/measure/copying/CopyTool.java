@@ -15,7 +15,7 @@ public enum CopyTool {
   MONGOSHAKE("mongoshake"),
   /** MongoDB's mongosync. */
   MONGOSYNC("mongosync"),
-  /** MongoDB's migration-verifier, which compares only. */
+  /** MongoDB's migration-verifier, which compares and does not copy. */
   MIGRATION_VERIFIER("migration-verifier");
 
   /** The tools for copies that users can provide. */
@@ -30,20 +30,20 @@ public enum CopyTool {
     this.label = label;
   }
 
-  /** Its name in results and on command lines. */
+  /** The tool's name in results and on command lines. */
   public String label() {
     return label;
   }
 
   /**
-   * The database at the destination. Tools that users provide keep the source's name, because some
-   * of them cannot change it.
+   * The name of the copied database at the destination. Tools that users provide keep the name of
+   * the source's database, because some of them cannot change it.
    */
   String database() {
     return COPIERS.contains(this) ? Workload.DATABASE : label;
   }
 
-  /** Whether the tool supports this pair, by its documentation. */
+  /** Whether the tool supports this pair according to its documentation. */
   boolean supports(ClusterPair pair) {
     return switch (this) {
       case DRIVER, ONEHOP, MIGRATION_VERIFIER -> true;

@@ -5,17 +5,18 @@ import org.bson.BsonTimestamp;
 
 /** OneHop or the plain driver inside its {@link ToolMain}. */
 interface CopyToolRun extends AutoCloseable {
-  /** Copies the documents of collections that exist at the destination. */
+  /** Copies the documents of collections. The collections exist at the destination. */
   void full(List<String> collections) throws InterruptedException;
 
   /**
    * Starts to apply the changes of the first collection.
    *
-   * @param since the time of the first change; OneHop uses its own checkpoint instead
+   * @param since the cluster time of the first change; OneHop ignores it and uses its own
+   *     checkpoint
    */
   void follow(BsonTimestamp since);
 
-  /** The number of changes applied since then. */
+  /** The number of changes that were applied since {@link #follow}. */
   long applied();
 
   /** Stops applying changes. */

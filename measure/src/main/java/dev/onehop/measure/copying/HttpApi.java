@@ -12,10 +12,10 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 
 /**
- * The commands of a {@link Program}: JSON over HTTP on this machine. Thread-safe.
+ * Sends commands to a {@link Program} on this machine, as JSON over HTTP. Thread-safe.
  *
- * @param success the field of replies that is true unless a command failed
- * @param error the field of replies with the reason of a failure
+ * @param success the field of replies that is false if a command failed
+ * @param error the field of replies that has the reason of a failure
  */
 record HttpApi(Program program, String success, String error) {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -33,9 +33,9 @@ record HttpApi(Program program, String success, String error) {
   }
 
   /**
-   * The reply to a GET.
+   * Returns the reply to a GET.
    *
-   * @throws Failure if there is none, or the program reports a failure
+   * @throws Failure if no reply comes, or the program reports a failure
    */
   JsonNode status(String path) {
     return checked(path, HttpRequest.newBuilder().GET());
@@ -44,8 +44,8 @@ record HttpApi(Program program, String success, String error) {
   /**
    * Sends a POST.
    *
-   * @param body JSON
-   * @throws Failure if it fails
+   * @param body the body, as JSON
+   * @throws Failure if the program does not accept it
    */
   void command(String path, String body) {
     JsonNode unused = checked(path, post(body));
@@ -60,9 +60,9 @@ record HttpApi(Program program, String success, String error) {
     }
   }
 
-  /** A failure with the program's reason. */
+  /** Returns a failure with the program's reason. */
   Failure failed(String path, String reason) {
-    return Failure.run("%s answered %s: %s".formatted(program.name(), path, reason), null);
+    return Failure.run("%s failed at %s: %s".formatted(program.name(), path, reason), null);
   }
 
   private static HttpRequest.Builder post(String body) {

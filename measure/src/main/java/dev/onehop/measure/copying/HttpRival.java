@@ -14,13 +14,13 @@ final class HttpRival extends RivalTool {
    * The interface of a program.
    *
    * @param ends the options that name the source and the destination
-   * @param success the field of replies that is true unless a command failed
-   * @param error the field with the reason
+   * @param success the field of replies that is false if a command failed
+   * @param error the field of replies that has the reason of a failure
    * @param root the prefix of the commands' paths
-   * @param ready whether the program takes commands
-   * @param copied whether all documents are copied
+   * @param ready tests whether the program accepts commands
+   * @param copied tests whether all documents are copied
    * @param start the body of the command to start
-   * @param logs the option that names the folder of its logs; empty if there is none
+   * @param logs the option for the folder of the program's logs; empty if there is no such option
    */
   private record Interface(
       List<String> ends,
@@ -64,7 +64,7 @@ final class HttpRival extends RivalTool {
   private final HttpApi api;
 
   /**
-   * A tool that is not started yet.
+   * Creates a tool without a process.
    *
    * @param tool {@link CopyTool#PCSM} or {@link CopyTool#MONGOSYNC}
    */

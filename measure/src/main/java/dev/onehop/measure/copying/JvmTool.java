@@ -14,21 +14,24 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * OneHop or the plain driver: the parent process' side of a {@link ToolMain}. One process makes all
- * copies between two clusters, so that it is warm.
+ * Controls OneHop or the plain driver in a {@link ToolMain} process. One process makes all copies
+ * between two clusters, because its code is compiled after the first of them.
  */
 record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm process)
     implements ToolProcess.Copier, ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
 
-  /** For a few small copies, where the optimizing compiler would compete for the processors. */
+  /**
+   * Turns the optimizing compiler off for a few small copies: it takes processor time from the
+   * copies.
+   */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
   /**
    * Starts the process.
    *
    * @param quick whether there are only a few small copies
-   * @param logs the folder of its errors
+   * @param logs the folder for the process's error output
    */
   static JvmTool start(CopyTool tool, CopyEnd source, CopyEnd destination, boolean quick, Path logs)
       throws IOException {
@@ -51,7 +54,7 @@ record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm proc
             line -> false));
   }
 
-  /** The same for both tools: OneHop creates the collections. */
+  /** Prepares the destination. OneHop creates the collections for both tools. */
   @Override
   public void prepare() throws InterruptedException {
     try (ClusterCopy copy =

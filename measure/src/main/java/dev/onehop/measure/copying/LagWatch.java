@@ -18,14 +18,14 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the destination's shards for written documents, and compares the issue time at the source
- * with the arrival time. Change streams return only majority-committed writes, so an arrival is
- * final.
+ * Measures lags. It reads the written documents from change streams of the destination's shards,
+ * and compares the issue time at the source with the arrival time. An arrival is final, because
+ * change streams return only majority-committed writes.
  */
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;
 
-  /** Reduces an event to the issue time of its write. */
+  /** A stage that reduces an event to the issue time of its write. */
   private static final Bson ISSUED =
       Aggregates.project(
           new Document(
@@ -72,7 +72,7 @@ final class LagWatch implements AutoCloseable {
   private void watch(MongoCursor<BsonDocument> cursor) {
     try {
       while (true) {
-        // Writes from before the close are still counted.
+        // This is read before the batch, because writes from before the close still count.
         boolean last = closed;
         BsonDocument event = cursor.tryNext();
         if (event == null && last) {
@@ -101,7 +101,7 @@ final class LagWatch implements AutoCloseable {
     to.set(Workload.micros());
   }
 
-  /** The lags in microseconds; call it after the close. */
+  /** Returns the lags in microseconds. The caller closes the watch before. */
   Histogram lags() {
     RuntimeException failed = failure;
     if (failed != null) {
@@ -110,7 +110,7 @@ final class LagWatch implements AutoCloseable {
     return micros;
   }
 
-  /** Ends after all earlier writes have been seen. */
+  /** Ends after all earlier writes have arrived. */
   @Override
   public void close() {
     closed = true;

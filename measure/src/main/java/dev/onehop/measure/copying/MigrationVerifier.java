@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * MongoDB's migration-verifier. It keeps its state in a separate database at the destination, which
- * a start drops.
+ * MongoDB's migration-verifier. It stores its state in a separate database at the destination and
+ * drops this database when it starts.
  */
 final class MigrationVerifier implements ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * MongoShake. It takes no commands and copies as soon as it is started. A pause ends the process;
- * after a restart it continues from its checkpoint.
+ * MongoShake. It accepts no commands and copies as soon as its process runs. A pause ends the
+ * process. A new process continues from the checkpoint.
  */
 final class MongoShake extends RivalTool {
   MongoShake(Path path, CopyEnd source, CopyEnd destination, Path folder) {

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** {@link CopyTool#ONEHOP}. */
+/** Runs {@link CopyTool#ONEHOP}. */
 final class OneHopCopy implements CopyToolRun {
   private final String from;
   private final String to;
@@ -28,7 +28,7 @@ final class OneHopCopy implements CopyToolRun {
   }
 
   /**
-   * A copy of everything into the database of a tool.
+   * Creates a copy of all collections into the database of a tool.
    *
    * @param from the source's URL
    * @param to the destination's URL
@@ -90,7 +90,7 @@ final class OneHopCopy implements CopyToolRun {
     Parallel.join(List.of(Objects.requireNonNull(thread)));
   }
 
-  /** Compares a source with the copy of a tool. */
+  /** Compares a source with a tool's copy. */
   static VerifyReport compare(String from, String to, CopyTool tool) throws InterruptedException {
     return ClusterVerification.builder(from, to)
         .include(List.of(Workload.DATABASE))

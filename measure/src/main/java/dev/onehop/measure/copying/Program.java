@@ -15,8 +15,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that users provide, with a port for commands. Its command line and its log go into a
- * folder of the results. It can be started several times, one process at a time.
+ * A program that users provide, with a port for commands. A folder of the results receives its
+ * command line and its log. The program can start several times, one process at a time.
  */
 final class Program implements AutoCloseable {
   private static final Duration START = Duration.ofSeconds(60);
@@ -30,10 +30,10 @@ final class Program implements AutoCloseable {
   private ProcessUse ended = ProcessUse.NONE;
 
   /**
-   * Creates a program that is not running yet.
+   * Creates a program without a process.
    *
-   * @param name its name in messages and as a log file
-   * @param folder for its files
+   * @param name the program's name in messages and in the name of its log
+   * @param folder the folder for the program's files
    */
   Program(String name, Path path, Path folder) {
     this.name = name;
@@ -54,7 +54,7 @@ final class Program implements AutoCloseable {
     return folder;
   }
 
-  /** The port for its commands. */
+  /** The port for the program's commands. */
   int port() {
     return port;
   }
@@ -66,7 +66,7 @@ final class Program implements AutoCloseable {
   /**
    * Writes a file for the program's configuration or requests.
    *
-   * @throws Failure if it can't be written
+   * @throws Failure if the file can't be written
    */
   Path write(String file, String content) {
     try {
@@ -79,7 +79,7 @@ final class Program implements AutoCloseable {
   /**
    * Starts a process, and waits until it accepts commands.
    *
-   * @throws Failure if it can't be started, or ends
+   * @throws Failure if the process can't be started, or ends
    */
   void start(List<String> arguments, BooleanSupplier ready) throws InterruptedException {
     List<String> command = new ArrayList<>(List.of(path.toAbsolutePath().toString()));
@@ -96,13 +96,13 @@ final class Program implements AutoCloseable {
       throw Failure.run("cannot start " + path + ": " + Failure.reason(e), e);
     }
     Watchdog.watch(process.toHandle());
-    await("take commands", START, ready);
+    await("accept commands", START, ready);
   }
 
   /**
-   * Waits for a condition that the process fulfils.
+   * Waits until the process fulfils a condition.
    *
-   * @throws Failure if the process ends before, or takes longer
+   * @throws Failure if the process ends before, or needs more time
    */
   void await(String what, Duration atMost, BooleanSupplier done) throws InterruptedException {
     long begun = System.nanoTime();
@@ -119,7 +119,7 @@ final class Program implements AutoCloseable {
     }
   }
 
-  /** The resource use of all its processes. */
+  /** The resource use of all processes of the program. */
   ProcessUse use() {
     Process running = process;
     return running == null ? ended : ended.and(ProcessUse.of(running.toHandle()));

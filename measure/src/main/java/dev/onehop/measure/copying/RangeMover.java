@@ -10,7 +10,7 @@ import java.util.Random;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Moves ranges of the source from shard to shard, as a balancer does. Used by one thread. */
+/** Moves ranges of the source from shard to shard, as a balancer does. Not thread-safe. */
 final class RangeMover {
   private static final long PAUSE_MILLIS = 500;
 
@@ -36,10 +36,10 @@ final class RangeMover {
   }
 
   /**
-   * Creates a mover that is not running yet.
+   * Creates a mover that does not run.
    *
-   * @param namespaces collections whose shards own equal shares of the ranges, in their order
-   * @param bounds their split points
+   * @param namespaces the collections; the shards own equal shares of their ranges, in order
+   * @param bounds the split points of the collections
    */
   RangeMover(Testbed testbed, List<String> namespaces, List<BsonDocument> bounds) {
     this.testbed = testbed;
@@ -82,7 +82,8 @@ final class RangeMover {
           range.shard = to;
           moved++;
         } catch (TestbedException | MongoException e) {
-          // The shard has not yet removed its old documents of this range, so the next range moves.
+          // The shard refuses this range while it still has its old documents. The next range
+          // moves.
         }
         Thread.sleep(PAUSE_MILLIS);
       }

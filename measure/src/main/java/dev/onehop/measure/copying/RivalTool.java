@@ -7,18 +7,17 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A copying program that users provide, with the defaults of its documentation. For every program,
- * all changes count as applied when the destination has the last written signal document and
- * receives no more writes.
+ * A copying program that users provide. It runs with the defaults of its documentation. All changes
+ * count as applied when the destination has the last signal document and receives no more writes.
  */
 abstract class RivalTool implements ToolProcess.Copier {
   private static final Duration PATIENCE = Duration.ofHours(2);
   private static final Duration PAUSING = Duration.ofSeconds(60);
 
-  /** A destination without writes for this time has all changes. */
+  /** If a destination receives no writes for this time, it has all changes. */
   private static final Duration QUIET = Duration.ofMillis(1_500);
 
-  /** More than the heartbeats and checkpoints of an idle program. */
+  /** A number of writes that is above the heartbeats and checkpoints of an idle program. */
   private static final long OWN_WRITES = 5;
 
   private final Program program;
@@ -35,11 +34,11 @@ abstract class RivalTool implements ToolProcess.Copier {
   }
 
   /**
-   * Creates a tool that is not running yet.
+   * Creates a tool without a process.
    *
    * @param tool a tool that users provide
-   * @param path the path of its program
-   * @param folder for its configuration and log
+   * @param path the path of the tool's program
+   * @param folder the folder for its configuration and log
    */
   static ToolProcess of(
       CopyTool tool, Path path, CopyEnd source, CopyEnd destination, Path folder) {
@@ -51,10 +50,10 @@ abstract class RivalTool implements ToolProcess.Copier {
     };
   }
 
-  /** Starts the process, unless it copies as soon as it runs. */
+  /** Starts the process. A program that copies as soon as it runs starts in {@link #begin}. */
   abstract void launch() throws InterruptedException;
 
-  /** Lets the process make a full copy and then follow. */
+  /** Makes the process copy all documents and then apply changes. */
   abstract void begin() throws InterruptedException;
 
   /**
@@ -64,10 +63,13 @@ abstract class RivalTool implements ToolProcess.Copier {
    */
   abstract boolean hasCopied();
 
-  /** Stops the application of changes until {@link #follow}; false if that is not possible yet. */
+  /**
+   * Stops applying changes until {@link #follow}. Returns false if the program refuses to pause at
+   * present.
+   */
   abstract boolean pause() throws InterruptedException;
 
-  /** The database of its state, on either side. */
+  /** The name of the database with the program's state, at the source or the destination. */
   abstract String stateDatabase();
 
   Program program() {

@@ -28,9 +28,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the changes of a collection with the plain driver. A change stream through one mongos is
- * split by document into lanes, which write unordered batches through one mongos. Keeps no
- * checkpoint.
+ * Applies the changes of a collection with the plain driver. It reads a change stream through one
+ * mongos and distributes the events to lanes by document. Each lane writes unordered batches
+ * through one mongos. There is no checkpoint.
  */
 final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;
@@ -53,7 +53,7 @@ final class SingleMongosApplier implements AutoCloseable {
   /**
    * Starts to apply changes.
    *
-   * @param cursor of the change stream; closed with this object
+   * @param cursor the cursor of the change stream; closed with this object
    */
   SingleMongosApplier(MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
     this.to = to;
@@ -96,7 +96,7 @@ final class SingleMongosApplier implements AutoCloseable {
   }
 
   private void read() throws InterruptedException {
-    RawBsonDocument event = cursor.tryNext(); // waits as long as the server does
+    RawBsonDocument event = cursor.tryNext(); // waits until the server replies
     if (event != null) {
       lanes.get(Math.floorMod(id(event).hashCode(), LANES)).put(event);
     }
@@ -169,7 +169,8 @@ final class SingleMongosApplier implements AutoCloseable {
           .anyMatch(error -> error.getCategory() != ErrorCategory.DUPLICATE_KEY)) {
         throw e;
       }
-      // Some documents were copied before: applies all events of the batch again as replacements.
+      // Some documents were copied before. All events of the batch are applied again as
+      // replacements.
       List<WriteModel<RawBsonDocument>> again = new ArrayList<>();
       for (WriteModel<RawBsonDocument> write : writes) {
         again.add(

@@ -21,9 +21,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link CopyTool#DRIVER}: a copy that an application can program with the plain driver, through
- * one mongos on each side. It reads one cursor for each collection. Several writers insert
- * unordered batches. The documents stay encoded.
+ * Runs {@link CopyTool#DRIVER}: a copy that an application can program with the plain driver. It
+ * uses one mongos of the source and one mongos of the destination. It reads one cursor for each
+ * collection. Several writers insert unordered batches. The documents stay encoded.
  */
 final class SingleMongosCopy implements CopyToolRun {
   private static final int WRITERS = 8;
@@ -44,7 +44,7 @@ final class SingleMongosCopy implements CopyToolRun {
   public void full(List<String> collections) throws InterruptedException {
     ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
     Queue<Future<?>> writing = new ConcurrentLinkedQueue<>();
-    // A reader waits while many batches wait.
+    // A reader waits while the queue of batches is full.
     Semaphore room = new Semaphore(3 * WRITERS);
     try {
       Parallel.forEach(

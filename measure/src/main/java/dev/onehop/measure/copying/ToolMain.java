@@ -12,7 +12,8 @@ import org.bson.BsonTimestamp;
 /**
  * The main class of a {@link JvmTool}. The first line of its standard input is a {@link Task} as
  * JSON. Each further line is a command: {@code full COLLECTION...}, {@code follow TIME}, {@code
- * await EVENTS}, {@code unfollow}, {@code verify}. It replies {@code ok} after each.
+ * await EVENTS}, {@code unfollow}, {@code verify}. The process prints {@code ok} after each
+ * command.
  */
 public final class ToolMain {
   static final String OK = "ok";
@@ -26,12 +27,12 @@ public final class ToolMain {
    * The task of the process.
    *
    * @param tool the tool that copies
-   * @param from URL of the source
-   * @param to URL of the destination
+   * @param from the URL of the source
+   * @param to the URL of the destination
    */
   record Task(CopyTool tool, String from, String to) {}
 
-  /** Executes the commands of its standard input. */
+  /** Executes the commands of standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, ToolMain::run);
   }

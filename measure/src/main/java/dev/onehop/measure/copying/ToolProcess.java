@@ -4,7 +4,10 @@ import dev.onehop.measure.frame.ProcessUse;
 import java.util.List;
 import org.bson.BsonTimestamp;
 
-/** A tool in a separate process, so that its processor time and memory can be measured. */
+/**
+ * A tool in a separate process. The process makes it possible to measure the tool's processor time
+ * and memory.
+ */
 interface ToolProcess extends AutoCloseable {
   /** The resource use of the process so far. */
   ProcessUse use();
@@ -18,7 +21,7 @@ interface ToolProcess extends AutoCloseable {
     void prepare() throws InterruptedException;
 
     /**
-     * Copies the documents of all collections. After it the tool can follow.
+     * Copies the documents of all collections. After this, {@link #follow} can be called.
      *
      * @param collections all collections
      */
@@ -27,8 +30,8 @@ interface ToolProcess extends AutoCloseable {
     /**
      * Starts to apply changes.
      *
-     * @param since the cluster time up to which the destination is complete; for tools without
-     *     their own checkpoint
+     * @param since the cluster time up to which the destination is complete; only tools without a
+     *     checkpoint of their own use it
      */
     void follow(BsonTimestamp since) throws InterruptedException;
 
@@ -49,7 +52,7 @@ interface ToolProcess extends AutoCloseable {
      * Compares the source with OneHop's copy.
      *
      * @param collections all collections
-     * @throws dev.onehop.resync.Failure if they differ
+     * @throws dev.onehop.resync.Failure if source and copy differ
      */
     void verify(List<String> collections) throws InterruptedException;
   }

@@ -60,7 +60,7 @@ final class Workload {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** Writes new documents, distributed over some collections. */
+  /** Writes new documents. Their numbers are distributed over the collections. */
   void load(int count, int collections) throws InterruptedException {
     records.set(count / collections);
     List<Range> batches = new ArrayList<>();
@@ -81,7 +81,7 @@ final class Workload {
         target(range.collection()).insertMany(documents, new InsertManyOptions().ordered(false));
   }
 
-  /** Writes inserts and updates into the first collection, 70 to 30. */
+  /** Writes to the first collection: 70 % inserts and 30 % updates. */
   void write(int operations) throws InterruptedException {
     List<Integer> batches = new ArrayList<>();
     for (int first = 0; first < operations; first += BATCH) {
@@ -91,7 +91,7 @@ final class Workload {
   }
 
   private void batch(int count) {
-    // Updates choose among records from before the batch, so that none fails to find its record.
+    // An update selects a record from before the batch, because every update must find its record.
     ScrambledZipfianGenerator zipfian = new ScrambledZipfianGenerator(known());
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -105,7 +105,8 @@ final class Workload {
   }
 
   /**
-   * The number of records that exist for certain; other threads may still be writing the last ones.
+   * Returns the number of records that exist for certain. Other threads may still write the last
+   * records.
    */
   private long known() {
     return Math.max(1, records.get() - (long) THREADS * 2 * BATCH);
@@ -125,7 +126,9 @@ final class Workload {
             Updates.set(ISSUED, new BsonInt64(micros()))));
   }
 
-  /** The present time by the clock of all processes on this machine. */
+  /**
+   * The present time in microseconds since 1970. All processes on this machine use the same clock.
+   */
   static long micros() {
     Instant now = Instant.now();
     return TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1_000;
@@ -134,7 +137,7 @@ final class Workload {
   /**
    * Writes inserts and updates at a rate, or more slowly if the servers are slower.
    *
-   * @return the number of operations written
+   * @return the number of operations that were written
    */
   long write(int perSecond, Duration time) throws InterruptedException {
     ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The rate of writes to a destination, from samples of its shards' counters of inserts, updates and
- * deletes. A tool's own writes are included; they are few.
+ * Computes the rate of writes to a destination from samples of its shards' counters of inserts,
+ * updates and deletes. The counters include a few writes of the tool itself, such as checkpoints.
  */
 final class WriteRate {
-  /** The part of the writes at the start and at the end that does not count for the time. */
+  /** The fraction of the writes at the start, and of those at the end, that does not count. */
   static final double MARGIN = 0.01;
 
   /** The shortest time that can be measured. */
@@ -22,13 +22,17 @@ final class WriteRate {
   /**
    * The measured writes.
    *
-   * @param startSeconds from the start until the first hundredth was written
-   * @param seconds from then until all but the last hundredth was written
-   * @param series documents per second, in each whole second of that time
+   * @param startSeconds the time from the start until the first hundredth was written
+   * @param seconds the time from then until only the last hundredth was missing
+   * @param series the documents per second in each whole second of this time
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}
 
-  /** The rate from samples, of which there is at least one. */
+  /**
+   * Computes the rate.
+   *
+   * @param samples the samples; at least one
+   */
   static Written of(List<Sample<Long>> samples) {
     Sample<Long> first = samples.get(0);
     Sample<Long> last = samples.get(samples.size() - 1);

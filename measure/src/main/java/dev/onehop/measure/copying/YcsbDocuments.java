@@ -14,17 +14,17 @@ final class YcsbDocuments {
   static final int FIELDS = 10;
   private static final int LENGTH = 100;
 
-  /** The order of these keys is the order of their hashes. */
+  /** The format of keys. Its fixed width makes the order of keys the order of their hashes. */
   private static final String KEY = "user%019d";
 
   private YcsbDocuments() {}
 
-  /** The key of a record: YCSB's, padded to one length. */
+  /** Returns the key of a record. It is YCSB's key, padded to a fixed width. */
   static BsonString key(long record) {
     return new BsonString(String.format(Locale.ROOT, KEY, Utils.hash(record)));
   }
 
-  /** Bounds that split all keys into equal parts. */
+  /** Returns bounds that split all keys into equal parts. */
   static List<BsonDocument> bounds(int parts) {
     List<BsonDocument> bounds = new ArrayList<>();
     for (int i = 1; i < parts; i++) {
@@ -43,7 +43,7 @@ final class YcsbDocuments {
     return document;
   }
 
-  /** Printable and hard to compress, like YCSB's. */
+  /** Returns a value of printable characters. Like YCSB's values, it is hard to compress. */
   static BsonString value() {
     byte[] bytes = new byte[LENGTH];
     ThreadLocalRandom random = ThreadLocalRandom.current();

@@ -133,7 +133,7 @@ class RivalToolTest {
     answers.put("POST /resume", recorded("pcsm-refused.json"));
     assertThatThrownBy(() -> rival.follow(new BsonTimestamp(1)))
         .isInstanceOf(Failure.class)
-        .hasMessageStartingWith("pcsm answered /resume: ");
+        .hasMessageStartingWith("pcsm failed at /resume: ");
   }
 
   @Test
