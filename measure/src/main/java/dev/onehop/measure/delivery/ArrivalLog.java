@@ -12,8 +12,8 @@ import java.util.function.IntPredicate;
 import org.bson.RawBsonDocument;
 
 /**
- * The events of a run's rows that one stream has delivered. Checks, counts and times each row.
- * Thread-safe; one thread at a time takes each channel's events.
+ * The events that one stream has delivered for a run's rows. The log checks, counts and times each
+ * row. Thread-safe if one thread at a time adds the events of each channel.
  */
 final class ArrivalLog implements EventStream.Sink {
 
@@ -29,13 +29,13 @@ final class ArrivalLog implements EventStream.Sink {
   private final Map<Long, Long> signals = new ConcurrentHashMap<>();
   private final Map<Integer, String> tokens = new ConcurrentHashMap<>();
   private final ReadWriteLock taking = new ReentrantReadWriteLock();
-  private boolean closed; // guarded by taking
+  private boolean closed; // accessed only with the lock of "taking"
 
-  /** Times rows at their first arrival. */
+  /** Records the times of rows at their first arrival. */
   @FunctionalInterface
   interface Timing {
     /**
-     * Times a row.
+     * Records the time of a row.
      *
      * @param seenMicros the arrival time of the row, by {@link SteadyClock}
      */
@@ -45,9 +45,9 @@ final class ArrivalLog implements EventStream.Sink {
   /**
    * Creates an empty log.
    *
-   * @param run the run whose rows count
+   * @param run the number of the run whose rows count
    * @param total whether all events of a channel have one order
-   * @param channels the channels that count
+   * @param channels selects the channels that count
    */
   ArrivalLog(int run, boolean total, IntPredicate channels, Timing timing) {
     this.run = run;
@@ -105,7 +105,7 @@ final class ArrivalLog implements EventStream.Sink {
     return rows.sum();
   }
 
-  /** The bytes of these events. */
+  /** The bytes of the events that {@link #rows()} counts. */
   long bytes() {
     return bytes.sum();
   }
@@ -115,18 +115,18 @@ final class ArrivalLog implements EventStream.Sink {
     return lastMicros.get();
   }
 
-  /** The number of rows of a group that have arrived, each version once. */
+  /** The number of versions of a group's rows that have arrived, each counted once. */
   long rows(int group) {
     LongAdder its = groups.get(group);
     return its == null ? 0 : its.sum();
   }
 
-  /** The number of signals that have arrived, each once. */
+  /** The number of signals that have arrived, each counted once. */
   long signals() {
     return signals.size();
   }
 
-  /** The arrival time of the last of some signals; empty if one has not arrived. */
+  /** The arrival time of the last of these signals; empty if one of them has not arrived. */
   OptionalLong signalled(Collection<Long> numbers) {
     long last = 0;
     for (Long number : numbers) {

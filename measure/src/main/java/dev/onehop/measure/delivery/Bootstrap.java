@@ -11,17 +11,18 @@ import java.util.Map;
 import java.util.StringJoiner;
 
 /**
- * Measures the time from subscribing to being live, while others write: to a half of the
- * collection, or to the whole collection. The first test does not count. Used once.
+ * Measures the time from the start of a subscription until it is live, while writers write. The
+ * subscription is to a half of the collection or to the whole collection. The first test does not
+ * count. An instance measures once.
  */
 final class Bootstrap {
 
   private static final int OTHERS = 1;
 
-  /** The rate of each writer. */
+  /** The writes per second of each writer. */
   private static final double WRITES_PER_SECOND = 200;
 
-  /** The time of writes before and after a test. */
+  /** The time for which writers write before and after a test. */
   private static final long WRITING_MILLIS = 300;
 
   private final PropagatePlan plan;

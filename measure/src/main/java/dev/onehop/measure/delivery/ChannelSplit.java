@@ -13,14 +13,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Splits a mongos' stream into the same channels as OneHop's own stream, and delivers each
  * channel's events in order on a few threads. Each channel has one thread, which other channels may
- * share. Used by one thread.
+ * share. Not thread-safe: one thread calls the methods.
  */
 final class ChannelSplit implements AutoCloseable {
 
-  /** The most events per call of {@link #take}; less than {@link #MOST_WAITING}. */
+  /** The largest number of events per call of {@link #take}; less than {@link #MOST_WAITING}. */
   static final int MOST_AT_ONCE = 4_096;
 
-  /** The most events that wait for delivery; beyond that the reader waits. */
+  /**
+   * The largest number of events that wait for delivery. The reader waits while more of them wait.
+   */
   private static final int MOST_WAITING = 16_384;
 
   private final int count;
@@ -44,9 +46,9 @@ final class ChannelSplit implements AutoCloseable {
   }
 
   /**
-   * Delivers events in order; waits while too many wait for delivery.
+   * Delivers events in order. Waits while too many events wait for delivery.
    *
-   * @param events at most {@link #MOST_AT_ONCE}; events without a document key are left out
+   * @param events at most {@link #MOST_AT_ONCE} events; events without a document key are left out
    */
   void take(List<RawBsonDocument> events) throws InterruptedException {
     List<List<RawBsonDocument>> parts = new ArrayList<>();

@@ -8,22 +8,22 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.streams.ShardedChangeStream;
 import reactor.core.publisher.Mono;
 
-/** Clients of the measured cluster, which the caller closes. */
+/** Creates clients of the measured cluster. The caller closes them. */
 final class Clients {
 
   private Clients() {}
 
-  /** The settings of a client, with the URL's user and the authority to trust. */
+  /** Returns the settings of a client, with the user and the trusted authority of the URL. */
   static MongoClientSettings settings(ClusterUrl url) {
     return url.settings().applicationName("onehop").build();
   }
 
-  /** The official driver's client. */
+  /** Creates a client of the official driver. */
   static MongoClient plain(ClusterUrl url) {
     return MongoClients.create(settings(url));
   }
 
-  /** A client of an application with OneHop, whose writes go to a mongos near the owner. */
+  /** Creates a client with OneHop. Its writes go to a mongos near the owner. */
   static MongoClient oneHop(ClusterUrl url) {
     return OneHop.builder(url.secret()).applyToClientSettings(url::trust).client(MongoClient.class);
   }
@@ -31,7 +31,8 @@ final class Clients {
   /**
    * Waits until a change stream can start on a collection. The collection need not exist.
    *
-   * @throws IllegalArgumentException if the servers are too old for it
+   * @throws IllegalArgumentException if the servers are too old for change streams of a missing
+   *     collection
    */
   static void requireStreams(ClusterUrl url, String collection) {
     var unused =

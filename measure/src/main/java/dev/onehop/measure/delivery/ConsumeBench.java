@@ -17,30 +17,31 @@ import org.jspecify.annotations.Nullable;
 /** {@code onehop consume}: measures the rate of consumed rows, and the lag of consumers. */
 public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint, ConsumeResults> {
 
-  /** The collection, in the database of the cluster's URL. */
+  /** The name of the collection, in the database of the cluster's URL. */
   static final String COLLECTION = "onehop_consume";
 
-  /** The size of a row. */
+  /** The size of a row in bytes. */
   static final int ROW_BYTES = 220;
 
   private static final int CHUNKS_PER_SHARD = 4;
 
-  /** A writer below this share of its rate prints a warning. */
+  /** The bench prints a warning if a writer writes less than this share of its rate. */
   private static final double LEAST_OF_RATE = 0.95;
 
   private final ConsumePlan plan;
   private final boolean oneClock;
 
-  // Distinguishes this run's rows from rows of earlier runs, whose documents may still exist.
+  // The number of this run. It distinguishes its rows from rows of earlier runs, which may still
+  // exist.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
   private @Nullable Backlog backlog;
 
   /**
    * Rows that are written before they are read.
    *
-   * @param run marks the rows
-   * @param start cluster time before the first of them
-   * @param count the number of the rows, each version counted
+   * @param run the number that marks the rows
+   * @param start the cluster time before the first of them
+   * @param count the number of rows, each version counted
    * @param rows the acknowledged rows
    */
   record Backlog(int run, BsonTimestamp start, long count, RowSet rows) {}
@@ -48,8 +49,8 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
   /**
    * Creates a bench for a plan.
    *
-   * @param oneClock whether the servers have this machine's clock, so that a lag can be computed
-   *     from their times
+   * @param oneClock whether the servers use this machine's clock; a lag can then be computed from
+   *     their times
    */
   public ConsumeBench(ConsumePlan plan, boolean oneClock) {
     this.plan = plan;
@@ -64,7 +65,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
       left = left.plus(plan.estimate(point));
     }
     progress.note(
-        "%d points, about %s in all".formatted(plan.points().size(), Progress.about(left)));
+        "%d points, about %s in total".formatted(plan.points().size(), Progress.about(left)));
     progress.remaining(left);
     progress.phase("sharding " + COLLECTION);
     RowCollection.prepare(session.cluster(), COLLECTION, CHUNKS_PER_SHARD);
@@ -84,7 +85,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
     }
   }
 
-  /** One write in ten replaces a row. */
+  /** Creates a writer. One of ten writes replaces a row. */
   static RowWriter writer(RowCollection collection, int run, HashRanges hashes) {
     return new RowWriter(collection.rows(), new RowWriter.Kind(run, 0, ROW_BYTES, 1, 10), hashes);
   }
@@ -150,7 +151,7 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
             "rows of " + ROW_BYTES + " bytes, four key fields, one write in ten replaces a row",
             oneClock
                 ? List.of()
-                : List.of("lags since the commit: the servers may have another clock"),
+                : List.of("lags since the commit, because the servers may have another clock"),
             1,
             0);
     return new ConsumeResults(

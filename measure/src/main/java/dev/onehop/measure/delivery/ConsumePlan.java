@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of a run. Immutable.
  *
- * @param kinds of {@link ConsumePoint#DRAIN}, {@link ConsumePoint#LIVE}, {@link ConsumePoint#IDLE},
- *     in the order they run
- * @param sources where events are read
- * @param channels numbers of channels, one point for each; a point with an idle shard has the
- *     fewest
+ * @param kinds the kinds of points in the order of their measurement: {@link ConsumePoint#DRAIN},
+ *     {@link ConsumePoint#LIVE}, {@link ConsumePoint#IDLE}
+ * @param sources the paths by which events are read
+ * @param channels the numbers of channels, with one point for each; a point with an idle shard uses
+ *     the smallest number
  * @param processes the number of processes that share the channels
- * @param total whether direct streams are in the order of all events; with an idle shard they
- *     always are
- * @param rate rows per second that are written while consumers read; null for as many as possible
- * @param idleRate the same for points with an idle shard
- * @param rows the rows of the backlog that is drained
- * @param duration how long a point other than a drain is measured
- * @param warmup how long rows are written before that
+ * @param total whether direct streams have one order of all events; a stream with an idle shard
+ *     always has
+ * @param rate the rows per second that are written while consumers read; null for no limit
+ * @param idleRate the rows per second of points with an idle shard
+ * @param rows the number of rows of the backlog for a drain
+ * @param duration the time for which a point other than a drain is measured
+ * @param warmup the time for which rows are written before the measurement
  */
 public record ConsumePlan(
     List<String> kinds,
@@ -42,7 +42,7 @@ public record ConsumePlan(
   /** The expected rows per second of a writer, for estimates. */
   private static final long EXPECTED_WRITES = 20_000;
 
-  /** The time of a point for starting, connecting and ending a JVM. */
+  /** The additional time of a point, for starting, connecting and ending a JVM. */
   private static final Duration OVERHEAD = Duration.ofSeconds(3);
 
   /** The time that consumers need for rows that were written faster than they can read. */
@@ -51,7 +51,7 @@ public record ConsumePlan(
   /**
    * A point of the measurement. Immutable.
    *
-   * @param total whether a direct stream is in the order of all events
+   * @param total whether a direct stream has one order of all events
    */
   public record Point(String kind, StreamPath source, boolean total, int channels, int processes)
       implements Bench.Cell {
@@ -67,13 +67,13 @@ public record ConsumePlan(
       return "points/%s-%s-%03d".formatted(kind, source.label(), channels);
     }
 
-    /** The order of its events in results. */
+    /** The order of the point's events in results. */
     String order() {
       return total || source == StreamPath.MONGOS ? "total" : "key";
     }
   }
 
-  /** The points, with the sources next to each other. */
+  /** Returns the points. Points that differ only in the source follow each other. */
   List<Point> points() {
     List<Point> points = new ArrayList<>();
     for (String kind : kinds) {
@@ -87,7 +87,7 @@ public record ConsumePlan(
     return points;
   }
 
-  /** Whether a finished backlog is read. */
+  /** Whether the plan has a drain, which reads a finished backlog. */
   boolean hasDrains() {
     return kinds.contains(ConsumePoint.DRAIN);
   }
@@ -108,7 +108,7 @@ public record ConsumePlan(
         : measured;
   }
 
-  /** Rows per second that are written while the point is measured; null for no limit. */
+  /** The rows per second that are written while the point is measured; null for no limit. */
   @Nullable Double rate(Point point) {
     return point.kind().equals(ConsumePoint.IDLE) ? (Double) idleRate : rate;
   }

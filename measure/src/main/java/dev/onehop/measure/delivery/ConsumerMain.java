@@ -19,11 +19,11 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer in a separate process, so that its processor time and memory can be measured. The
- * first line of standard input is the task as JSON. Each further line is a command: {@code open},
- * {@code window FROM TO}, {@code close}. The end of input ends the process. Standard output has
- * {@code ready} once, {@code opened}, {@code seen N} a few times a second, and a report as JSON
- * after {@code close}.
+ * A consumer in a separate process, whose processor time and memory can be measured. The first line
+ * of standard input is the task as JSON. Each further line is a command: {@code open}, {@code
+ * window FROM TO}, {@code close}. The end of standard input ends the process. The process prints
+ * {@code ready} at its start, {@code opened} after {@code open}, {@code seen N} a few times a
+ * second, and a report as JSON after {@code close}.
  */
 public final class ConsumerMain {
 
@@ -45,18 +45,18 @@ public final class ConsumerMain {
   /**
    * The task of a consumer. Immutable.
    *
-   * @param url the cluster, with the database
-   * @param run the run whose rows count
+   * @param url the URL of the cluster, with the database
+   * @param run the number of the run whose rows count
    * @param point the point of the measurement
-   * @param process the number of this process, from 0: it has every channel with this number modulo
-   *     the processes
-   * @param start cluster time from which events are read, as a number
-   * @param folder for the files of the process
+   * @param process the number of this process, from 0; the process has the channels whose number
+   *     modulo the number of processes is this number
+   * @param start the cluster time from which events are read, as a number
+   * @param folder the folder for the files of the process
    */
   record Task(
       ClusterUrl url, int run, ConsumePlan.Point point, int process, long start, Path folder) {
 
-    /** The log of the events of this process's channels. */
+    /** Creates the log of the events of this process's channels. */
     ArrivalLog log(Lags lags) {
       return new ArrivalLog(
           run,
@@ -66,7 +66,7 @@ public final class ConsumerMain {
     }
   }
 
-  /** An open stream, sampled until it is closed. */
+  /** An open stream with a sampler. Both close together. */
   private final class Consumption {
     private final Lags lags = new Lags(task.point().channels());
     private final ArrivalLog log = task.log(lags);
@@ -127,7 +127,7 @@ public final class ConsumerMain {
     this.say = say;
   }
 
-  /** Executes the commands of its standard input. */
+  /** Executes the commands of standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, (task, in, say) -> new ConsumerMain(task, say).run(in));
   }

@@ -5,13 +5,15 @@ import java.util.List;
 /**
  * The report of a consumer process between opening and closing its stream.
  *
- * @param openedMicros when it started to open the stream, in microseconds since 1970
- * @param lastMicros when it took the last row that was new to it; {@code openedMicros} if none
- * @param rows the number of rows that have arrived, each version once
+ * @param openedMicros the time when the process began to open the stream, in microseconds since
+ *     1970
+ * @param lastMicros the arrival time of the last new row, in microseconds since 1970; {@code
+ *     openedMicros} if no row arrived
+ * @param rows the number of versions of rows that have arrived, each counted once
  * @param doubled see {@link RowChecker#doubled}
  * @param outOfOrder see {@link RowChecker#outOfOrder}
- * @param negative the number of lags below zero, 0 unless a clock was set
- * @param samples resource use and progress, a few times a second
+ * @param negative the number of lags below zero, which occur only if a clock was set
+ * @param samples the resource use and the progress, a few times a second
  */
 record ConsumerReport(
     long openedMicros,
@@ -22,7 +24,7 @@ record ConsumerReport(
     long negative,
     List<Sample> samples) {
 
-  /** In JSON without samples the list is missing. */
+  /** Replaces a missing list by an empty list: JSON without samples has no list. */
   ConsumerReport {
     samples = samples == null ? List.of() : List.copyOf(samples);
   }
@@ -30,11 +32,11 @@ record ConsumerReport(
   /**
    * A sample.
    *
-   * @param micros its time, in microseconds since 1970
-   * @param cpuNanos processor time of the process so far
-   * @param memoryBytes memory of the process that is in use (RSS); 0 if unknown
-   * @param rows events of the run's rows so far
-   * @param eventBytes bytes of these events so far
+   * @param micros the time of the sample, in microseconds since 1970
+   * @param cpuNanos the processor time of the process so far
+   * @param memoryBytes the memory of the process in use (RSS); 0 if unknown
+   * @param rows the number of events of the run's rows so far
+   * @param eventBytes the bytes of these events
    */
   record Sample(long micros, long cpuNanos, long memoryBytes, long rows, long eventBytes) {}
 }

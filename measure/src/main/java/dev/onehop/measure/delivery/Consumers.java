@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 
-/** The {@link ConsumerMain} processes that share the channels of a point. Used by one thread. */
+/** The {@link ConsumerMain} processes that share the channels of a point. Not thread-safe. */
 final class Consumers implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(20);
 
-  /** After this time without a new row, missing rows count as lost. */
+  /** If no new row arrives for this time, missing rows count as lost. */
   private static final Duration STALL = Duration.ofSeconds(20);
 
-  /** The wait after the last row, for rows that might arrive again. */
+  /** The wait after the last row, in which rows may arrive again. */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -29,7 +29,7 @@ final class Consumers implements AutoCloseable {
   private final List<Path> folders = new ArrayList<>();
   private final Map<Integer, Long> seen = new ConcurrentHashMap<>();
 
-  /** Starts one process for each task, and waits until all are ready. */
+  /** Starts one process for each task, and waits until all processes are ready. */
   void start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
     for (ConsumerMain.Task task : tasks) {
       add(task);
@@ -71,7 +71,9 @@ final class Consumers implements AutoCloseable {
     return answers;
   }
 
-  /** Lets all open their streams at the same time, and waits until the streams are open. */
+  /**
+   * Makes all processes open their streams at the same time, and waits until the streams are open.
+   */
   void open() throws InterruptedException {
     seen.clear();
     send("open");
@@ -84,8 +86,8 @@ final class Consumers implements AutoCloseable {
   }
 
   /**
-   * The versions of rows that have arrived since the streams were opened; each process counts each
-   * once.
+   * The number of versions of rows that have arrived since the streams were opened. Each process
+   * counts each version once.
    */
   long seen() {
     return seen.values().stream().mapToLong(rows -> rows).sum();
@@ -101,9 +103,9 @@ final class Consumers implements AutoCloseable {
   }
 
   /**
-   * Waits until all rows have arrived, or none has for a long time.
+   * Waits until all rows have arrived, or no row has arrived for a long time.
    *
-   * @param progress gets the number of rows that have arrived so far
+   * @param progress receives the number of rows that have arrived so far
    */
   void awaitRows(long rows, LongConsumer progress) throws InterruptedException {
     long most = -1;
@@ -120,12 +122,12 @@ final class Consumers implements AutoCloseable {
     }
   }
 
-  /** Waits a little for rows that might arrive again. */
+  /** Waits a short time for rows that may arrive again. */
   void settle() throws InterruptedException {
     Thread.sleep(SETTLE.toMillis());
   }
 
-  /** Lets all close their streams, and returns their reports. */
+  /** Makes all processes close their streams, and returns their reports. */
   List<ConsumerReport> reports() throws InterruptedException, IOException {
     send("close");
     List<ConsumerReport> reports = new ArrayList<>();
@@ -135,7 +137,7 @@ final class Consumers implements AutoCloseable {
     return reports;
   }
 
-  /** The rows that have arrived at each process, by its last report. */
+  /** The rows that have arrived at each process, as its last report says. */
   List<RowSet> rows() throws IOException {
     List<RowSet> rows = new ArrayList<>();
     for (Path folder : folders) {
@@ -144,7 +146,7 @@ final class Consumers implements AutoCloseable {
     return rows;
   }
 
-  /** The folders with their logs. */
+  /** The folders with the logs of the processes. */
   List<Path> folders() {
     return folders;
   }

@@ -24,7 +24,8 @@ final class DirectStream implements EventStream {
   private volatile @Nullable Throwable failure;
 
   /**
-   * @param release frees the shared resources of the stream's subscriptions, after them
+   * @param release releases the shared resources of the subscriptions; called after these have
+   *     ended
    */
   private DirectStream(Runnable release) {
     this.release = release;
@@ -36,7 +37,7 @@ final class DirectStream implements EventStream {
         .read(Flux.from(inOrder(request).documents()).doOnNext(document -> sink.take(0, document)));
   }
 
-  /** Opens one stream in order, split into channels. */
+  /** Opens one stream in order, which is split into channels. */
   static EventStream channels(StreamRequest request, Sink sink) {
     return new DirectStream(() -> {})
         .read(

@@ -11,11 +11,11 @@ interface EventStream extends AutoCloseable {
   @FunctionalInterface
   interface Sink {
     /**
-     * Takes the next event of a channel. Several channels may call it at the same time, each from
-     * one thread at a time. Streams of {@link StreamPath#SHARDS} have one channel and several
-     * threads.
+     * Takes the next event of a channel. Several channels may call this method at the same time,
+     * each channel from one thread at a time. Streams of {@link StreamPath#SHARDS} have one channel
+     * and several threads.
      *
-     * @param channel from 0
+     * @param channel the number of the channel, from 0
      */
     void take(int channel, RawBsonDocument event);
   }
@@ -42,11 +42,11 @@ interface EventStream extends AutoCloseable {
     Throwable why = failure();
     if (why != null) {
       throw Failure.run(
-          "the change stream by path " + path.label() + ": " + Failure.firstLine(why), why);
+          "the change stream by path " + path.label() + " failed: " + Failure.firstLine(why), why);
     }
   }
 
-  /** Closes it. The sink may still get an event in flight. */
+  /** Closes the stream. The sink may still receive events that are in flight. */
   @Override
   void close();
 }

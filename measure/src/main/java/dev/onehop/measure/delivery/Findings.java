@@ -11,27 +11,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a measurement of {@code onehop propagate} by one path: times by name, and faults.
- * Can be read from and written as JSON. Not thread-safe, except for its samples.
+ * It has a form in JSON. Only its samples are thread-safe.
  */
 final class Findings {
 
-  /** The time of each object, or of each run until it is live. */
+  /**
+   * The name of the times of objects since their writes were due, or of subscriptions until they
+   * are live.
+   */
   static final String LATENCY = "latency";
 
-  /** The time of each object since its write began. */
+  /** The name of the times of objects since their writes began. */
   static final String SERVICE = "service";
 
-  /** The time of each test or client. */
+  /** The name of the times of tests or clients. */
   static final String TEST = "test";
 
-  /** The time of each read of a snapshot. */
+  /** The name of the times of reading snapshots. */
   static final String SNAPSHOT = "snapshot";
 
   @JsonProperty private final Map<String, Samples> times = new LinkedHashMap<>();
   @JsonProperty private long lost;
   @JsonProperty private long doubled;
 
-  /** Only for Jackson. */
+  /** Only Jackson calls this constructor. */
   private Findings() {}
 
   /** Creates empty findings with times of these names. */
@@ -43,7 +46,7 @@ final class Findings {
     return findings;
   }
 
-  /** The times of one of the names. */
+  /** Returns the times with a name. */
   Samples times(String name) {
     return Objects.requireNonNull(times.get(name));
   }
@@ -54,7 +57,7 @@ final class Findings {
     doubled += again;
   }
 
-  /** Adds the findings of others. */
+  /** Adds the times and faults of other findings. */
   void addAll(Findings others) {
     times.forEach((name, samples) -> samples.addAll(others.times(name)));
     faults(others.lost, others.doubled);

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The range of the rows' hashes: all 32-bit integers, or only some ranges. With only some, the
- * shard that owns the others gets no rows. Immutable.
+ * The ranges from which rows get their hashes: all 32-bit integers, or some ranges of them. A shard
+ * that owns none of these ranges gets no rows. Immutable.
  *
- * @param ranges without overlaps, within the 32-bit integers, at least one that is not empty
+ * @param ranges ranges of 32-bit integers without overlaps; at least one of them is not empty
  */
 record HashRanges(List<HashRanges.Range> ranges) {
 
@@ -15,7 +15,7 @@ record HashRanges(List<HashRanges.Range> ranges) {
   private static final long END = Integer.MAX_VALUE + 1L;
   private static final HashRanges ALL = new HashRanges(List.of(new Range(LEAST, END)));
 
-  /** The hashes from a value (inclusive) to another (exclusive). */
+  /** The hashes from {@code from} (inclusive) to {@code to} (exclusive). */
   record Range(long from, long to) {}
 
   HashRanges {
@@ -39,7 +39,8 @@ record HashRanges(List<HashRanges.Range> ranges) {
   }
 
   /**
-   * The hash of a row, always the same for a row. The hashes of many rows are distributed evenly.
+   * Returns the hash of a row. It is always the same for the same row. The hashes of many rows are
+   * distributed evenly.
    */
   int hash(long row) {
     // SplitMix64, see https://prng.di.unimi.it/splitmix64.c
@@ -55,7 +56,7 @@ record HashRanges(List<HashRanges.Range> ranges) {
       }
       place -= length;
     }
-    throw new IllegalStateException("beyond all ranges");
+    throw new IllegalStateException("the hash is outside of all ranges");
   }
 
   /**

@@ -10,8 +10,8 @@ import org.HdrHistogram.Histogram;
 import org.bson.RawBsonDocument;
 
 /**
- * The lags of the rows of a window: since the commit, and since their write was issued.
- * Thread-safe; one thread at a time times each channel's rows.
+ * The lags of the rows of a window of time. A lag counts since the commit, and since the write was
+ * issued. Thread-safe if one thread at a time records each channel's rows.
  */
 final class Lags implements ArrivalLog.Timing {
 
@@ -23,7 +23,7 @@ final class Lags implements ArrivalLog.Timing {
   private volatile long windowFrom = Long.MAX_VALUE;
   private volatile long windowTo = Long.MIN_VALUE;
 
-  /** Lags for a number of channels. */
+  /** Creates empty lags for a number of channels. */
   Lags(int channels) {
     for (int i = 0; i < channels; i++) {
       sinceCommit.add(new Histogram(DIGITS));
@@ -52,7 +52,10 @@ final class Lags implements ArrivalLog.Timing {
     }
   }
 
-  /** A histogram has no values below zero; such a lag is counted and reported. */
+  /**
+   * Records a lag. A histogram has no values below zero, and a lag below zero is counted
+   * separately.
+   */
   private void record(Histogram histogram, long micros) {
     if (micros < 0) {
       negative.increment();
@@ -61,12 +64,14 @@ final class Lags implements ArrivalLog.Timing {
     }
   }
 
-  /** The number of lags below zero; 0 unless a clock was set. */
+  /** The number of lags below zero, which occur only if a clock was set. */
   long negative() {
     return negative.sum();
   }
 
-  /** Writes the HdrHistogram logs into an existing folder; no row may be timed during the call. */
+  /**
+   * Writes the HdrHistogram logs into an existing folder. No row may be recorded during the call.
+   */
   void write(Path folder) {
     write(HdrLogs.file(folder, ConsumePoint.LAG_LOG), sinceCommit);
     write(HdrLogs.file(folder, ConsumePoint.SINCE_ISSUED_LOG), sinceIssued);

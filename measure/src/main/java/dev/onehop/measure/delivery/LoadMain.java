@@ -17,10 +17,10 @@ import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
 /**
- * Clients in a separate process. Each writes its own rows, and reads the rows of another client of
- * the process, so that one clock times both. The first line of standard input is the task as JSON,
- * the next is {@code go}; the end of input ends the process. Standard output has {@code ready}, and
- * {@code done} when the report is in the task's folder.
+ * Clients in a separate process. Each client writes its own rows and reads the rows of another
+ * client of the process. Write and read therefore use the same clock. The first line of standard
+ * input is the task as JSON, the second is {@code go}. The end of standard input ends the process.
+ * The process prints {@code ready}, and {@code done} when the report is in the task's folder.
  */
 public final class LoadMain {
 
@@ -39,18 +39,18 @@ public final class LoadMain {
   /**
    * The task of a process of clients. Immutable.
    *
-   * @param url the cluster, with the database
-   * @param run marks the rows
-   * @param firstClient the number of its first client
-   * @param clients the number of its clients
+   * @param url the URL of the cluster, with the database
+   * @param run the number that marks the rows
+   * @param firstClient the number of the process's first client
+   * @param clients the number of clients in the process
    * @param documents the number of documents that each client starts with
-   * @param bytes the size of a row
-   * @param rate writes per second of each client
-   * @param durationMillis how long they write
-   * @param awaitMillis how long servers may wait for events
+   * @param bytes the size of a row in bytes
+   * @param rate the writes per second of each client
+   * @param durationMillis the time for which the clients write
+   * @param awaitMillis the time for which servers may wait for events
    * @param patienceMillis the time after which missing rows count as lost
    * @param total whether the ordered path has one order of all events
-   * @param folder for the files of the process
+   * @param folder the folder for the files of the process
    */
   record Task(
       ClusterUrl url,
@@ -66,7 +66,7 @@ public final class LoadMain {
       boolean total,
       Path folder) {}
 
-  /** A client with its rows and the query for another client's rows. */
+  /** A client: the writer of its rows, and the query for another client's rows. */
   private record Client(
       MongoClient writes, RowWriter writer, RowCollection reads, Subscription.Query query)
       implements AutoCloseable {
@@ -83,12 +83,12 @@ public final class LoadMain {
     this.collection = collection;
   }
 
-  /** Executes the commands of its standard input. */
+  /** Executes the commands of standard input. */
   public static void main(String[] args) {
     ChildMain.run(Task.class, LoadMain::run);
   }
 
-  /** Empty findings of all paths. */
+  /** Creates empty findings for all paths. */
   static Map<StreamPath, Findings> nothing() {
     Map<StreamPath, Findings> findings = new EnumMap<>(StreamPath.class);
     for (StreamPath path : StreamPath.TIMED) {
@@ -115,7 +115,7 @@ public final class LoadMain {
         clients.add(client(signals, i));
       }
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
-      // Without measurement, so that programs are warm.
+      // The first measurement does not count: it makes the JVM compile the code.
       var unused = measure(0, WARMUP_MILLIS);
       say.accept(READY);
       if (!GO.equals(in.readLine())) {
@@ -149,7 +149,7 @@ public final class LoadMain {
             Duration.ofMillis(task.patienceMillis())));
   }
 
-  /** Measures once; returns the clients' findings by path. */
+  /** Measures once, and returns the clients' findings by path. */
   private Map<StreamPath, Findings> measure(int round, long durationMillis)
       throws InterruptedException {
     List<Subscribers> subscribers = new ArrayList<>();

@@ -15,9 +15,10 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Many clients that bootstrap, write and read at once, in several processes. Used once.
+ * Runs many clients in several processes. The clients bootstrap, write and read at the same time.
+ * An instance measures once.
  *
- * @param run marks the rows
+ * @param run the number that marks the rows
  * @param patience the time after which missing rows count as lost
  */
 record LoadRun(
@@ -25,12 +26,12 @@ record LoadRun(
 
   private static final Duration START = Duration.ofMinutes(3);
 
-  /** Extra time for the start and the end of the writes. */
+  /** The time that a process may need in addition to the time of its writes. */
   private static final Duration BESIDES = Duration.ofMinutes(3);
 
   /**
-   * As for the command itself: in a short run the optimizing compiler would compete with the
-   * measured program for the processors.
+   * Turns the optimizing compiler off, as in the command's own JVM. In a short run, this compiler
+   * takes processor time from the measured program.
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 
@@ -64,7 +65,7 @@ record LoadRun(
       Path file = each.resolve(LoadMain.REPORT);
       Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
-      Files.delete(file); // its content is in the logs
+      Files.delete(file); // the logs have its content
     }
     List<PropagateMeasurement> results = new ArrayList<>();
     sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));

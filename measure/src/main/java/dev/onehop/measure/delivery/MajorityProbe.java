@@ -10,23 +10,23 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another program that reads with read concern majority. It reads the last document of a write
- * again and again from the start of the write until the document is found. So a time is too long by
- * up to one read. It follows one write at a time; when it is idle it follows the next write that
- * begins.
+ * Measures the time until a program can read a write with read concern majority. From the start of
+ * the write, the probe reads its last document again and again until it finds the document. A time
+ * is therefore too long by up to one read. The probe follows one write at a time. When it is idle,
+ * it follows the next write that begins.
  */
 final class MajorityProbe implements AutoCloseable {
 
   private final MongoCollection<RawBsonDocument> collection;
   private final Findings findings;
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
-  private @Nullable Future<?> reading; // used by the writing thread only
+  private @Nullable Future<?> reading; // only the writing thread uses it
   private volatile boolean closed;
 
   /**
    * Creates an idle probe.
    *
-   * @param findings gets the times of writes, except of the first test
+   * @param findings receives the times of writes, without the writes of the first test
    */
   MajorityProbe(MongoCollection<RawBsonDocument> collection, Findings findings) {
     this.collection = collection.withReadConcern(ReadConcern.MAJORITY);

@@ -5,19 +5,19 @@ import dev.onehop.resync.Names;
 import java.util.List;
 import java.util.Locale;
 
-/** The measurements, in the order of the menu. */
+/** The measurements of {@code onehop propagate}, in the order of the menu. */
 public enum Measurement {
   /** The writer is an application with OneHop's client. */
   CLIENT_TO_CLIENT("written by one application, read by another's change stream"),
   /** The writer is a program with the official driver. */
   MONGO_TO_CLIENT("written by another program through a mongos, read by the application's stream"),
-  /** As the first, and other programs read it in addition. */
+  /** The writer is an application with OneHop's client, and other programs read its rows, too. */
   CLIENT_TO_MONGO("written by the application, read by its stream, and by others with majority"),
-  /** A part of the collection, while others write to it. */
+  /** The reader subscribes to a part of the collection while others write to it. */
   BOOTSTRAP("the first subscription to a query: documents are read and joined with the stream"),
-  /** All of the collection, while others write to it. */
+  /** The reader subscribes to the whole collection while others write to it. */
   INITIAL_SYNC("all documents of a collection are read and delivered, then the stream is live"),
-  /** Clients in separate processes. */
+  /** Many clients in separate processes write and read. */
   LOAD("many clients that bootstrap, write and read at once");
 
   private final String description;
@@ -44,7 +44,7 @@ public enum Measurement {
   /**
    * The measurement with this name.
    *
-   * @throws Failure if there is none
+   * @throws Failure if there is no such measurement
    */
   public static Measurement named(String label) {
     return Names.find(

@@ -14,8 +14,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The official driver's change stream through a mongos: one stream, split into channels in this
- * process.
+ * The official driver's change stream through a mongos: one stream, which this process splits into
+ * channels.
  */
 final class MongosStream implements EventStream {
 
@@ -35,7 +35,7 @@ final class MongosStream implements EventStream {
     this.split = channels == 0 ? null : new ChannelSplit(channels, sink);
   }
 
-  /** Opens a stream; its events are not split if the request has no channels. */
+  /** Opens a stream. Its events are not split if the request has no channels. */
   static MongosStream open(StreamRequest request, Sink sink) {
     MongoClient client = MongoClients.create(request.settings());
     try {
@@ -65,7 +65,7 @@ final class MongosStream implements EventStream {
   private void readUntilClosed() {
     try {
       while (!closed) {
-        RawBsonDocument event = cursor.tryNext(); // waits as long as the server does
+        RawBsonDocument event = cursor.tryNext(); // waits until the server replies
         if (event != null) {
           handOn(event);
         }

@@ -18,7 +18,10 @@ import org.bson.BsonInt32;
 import org.bson.BsonInvalidOperationException;
 import org.jspecify.annotations.Nullable;
 
-/** The intervals of the no-op writes of idle servers, which a mongos' change stream waits for. */
+/**
+ * Reads the intervals at which idle servers write a no-op. A mongos' change stream waits for these
+ * writes.
+ */
 final class NoopIntervals {
 
   private static final String PARAMETER = "periodicNoopIntervalSecs";
@@ -28,8 +31,8 @@ final class NoopIntervals {
   private NoopIntervals() {}
 
   /**
-   * The intervals in seconds, by shard, and {@code config}; without servers that do not report it,
-   * or not to this user.
+   * Returns the intervals in seconds, by shard and for {@code config}. A server that does not
+   * report its interval to this user is missing.
    */
   static Map<String, Double> read(ClusterUrl url) {
     Map<String, String> shards = new TreeMap<>();
@@ -52,9 +55,9 @@ final class NoopIntervals {
   }
 
   /**
-   * Reads the interval of a replica set.
+   * Adds the interval of a replica set.
    *
-   * @return the config servers by its report; null if it does not report them
+   * @return the config servers that the replica set reports, or null if it reports none
    */
   private static @Nullable String read(
       ClusterUrl url, String name, String replicaSet, Map<String, Double> seconds) {
@@ -77,9 +80,9 @@ final class NoopIntervals {
   }
 
   /**
-   * A client of a replica set.
+   * Creates a client of a replica set.
    *
-   * @param replicaSet as {@code name/host:port[,host:port...]}
+   * @param replicaSet the replica set, as {@code name/host:port[,host:port...]}
    */
   private static MongoClient client(ClusterUrl url, String replicaSet) {
     int slash = replicaSet.indexOf('/');
@@ -88,7 +91,8 @@ final class NoopIntervals {
             .map(ServerAddress::new)
             .toList();
     MongoClientSettings given = Clients.settings(url);
-    // Without the hosts and the connection mode of the URL, which may name one mongos.
+    // The hosts and the connection mode of the URL are left out, because the URL may name one
+    // mongos.
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applicationName(given.getApplicationName())

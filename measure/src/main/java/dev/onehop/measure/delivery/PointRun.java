@@ -18,14 +18,17 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one point of {@code onehop consume}: starts its consumers and writers, and compares the
- * received with the written rows. Used once.
+ * Measures one point of {@code onehop consume}. It starts the consumers and writers, and compares
+ * the received rows with the written rows. An instance measures once.
  */
 final class PointRun {
 
   private static final long POLL_MILLIS = 50;
 
-  /** The most bulk writes per second at a rate, if there are enough rows. */
+  /**
+   * The largest number of bulk writes per second. With fewer rows than this, each write has one
+   * row.
+   */
   private static final int MOST_WRITES = 100;
 
   private final ConsumePlan plan;
@@ -38,7 +41,7 @@ final class PointRun {
   /**
    * Creates a run.
    *
-   * @param oneClock whether servers have this machine's clock
+   * @param oneClock whether the servers use this machine's clock
    */
   PointRun(
       ConsumePlan plan,
@@ -71,7 +74,7 @@ final class PointRun {
   }
 
   /**
-   * Reads a backlog twice: first without measurement, so that consumers are warm, and then
+   * Reads a backlog twice. The first time is the warm-up of the consumers, and the second time is
    * measured.
    */
   ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
@@ -109,7 +112,7 @@ final class PointRun {
   /**
    * Reads rows while they are written.
    *
-   * @param run marks them
+   * @param run the number that marks the rows
    */
   ConsumePoint live(int run) throws IOException, InterruptedException {
     HashRanges hashes =
@@ -218,7 +221,8 @@ final class PointRun {
       Consumers consumers)
       throws IOException {
     for (Path each : consumers.folders()) {
-      Files.delete(each.resolve(ConsumerMain.ROWS)); // large, and compared by now
+      Files.delete(
+          each.resolve(ConsumerMain.ROWS)); // the file is large, and the comparison is done
     }
     boolean lags = written != null;
     if (lags) {

@@ -17,11 +17,14 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** {@code onehop propagate}: measures the delay until each row arrives, by every path. */
+/**
+ * {@code onehop propagate}: measures the time from each row's write until its arrival, for every
+ * path.
+ */
 public final class PropagateBench
     implements Bench<PropagatePlan.Point, List<PropagateMeasurement>, PropagateResults> {
 
-  /** The collection, in the database of the cluster's URL. */
+  /** The name of the collection, in the database of the cluster's URL. */
   static final String COLLECTION = "onehop_propagate";
 
   private static final int CHUNKS_PER_SHARD = 2;
@@ -31,13 +34,14 @@ public final class PropagateBench
   private final boolean standInWaits;
   private Map<String, Double> noops = Map.of();
 
-  // Distinguishes this run's rows from rows of earlier runs, whose events may still arrive.
+  // The number of this run. It distinguishes its rows from rows of earlier runs, whose events may
+  // still arrive.
   private int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
 
   /**
    * Creates a bench for a plan.
    *
-   * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
+   * @param standInWaits whether streams of stand-in routers wait like a mongos' streams
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;
@@ -61,15 +65,14 @@ public final class PropagateBench
     return plan.estimate(point, noopSeconds());
   }
 
-  /** The longest no-op interval of a server, which a mongos' stream waits for. */
+  /** The longest no-op interval of a server in seconds. A mongos' stream waits for this no-op. */
   private double noopSeconds() {
     return noops.values().stream().mapToDouble(seconds -> seconds).max().orElse(10);
   }
 
   /**
-   * Repeats the measurement until shards and chunks stay the same during it. The reason: each shard
-   * has one signal, and a mongos waits for each. A measurement with lost or repeated rows counts in
-   * any case.
+   * Repeats the measurement until the shards and chunks do not change during it, because each shard
+   * needs its own signal. A measurement with lost or repeated rows counts in any case.
    */
   @Override
   public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)
@@ -96,7 +99,7 @@ public final class PropagateBench
       }
     }
     throw Failure.run(
-        "shards or chunks of %s changed in each of %d attempts; stop the balancer for it"
+        "shards or chunks of %s changed in each of %d attempts; stop the balancer for this collection"
             .formatted(COLLECTION, MOST_ATTEMPTS),
         null);
   }
@@ -132,7 +135,7 @@ public final class PropagateBench
 
   /**
    * The time after which missing signals count as lost. A mongos waits for the no-op of an idle
-   * server, which may skip one, and then for the end of that server's wait for events.
+   * server and then until that server stops waiting for events. A server may skip one no-op.
    */
   private Duration patience() {
     return Duration.ofSeconds(30)

@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of a run. Immutable.
  *
- * @param measurements in the order they run
- * @param tests the number of timed tests of each
- * @param documents numbers of objects of a test, or of a query; a measurement for each
- * @param batches numbers of objects of a write; a measurement for each
- * @param bytes sizes of an object; a measurement for each
- * @param rate writes per second; null for one after the other
- * @param await how long servers may wait for events before they reply without any
+ * @param measurements the measurements, in the order in which they run
+ * @param tests the number of tests of each measurement that count
+ * @param documents the numbers of objects of a test or a query; each number is measured
+ * @param batches the numbers of objects of a write; each number is measured
+ * @param bytes the sizes of an object in bytes; each size is measured
+ * @param rate the writes per second; null if each write begins after the write before
+ * @param await the time for which servers may wait for events before they reply without events
  * @param total whether the ordered path has one order of all events
- * @param clients numbers of clients of {@code load}; a measurement for each
- * @param processes the most processes for the clients
- * @param clientRate writes per second of each client
- * @param duration how long the clients write after all of them are live
+ * @param clients the numbers of clients of {@code load}; each number is measured
+ * @param processes the largest number of processes for the clients
+ * @param clientRate the writes per second of each client
+ * @param duration the time for which the clients write after all of them are live
  */
 public record PropagatePlan(
     List<Measurement> measurements,
@@ -37,7 +37,7 @@ public record PropagatePlan(
     double clientRate,
     Duration duration) {
 
-  /** The time of a point for connecting clients, and for opening and closing streams. */
+  /** The additional time of a point, for connecting clients and for opening and closing streams. */
   private static final Duration POINT_OVERHEAD = Duration.ofSeconds(2);
 
   /** The additional time of a test. */
@@ -46,14 +46,14 @@ public record PropagatePlan(
   /** The time of a subscription without the wait for streams. */
   private static final Duration SUBSCRIBING = Duration.ofMillis(1_200);
 
-  /** The time of client processes for starting and warming up their JVMs. */
+  /** The time that client processes need to start their JVMs and to warm up. */
   private static final Duration LOAD_OVERHEAD = Duration.ofSeconds(10);
 
   /**
-   * One measurement of one size.
+   * One measurement with one number of objects, batch size, object size and number of clients.
    *
-   * @param batch 1 for single writes
-   * @param clients 1 except for {@code load}
+   * @param batch the number of objects per write
+   * @param clients the number of clients; 1 except for {@code load}
    */
   public record Point(Measurement measurement, int documents, int batch, int bytes, int clients)
       implements Bench.Cell {
@@ -78,11 +78,11 @@ public record PropagatePlan(
   /**
    * The expected time of a point.
    *
-   * @param noopSeconds interval of the no-op writes of idle servers, which a mongos' stream waits
-   *     for
+   * @param noopSeconds the interval in seconds of idle servers' no-op writes, for which a mongos'
+   *     stream waits
    */
   Duration estimate(Point point, double noopSeconds) {
-    // The mean delay of a mongos' stream is half of both.
+    // The mean delay of a mongos' stream is half of the wait for events plus half of the interval.
     Duration behind = await.plusMillis((long) (1_000 * noopSeconds)).dividedBy(2);
     if (point.measurement() == Measurement.LOAD) {
       return LOAD_OVERHEAD.plus(behind.multipliedBy(4)).plus(duration);
@@ -96,7 +96,7 @@ public record PropagatePlan(
     return POINT_OVERHEAD.plus(test.multipliedBy(tests + 1));
   }
 
-  /** All points, in the order they run. */
+  /** Returns all points, in the order in which they run. */
   List<Point> points() {
     List<Point> points = new ArrayList<>();
     for (Measurement each : measurements) {

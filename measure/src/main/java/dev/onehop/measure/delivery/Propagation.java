@@ -18,17 +18,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time until written rows arrive, by all paths at the same time. It writes the rows of
- * a test and then its signals, and waits until all have arrived. The first test does not count.
- * Used once.
+ * a test and then the signals of the test, and waits until all of them have arrived. The first test
+ * does not count. An instance measures once.
  */
 final class Propagation {
 
   private static final long POLL_MILLIS = 1;
 
-  /** The interval of progress reports. */
+  /** The interval of progress reports, in microseconds. */
   private static final long SHOW_MICROS = 250_000;
 
-  /** The wait for rows that arrive again. */
+  /** The time in milliseconds in which rows may arrive again. */
   private static final long SETTLE_MILLIS = 200;
 
   private final PropagatePlan plan;
@@ -64,7 +64,7 @@ final class Propagation {
   /**
    * Creates a measurement.
    *
-   * @param query its group is ignored: the group of a row is its test
+   * @param query the query; its group is ignored, because the group of a row is its test
    */
   Propagation(
       PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
@@ -111,7 +111,10 @@ final class Propagation {
     }
   }
 
-  /** Writes all tests and waits for each; returns the acknowledged rows. */
+  /**
+   * Writes the rows of all tests, and waits for the arrival of each test. Returns the acknowledged
+   * rows.
+   */
   private RowSet write(MongoCollection<RawBsonDocument> rows) throws InterruptedException {
     BiConsumer<RawBsonDocument, Row> listener =
         (last, row) -> {
@@ -137,7 +140,8 @@ final class Propagation {
         await(test);
         note(test, began);
         if (test == 0 && readings.values().stream().allMatch(each -> each.log.rows() == 0)) {
-          throw Failure.run("none of the written objects arrived: is it the same cluster?", null);
+          throw Failure.run(
+              "no written object arrived; do writer and reader use the same cluster?", null);
         }
       }
       return writer.versions();
@@ -145,8 +149,8 @@ final class Propagation {
   }
 
   /**
-   * Waits until a write is due at the rate. Returns null without a rate, where each write starts
-   * after the one before.
+   * Waits until a write is due at the rate, and returns this time. Returns null without a rate:
+   * each write then starts after the write before.
    */
   private @Nullable Long due(long began, int write) throws InterruptedException {
     Double rate = plan.rate();
@@ -225,10 +229,10 @@ final class Propagation {
   }
 
   /**
-   * The line about a test.
+   * Returns the line about a test.
    *
    * @param test the number of the test; the first is the warm-up
-   * @param slowest in microseconds
+   * @param slowest the longest time, in microseconds
    * @param each the times by path
    */
   static String iteration(int test, String how, long slowest, StringJoiner each) {

@@ -12,19 +12,19 @@ import org.bson.io.BasicOutputBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document that is written to be read. Its {@code _id} has four fields and is the shard key. The
- * first field is a hash, which decides the shard of the row. Immutable.
+ * A document that writers write and readers receive. Its {@code _id} has four fields and is the
+ * shard key. The first field is a hash, which decides the row's shard. Immutable.
  *
- * @param run distinguishes the row from rows of other runs
+ * @param run the number of the run, which distinguishes the row from rows of other runs
  * @param group the query that the row belongs to, or the test that wrote it
- * @param number counts the group's rows, from 0; numbers of signals are below zero
- * @param version counts the writes of this row, from 1
- * @param dueMicros the time when its write was due, by {@link SteadyClock}
- * @param beganMicros the time when its write began
+ * @param number the number of the row in its group, from 0; signals have numbers below zero
+ * @param version the number of writes of this row so far, from 1
+ * @param dueMicros the time when the write was due, in microseconds by {@link SteadyClock}
+ * @param beganMicros the time when the write began, in microseconds by {@link SteadyClock}
  */
 record Row(int run, int group, long number, int version, long dueMicros, long beganMicros) {
 
-  /** The size of a row without padding. */
+  /** The size of a row without padding, in bytes. */
   static final int LEAST_BYTES = 91;
 
   private static final BsonPath WRITTEN = BsonPath.of("fullDocument");
@@ -34,10 +34,10 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
       Stream.of("_id.run", "_id.g", "_id.n", "v", "due", "at").map(BsonPath::of).toList();
 
   /**
-   * The number of a signal: a row that is written last, so that its arrival shows that all earlier
-   * rows have arrived.
+   * Returns the number of a signal. A signal is a row that is written last: its arrival shows that
+   * all earlier rows have arrived.
    *
-   * @param index counts signals from 0
+   * @param index the index of the signal, from 0
    */
   static long signal(int index) {
     return -1L - index;
@@ -48,10 +48,10 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
   }
 
   /**
-   * The document.
+   * Returns the document of the row.
    *
-   * @param hash the first field of its key
-   * @param bytes its size; {@link #LEAST_BYTES} at least
+   * @param hash the first field of the key
+   * @param bytes the size of the document; {@link #LEAST_BYTES} at least
    */
   RawBsonDocument document(int hash, int bytes) {
     try (BasicOutputBuffer buffer = new BasicOutputBuffer(bytes + 32);
@@ -72,24 +72,24 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
     }
   }
 
-  /** The filter that finds a row's document by its key. */
+  /** Returns the filter that finds a row's document by its key. */
   static BsonDocument filter(RawBsonDocument document) {
     return new BsonDocument("_id", document.get("_id"));
   }
 
-  /** The lower bound of a range of hashes, as a bound of a chunk. */
+  /** Returns the lower bound of a range of hashes, in the format of a chunk's bound. */
   static BsonDocument bound(int hash) {
     return new BsonDocument("h", new BsonInt32(hash));
   }
 
-  /** The row that a change event has written; null if the event wrote none. */
+  /** Returns the row of a change event's document. Null if the event has no row. */
   static @Nullable Row ofEvent(RawBsonDocument event) {
     BsonPath.Located written = WRITTEN.find(event);
     RawBsonDocument document = written == null ? null : written.document();
     return document == null ? null : of(document);
   }
 
-  /** The row of a document; null if the document is not a row. */
+  /** Returns the row of a document. Null if the document is not a row. */
   static @Nullable Row of(RawBsonDocument document) {
     long[] numbers = new long[NUMBERS.size()];
     for (int i = 0; i < numbers.length; i++) {
@@ -105,19 +105,22 @@ record Row(int run, int group, long number, int version, long dueMicros, long be
   }
 
   /**
-   * The commit time of an event's write by the server's clock, in milliseconds since 1970; null
-   * before MongoDB 6.0, whose events do not have it.
+   * Returns the commit time of an event's write by the server's clock, in milliseconds since 1970.
+   * Null before MongoDB 6.0, whose events have no commit time.
    */
   static @Nullable Long committedMillis(RawBsonDocument event) {
     BsonPath.Located committed = COMMITTED.find(event);
     return committed == null ? null : (Long) committed.value().asDateTime().getValue();
   }
 
-  /** An event's resume token. The order of tokens is the order of all events of a cluster. */
+  /**
+   * Returns the resume token of an event. The order of tokens is the order of all events of a
+   * cluster.
+   */
   static String token(RawBsonDocument event) {
     BsonPath.Located token = TOKEN.find(event);
     if (token == null) {
-      throw new IllegalArgumentException("an event without a resume token");
+      throw new IllegalArgumentException("the event has no resume token");
     }
     return token.value().asString().getValue();
   }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Checks the versions of rows from a stream. A version must arrive once, after the row's earlier
- * versions, and in the same channel as these. Several channels may add rows at the same time, each
- * in its own order.
+ * versions, and in the same channel as the earlier versions. Several channels may add rows at the
+ * same time, each channel from one thread at a time.
  */
 final class RowChecker {
 
@@ -23,22 +23,22 @@ final class RowChecker {
   /**
    * The result of the check. Immutable.
    *
-   * @param rows versions of rows that were acknowledged to the writer
-   * @param lost acknowledged versions that did not arrive
-   * @param doubled versions that arrived again, or at two consumers
-   * @param outOfOrder versions that arrived after a later one, in another channel, or against the
-   *     order of all events
-   * @param unexpected versions that arrived but were not acknowledged
+   * @param rows the number of versions that were acknowledged to the writer
+   * @param lost the number of acknowledged versions that did not arrive
+   * @param doubled the number of versions that arrived again, or at two consumers
+   * @param outOfOrder the number of versions that arrived after a later version, in another
+   *     channel, or against the order of all events
+   * @param unexpected the number of versions that arrived without an acknowledgement of their write
    */
   record Verdict(long rows, long lost, long doubled, long outOfOrder, long unexpected) {
 
     /**
-     * Compares the written with the received versions.
+     * Compares the written versions with the received versions.
      *
      * @param written the acknowledged versions
      * @param seen the versions that each consumer has received
-     * @param doubled versions that arrived again, by the consumers' counts
-     * @param outOfOrder by the consumers' counts
+     * @param doubled the number of versions that arrived again, as the consumers counted it
+     * @param outOfOrder the number of versions out of order, as the consumers counted it
      */
     static Verdict of(RowSet written, List<RowSet> seen, long doubled, long outOfOrder) {
       long size = written.size();
@@ -71,8 +71,8 @@ final class RowChecker {
   }
 
   /**
-   * Adds a row of the snapshot that is read before the stream. No event may have this version or an
-   * earlier one.
+   * Adds a row of the snapshot that is read before the stream. No event may have this version of
+   * the row or an earlier version.
    */
   void snapshot(long row, int version) {
     read.increment();
@@ -84,8 +84,8 @@ final class RowChecker {
   /**
    * Adds a version of a row from a channel.
    *
-   * @param channel from 0 to 254
-   * @return whether it arrived for the first time
+   * @param channel the number of the channel, from 0 to 254
+   * @return whether the version arrived for the first time
    */
   boolean take(int channel, long row, int version) {
     int before = seen.add(row, version);
@@ -117,7 +117,7 @@ final class RowChecker {
     return read.sum();
   }
 
-  /** The number of versions from the stream so far, each once. */
+  /** The number of versions from the stream so far, each counted once. */
   long distinct() {
     return distinct.sum();
   }
@@ -127,17 +127,17 @@ final class RowChecker {
     return doubled.sum();
   }
 
-  /** The number of versions that arrived too early or too late. */
+  /** The number of versions that arrived out of order. */
   long outOfOrder() {
     return outOfOrder.sum();
   }
 
-  /** The versions from the snapshot and the stream; call it when no channel is active. */
+  /** The versions from the snapshot and the stream. No channel may add versions during the call. */
   RowSet seen() {
     return seen;
   }
 
-  /** Compares the versions from this stream only with the written versions. */
+  /** Compares the written versions with the versions of this stream alone. */
   Verdict verdict(RowSet written) {
     return Verdict.of(written, List.of(seen), doubled(), outOfOrder());
   }

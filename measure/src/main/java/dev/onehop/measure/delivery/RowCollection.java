@@ -32,7 +32,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A collection of rows in the database of a cluster's URL, used with the official driver.
+ * A collection of rows in the database of a cluster's URL. It uses the official driver.
  * Thread-safe.
  */
 public final class RowCollection implements AutoCloseable {
@@ -40,19 +40,21 @@ public final class RowCollection implements AutoCloseable {
   private final ClusterUrl url;
   private final String name;
   private final MongoClient client;
-  private com.mongodb.reactivestreams.client.@Nullable MongoClient reactive; // guarded by this
+  private com.mongodb.reactivestreams.client.@Nullable MongoClient
+      reactive; // accessed only with this object locked
 
   /**
    * The distribution of a collection's rows over the shards. Immutable.
    *
    * @param shards the names of the cluster's shards
    * @param version the highest chunk version, which changes with each migration or split
-   * @param ranges the hashes that each shard owns, by its name; without shards that own none
+   * @param ranges the hashes that each shard owns, by the shard's name; a shard without hashes is
+   *     missing
    */
   record Placement(Set<String> shards, ChunkVersion version, SortedMap<String, HashRanges> ranges) {
 
     /**
-     * The hashes that are not on one shard, the last by name.
+     * Returns the hashes of all shards except the last shard by name.
      *
      * @throws Failure if all rows are on one shard
      */
@@ -61,7 +63,7 @@ public final class RowCollection implements AutoCloseable {
       ranges.headMap(ranges.lastKey()).values().forEach(each -> others.addAll(each.ranges()));
       if (others.isEmpty()) {
         throw Failure.run(
-            "all ranges of the collection are on one shard: no other can be idle", null);
+            "all ranges of the collection are on one shard; no other shard can be idle", null);
       }
       return new HashRanges(others);
     }
@@ -81,34 +83,35 @@ public final class RowCollection implements AutoCloseable {
   /**
    * Waits until change streams can be read, and shards the collection.
    *
-   * @param chunksPerShard more than one, for realistic routing tables
+   * @param chunksPerShard the number of chunks of each shard; more than one makes routing tables
+   *     realistic
    */
   static void prepare(BenchCluster cluster, String name, int chunksPerShard) {
     Clients.requireStreams(cluster.url(), name);
     cluster.shard(name, bounds(cluster.shardHosts().size() * chunksPerShard));
   }
 
-  /** The lower bounds of a number of chunks of equal size. */
+  /** Returns the bounds that split the collection into a number of equal chunks. */
   public static List<BsonDocument> bounds(int chunks) {
     return HashRanges.splitPoints(chunks).stream().map(Row::bound).toList();
   }
 
   /**
-   * The rows with this client. Writes have write concern majority, because an event arrives only
-   * after the majority commit. It also flushes the journal.
+   * Returns the collection of this object's client. Its writes have write concern majority, because
+   * an event arrives only after the majority commit. This write concern also flushes the journal.
    */
   MongoCollection<RawBsonDocument> rows() {
     return rows(client);
   }
 
-  /** The rows with another client. */
+  /** Returns the collection of another client. */
   MongoCollection<RawBsonDocument> rows(MongoClient by) {
     return by.getDatabase(url.database())
         .getCollection(name, RawBsonDocument.class)
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** A client for snapshots, which closes with this object. */
+  /** Returns the client for snapshots. It closes with this object. */
   synchronized com.mongodb.reactivestreams.client.MongoClient reactiveClient() {
     if (reactive == null) {
       reactive = MongoClients.create(Clients.settings(url));
@@ -116,7 +119,7 @@ public final class RowCollection implements AutoCloseable {
     return reactive;
   }
 
-  /** The rows by the client for snapshots. */
+  /** Returns the collection of the client for snapshots. */
   com.mongodb.reactivestreams.client.MongoCollection<Document> reactiveRows() {
     return reactiveClient().getDatabase(url.database()).getCollection(name);
   }
@@ -126,13 +129,13 @@ public final class RowCollection implements AutoCloseable {
     var unused = rows().deleteMany(new BsonDocument());
   }
 
-  /** A request for all events of the collection. */
+  /** Returns a request for all events of the collection. */
   StreamRequest events(BsonTimestamp start, @Nullable Duration await, boolean total, int channels) {
     return new StreamRequest(
         Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
   }
 
-  /** A cluster time that is not later than any write that follows. */
+  /** Returns a cluster time that is not after any later write. */
   BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
@@ -146,7 +149,7 @@ public final class RowCollection implements AutoCloseable {
   }
 
   /**
-   * The present distribution of the rows.
+   * Reads the present distribution of the rows.
    *
    * @throws Failure if the collection is not sharded, or the metadata can't be read
    */
@@ -181,13 +184,13 @@ public final class RowCollection implements AutoCloseable {
         .into(new TreeSet<>());
   }
 
-  /** The hash in a bound of a chunk. */
+  /** Returns the hash in a bound of a chunk. */
   static long hash(BsonDocument bound) {
     BsonValue id = bound.get("_id");
     if (id != null && id.isDocument() && id.asDocument().isInt32("h")) {
       return id.asDocument().getInt32("h").getValue();
     }
-    // MinKey or MaxKey, the ends of the key range.
+    // The bound is MinKey or MaxKey, an end of the key range.
     return id != null && id.getBsonType() == BsonType.MIN_KEY
         ? Integer.MIN_VALUE
         : Integer.MAX_VALUE + 1L;

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * A byte for each row, 0 at first, for rows from 0 on. As a set of versions, bit v of a row's byte
- * is its version v. Several threads may use it at the same time, but only one at a time for each
- * row.
+ * One byte for each row, with rows numbered from 0. A byte is 0 at first. In a set of versions, bit
+ * v of a row's byte is set if the set contains version v. Several threads may use a set at the same
+ * time, but only one thread at a time for each row.
  */
 final class RowSet {
 
@@ -21,7 +21,7 @@ final class RowSet {
 
   private volatile byte[][] segments = new byte[0][];
 
-  /** A row's byte, as a number from 0 to 255. */
+  /** Returns a row's byte, as a number from 0 to 255. */
   int get(long row) {
     int index = Math.toIntExact(row >> SEGMENT_BITS);
     byte[][] all = segments;
@@ -39,17 +39,17 @@ final class RowSet {
   /**
    * Adds a version of a row.
    *
-   * @param version from 1 to {@link #MOST_VERSIONS}
+   * @param version the version, from 1 to {@link #MOST_VERSIONS}
    * @return the row's former versions
    */
   int add(long row, int version) {
     if (version < 1 || version > MOST_VERSIONS) {
-      throw new IllegalArgumentException("version " + version);
+      throw new IllegalArgumentException("a row cannot have version " + version);
     }
     return set(row, get(row) | (1 << version));
   }
 
-  /** A number above all rows that were set. */
+  /** A number above the numbers of all rows that were set. */
   long size() {
     return (long) segments.length << SEGMENT_BITS;
   }
@@ -74,7 +74,7 @@ final class RowSet {
     }
   }
 
-  /** Writes all rows to a file; nothing may be set during the call. */
+  /** Writes all rows to a file. No row may be set during the call. */
   void write(Path file) throws IOException {
     try (OutputStream out = Files.newOutputStream(file)) {
       for (byte[] segment : segments) {
@@ -87,7 +87,8 @@ final class RowSet {
   static RowSet read(Path file) throws IOException {
     byte[] all = Files.readAllBytes(file);
     if (all.length % SEGMENT != 0) {
-      throw new IOException(file + " has " + all.length + " bytes, not a whole number of segments");
+      throw new IOException(
+          file + " has " + all.length + " bytes, which is not a whole number of segments");
     }
     RowSet set = new RowSet();
     byte[][] segments = new byte[all.length >> SEGMENT_BITS][];

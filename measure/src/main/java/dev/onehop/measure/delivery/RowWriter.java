@@ -23,12 +23,13 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes rows in unordered bulk writes: new rows, and new versions of acknowledged rows. Writes on
- * the caller's thread, or on its own threads at a rate or at full speed. Thread-safe.
+ * Writes rows in unordered bulk writes: new rows, and new versions of acknowledged rows. The writes
+ * run on the caller's thread, or on the writer's own threads at a rate or at full speed.
+ * Thread-safe.
  */
 final class RowWriter implements AutoCloseable {
 
-  /** Rows of a bulk write at full speed. */
+  /** The number of rows of a bulk write at full speed. */
   static final int BATCH = 1_000;
 
   private static final int THREADS = 2;
@@ -44,23 +45,23 @@ final class RowWriter implements AutoCloseable {
   private final RowSet versions = new RowSet();
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> running =
-      new ArrayList<>(); // used by the thread that starts and stops
+      new ArrayList<>(); // only the thread that starts and stops uses it
   private BiConsumer<RawBsonDocument, Row> listener = (last, row) -> {};
   private volatile boolean stopped;
 
   /**
    * The kind of rows and writes. Immutable.
    *
-   * @param run marks the rows
+   * @param run the number that marks the rows
    * @param group the group of the rows
-   * @param bytes the size of a row
-   * @param replaced the number of {@code of} writes that replace a row, if one is known; the others
-   *     insert
-   * @param of a number of writes
+   * @param bytes the size of a row in bytes
+   * @param replaced the number of writes, out of {@code of}, that replace an acknowledged row; the
+   *     other writes insert a row
+   * @param of the number of writes to which {@code replaced} refers
    */
   record Kind(int run, int group, int bytes, int replaced, int of) {
 
-    /** Three of four writes replace a row. */
+    /** Returns a kind of which three of four writes replace a row. */
     static Kind changing(int run, int group, int bytes) {
       return new Kind(run, group, bytes, 3, 4);
     }
@@ -69,7 +70,7 @@ final class RowWriter implements AutoCloseable {
   /**
    * Creates a writer that has written nothing yet.
    *
-   * @param collection with the write concern to use
+   * @param collection the collection, with the write concern of the writes
    * @param hashes the hashes of the rows
    */
   RowWriter(MongoCollection<RawBsonDocument> collection, Kind kind, HashRanges hashes) {
@@ -79,8 +80,8 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Sets a listener for the start of each write, with its last document and row. Call it before the
-   * first write.
+   * Sets a listener for the start of each write. It receives the last document of the write and its
+   * row. The caller sets it before the first write.
    */
   void onWrite(BiConsumer<RawBsonDocument, Row> called) {
     listener = called;
@@ -106,11 +107,11 @@ final class RowWriter implements AutoCloseable {
   /**
    * Starts to write at full speed.
    *
-   * @param atMost the number of rows after which it stops
+   * @param atMost the number of rows after which the writer stops
    */
   void start(long atMost) {
     left.set(atMost);
-    for (int i = 0; i < THREADS; i++) { // one prepares rows while the other waits
+    for (int i = 0; i < THREADS; i++) { // one thread prepares rows while the other waits
       Lane lane = new Lane();
       start(
           () -> {
@@ -126,9 +127,9 @@ final class RowWriter implements AutoCloseable {
   /**
    * Starts to write at a rate, or continues after a stop.
    *
-   * @param rows per second
-   * @param mostWrites the most writes per second; the rows are distributed over this number of
-   *     writes if there are enough
+   * @param rows the number of rows per second
+   * @param mostWrites the largest number of writes per second; the rows are distributed over these
+   *     writes
    */
   void start(double rows, double mostWrites) {
     double writes = Math.min(rows, mostWrites);
@@ -154,18 +155,18 @@ final class RowWriter implements AutoCloseable {
     running.add(threads.submit(work));
   }
 
-  /** Takes up to a number of the rows that remain to be written. */
+  /** Reserves rows that remain to be written, up to a number. Returns their number. */
   private int take(int wanted) {
     long before = left.getAndUpdate(now -> now - Math.min(now, wanted));
     return (int) Math.min(before, wanted);
   }
 
-  /** The number of acknowledged rows so far, each version counted. */
+  /** The number of acknowledged versions of rows so far. */
   long acknowledged() {
     return acknowledged.get();
   }
 
-  /** The acknowledged versions; call it when no write is running. */
+  /** The acknowledged versions. No write may run during the call. */
   RowSet versions() {
     return versions;
   }
@@ -189,7 +190,7 @@ final class RowWriter implements AutoCloseable {
   }
 
   /**
-   * Stops writing after the rows in flight.
+   * Stops writing when the running writes have ended.
    *
    * @throws Failure if writing has failed
    */
@@ -208,7 +209,7 @@ final class RowWriter implements AutoCloseable {
     var unused = threads.shutdownNow();
   }
 
-  /** Rows that only one thread at a time writes, so that their versions are written in order. */
+  /** Rows that one thread at a time writes. Their versions are therefore written in order. */
   private final class Lane {
     private final Queue<Row> replaceable = new ArrayDeque<>();
     private long operations;
@@ -255,7 +256,7 @@ final class RowWriter implements AutoCloseable {
       BulkWriteResult result = collection.bulkWrite(writes, new BulkWriteOptions().ordered(false));
       if (result.getInsertedCount() != inserted || result.getMatchedCount() != replaced) {
         throw Failure.run(
-            "of %d new rows %d were written, and of %d new versions %d"
+            "of %d new rows, %d were written, and of %d new versions, %d were written"
                 .formatted(inserted, result.getInsertedCount(), replaced, result.getMatchedCount()),
             null);
       }
@@ -264,7 +265,7 @@ final class RowWriter implements AutoCloseable {
     }
   }
 
-  /** The hash of a row, by its group and number. */
+  /** Returns the hash of a row, which depends on its group and number. */
   static int hash(HashRanges hashes, Row row) {
     return hashes.hash(row.number() + ((long) row.group() << 32));
   }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.HdrHistogram.Histogram;
 
-/** Measured times in microseconds, all of them kept. Written as an array in JSON. Thread-safe. */
+/** All measured times, in microseconds. Their form in JSON is an array. Thread-safe. */
 final class Samples {
 
   private static final int DIGITS = 3;
@@ -47,8 +47,8 @@ final class Samples {
   }
 
   /**
-   * The summary. A percentile is a sample: the smallest value that this percentage of samples does
-   * not exceed.
+   * Returns the summary. A percentile is the smallest sample that this percentage of all samples
+   * does not exceed.
    */
   LatencySummary summary() {
     long[] sorted = toArray();
@@ -69,13 +69,16 @@ final class Samples {
         sorted[n - 1]);
   }
 
-  /** Calculated with whole numbers: 99.9 percent of 1,000 are 999, but 999.0000001 with doubles. */
+  /**
+   * Returns a percentile. The calculation uses whole numbers: with doubles, 99.9 percent of 1,000
+   * are 999.0000001 and not 999.
+   */
   private static long at(long[] sorted, long perMille) {
     long rank = (perMille * sorted.length + 999) / 1_000;
     return sorted[(int) Math.max(1, rank) - 1];
   }
 
-  /** Writes them as an HdrHistogram log. */
+  /** Writes the times as an HdrHistogram log. */
   void write(Path file) {
     Histogram histogram = new Histogram(DIGITS);
     for (long each : toArray()) {

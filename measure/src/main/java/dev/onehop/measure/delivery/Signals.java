@@ -9,11 +9,11 @@ import java.util.stream.IntStream;
 import org.bson.RawBsonDocument;
 
 /**
- * Rows that are written last, one on each shard. When they have arrived in a stream that keeps the
- * order of each shard, all earlier writes have arrived. Immutable.
+ * Rows that are written last, one on each shard. If they have arrived in a stream with the order of
+ * each shard, all earlier writes have arrived, too. Immutable.
  *
- * @param run marks the rows
- * @param bytes the size of a row
+ * @param run the number that marks the rows
+ * @param bytes the size of a row in bytes
  * @param shards the hashes of each shard
  */
 record Signals(int run, int bytes, List<HashRanges> shards) {
@@ -23,9 +23,9 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
   }
 
   /**
-   * The numbers of a set of signals, one for each shard.
+   * Returns the numbers of a set of signals, one for each shard.
    *
-   * @param set counts sets of signals from 0
+   * @param set the number of the set, from 0
    */
   List<Long> numbers(int set) {
     return IntStream.range(set * shards.size(), (set + 1) * shards.size())
@@ -34,12 +34,12 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
   }
 
   /**
-   * Writes signals, all of them in one write.
+   * Writes all signals of a set in one write.
    *
    * @param group the group of the rows
-   * @param set see {@link #numbers}
+   * @param set the number of the set, from 0
    * @param dueMicros the time when the write was due
-   * @param listener called before the write begins, with its last document and row
+   * @param listener called before the write begins, with the write's last document and row
    */
   void write(
       MongoCollection<RawBsonDocument> collection,
@@ -57,7 +57,7 @@ record Signals(int run, int bytes, List<HashRanges> shards) {
         listener.accept(documents.get(documents.size() - 1), row);
       }
     }
-    // Unordered, because an ordered write goes to one shard after the other.
+    // The write is unordered, because an ordered write goes to one shard after the other.
     var unused = collection.insertMany(documents, new InsertManyOptions().ordered(false));
   }
 }

@@ -11,7 +11,10 @@ final class SteadyClock {
   private static final long START_NANOS;
   private static final long START_MICROS;
 
-  /** The process may be paused between two readings, so the closest pair of readings counts. */
+  /**
+   * The number of pairs of readings: one of the wall clock and one of the monotonic clock. The
+   * closest pair counts, because the process may pause within a pair.
+   */
   private static final int READINGS = 16;
 
   static {
@@ -44,7 +47,7 @@ final class SteadyClock {
     return START_MICROS + (System.nanoTime() - START_NANOS) / 1_000;
   }
 
-  /** Waits until a time of this clock; returns at once if it is past. */
+  /** Waits until a time of this clock. Returns at once if the time is past. */
   static void sleepUntil(long micros) throws InterruptedException {
     long left = micros - micros();
     if (left > 0) {

@@ -11,15 +11,15 @@ public enum StreamPath {
   MONGOS,
   /** OneHop's change stream of each shard, in arrival order. */
   SHARDS,
-  /** OneHop's change stream of each shard, sorted. */
+  /** OneHop's change stream of each shard, merged in order. */
   ORDERED,
-  /** The same, split into channels by OneHop. */
+  /** OneHop's change stream of each shard, merged in order and split into channels. */
   DIRECT;
 
   /** The paths of {@code onehop consume}. */
   public static final List<StreamPath> CONSUMED = List.of(MONGOS, DIRECT);
 
-  /** The paths of {@code onehop propagate}, all of them open in every test. */
+  /** The paths of {@code onehop propagate}. Every test has a stream of each path. */
   static final List<StreamPath> TIMED = List.of(MONGOS, SHARDS, ORDERED);
 
   /** The name in options and results. */
@@ -28,9 +28,9 @@ public enum StreamPath {
   }
 
   /**
-   * The path of {@code onehop consume} with a name.
+   * Returns the path of {@code onehop consume} with a name.
    *
-   * @throws Failure if there is none
+   * @throws Failure if there is no such path
    */
   public static StreamPath consumed(String label) {
     return Names.find(label, CONSUMED, StreamPath::label, "unknown source '%2$s'; sources: %1$s");

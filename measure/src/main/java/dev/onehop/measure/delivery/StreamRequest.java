@@ -8,15 +8,15 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requested events, the same for every path. Immutable.
+ * A request for events, which is the same for every path. Immutable.
  *
- * @param settings of clients of the cluster
+ * @param settings the settings of clients of the cluster
  * @param start the cluster time of the first event
  * @param filter stages that the servers apply to the events
- * @param await how long a server may wait for events before it replies without any; null for the
- *     default of each path
- * @param total whether streams of shards are sorted in one order of all events, and not only for
- *     each document
+ * @param await the time for which a server may wait for events before it replies without events;
+ *     null for the default of each path
+ * @param total whether merged streams have one order of all events; false for an order of each
+ *     document's events
  * @param channels the number of channels into which events are split by the hash of their
  *     document's key
  */
@@ -31,12 +31,12 @@ record StreamRequest(
     int channels) {
 
   /**
-   * The most events in a server's batch, for every path. Without it a server fills a batch of 16 MB
-   * from a backlog before it replies, while the consumer waits.
+   * The largest number of events in a server's batch, for every path. Without this limit, a server
+   * with a backlog fills a batch of 16 MB before it replies, and the consumer waits.
    */
   static final int BATCH = 1_000;
 
-  /** The same events with an additional query, from another time on. */
+  /** Returns a request for the events that also match a query, from another time on. */
   StreamRequest matching(BsonDocument query, BsonTimestamp from) {
     return new StreamRequest(
         settings,

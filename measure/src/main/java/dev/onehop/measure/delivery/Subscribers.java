@@ -9,19 +9,21 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Subscriptions to one query by all paths of {@link StreamPath#TIMED} at the same time. Used once.
+ * Subscriptions to one query by all paths of {@link StreamPath#TIMED} at the same time. An instance
+ * subscribes once.
  */
 final class Subscribers implements AutoCloseable {
 
-  /** The wait for rows that arrive again. */
+  /** The time in milliseconds in which rows may arrive again. */
   private static final long SETTLE_MILLIS = 200;
 
   private final Map<StreamPath, Subscription> subscriptions = new EnumMap<>(StreamPath.class);
 
   /**
-   * Subscriptions that have not started.
+   * Creates subscriptions that have not started.
    *
-   * @param number counts the subscribers of a run from 0; each has separate signals
+   * @param number the number of these subscribers in the run, from 0; each number has separate
+   *     signals
    */
   Subscribers(Subscription.Query query, int number) {
     int count = number * StreamPath.TIMED.size();
@@ -33,8 +35,9 @@ final class Subscribers implements AutoCloseable {
   /**
    * Subscribes while the writers write, and waits until all written rows have arrived.
    *
-   * @param writers write until all subscribers are live, and for some time before and after
-   * @param rate rows per second of each writer
+   * @param writers the writers; they start some time before the subscriptions and stop some time
+   *     after all are live
+   * @param rate the rows per second of each writer
    */
   static void run(
       Collection<RowWriter> writers,
@@ -58,7 +61,7 @@ final class Subscribers implements AutoCloseable {
     Thread.sleep(SETTLE_MILLIS);
   }
 
-  /** The subscription by a path of {@link StreamPath#TIMED}. */
+  /** Returns the subscription by a path of {@link StreamPath#TIMED}. */
   Subscription by(StreamPath path) {
     return Objects.requireNonNull(subscriptions.get(path));
   }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * A subscription to a query: reads the query as of one cluster time, and opens a stream at the next
- * one. So each change is either in the snapshot or in the stream. Events that arrive while
- * documents are being read are delivered after the documents. Used by one thread at a time.
+ * A subscription to a query. It reads the snapshot of one cluster time and opens a stream at the
+ * next cluster time. Each change is therefore either in the snapshot or in the stream. Events that
+ * arrive during the read are delivered after the documents. Not thread-safe.
  */
 final class Subscription implements AutoCloseable {
 
@@ -31,7 +31,8 @@ final class Subscription implements AutoCloseable {
   private final Samples sinceDue = new Samples();
   private final Samples sinceBegan = new Samples();
   private final ArrivalLog log;
-  private @Nullable List<RawBsonDocument> waiting = new ArrayList<>(); // guarded by this
+  private @Nullable List<RawBsonDocument> waiting =
+      new ArrayList<>(); // accessed only with this object locked
   private volatile @Nullable CompletableFuture<EventStream> opening;
   private @Nullable EventStream stream;
   private long readMicros;
@@ -41,11 +42,11 @@ final class Subscription implements AutoCloseable {
   /**
    * The query of a subscription. Immutable.
    *
-   * @param collection the rows; its client reads them
-   * @param events of the collection; their start is ignored
+   * @param collection the rows, which the collection's client reads
+   * @param events the request for the collection's events; its start is ignored
    * @param signals the rows whose arrival shows that earlier rows have arrived
    * @param group the group of the rows
-   * @param whole whether all of the run's rows are of the group, so that the query is the whole
+   * @param whole whether all of the run's rows belong to the group; the query is then the whole
    *     collection
    * @param patience the time after which missing signals count as lost
    */
@@ -66,7 +67,8 @@ final class Subscription implements AutoCloseable {
   /**
    * Creates a subscription that has not started.
    *
-   * @param firstSignals the first of two sets of signals for this subscription only
+   * @param firstSignals the number of the first of two sets of signals, which only this
+   *     subscription uses
    */
   Subscription(StreamPath path, Query query, int firstSignals) {
     this.path = path;
@@ -83,10 +85,7 @@ final class Subscription implements AutoCloseable {
             });
   }
 
-  /**
-   * Subscribes. Returns when all documents were delivered, and the earlier writes have arrived,
-   * too.
-   */
+  /** Subscribes. Returns when all documents were delivered and all earlier writes have arrived. */
   void subscribe() throws InterruptedException {
     long began = SteadyClock.micros();
     CompletableFuture<EventStream> opened = readDocuments();
@@ -123,13 +122,14 @@ final class Subscription implements AutoCloseable {
     return Objects.requireNonNull(opening);
   }
 
-  /** Each path opens its stream in its own way while documents are read. */
+  /** Opens the stream of this path while documents are read. */
   private CompletableFuture<EventStream> open(BsonTimestamp snapshot) {
     StreamRequest after =
         query
             .events()
             .matching(query.filter("documentKey._id"), Snapshot.next(snapshot).clusterTime());
-    // On a separate thread: the common ones are few, and opening waits for servers.
+    // A separate thread opens the stream, because this waits for servers and the common pool has
+    // few threads.
     return CompletableFuture.supplyAsync(
         () -> EventStream.open(path, after, (channel, event) -> take(event)),
         open -> new Thread(open, "stream-opener").start());
@@ -182,22 +182,22 @@ final class Subscription implements AutoCloseable {
     return log.checker();
   }
 
-  /** Times of changes from when their write was due to their delivery. */
+  /** The times of changes, from the time when the write was due until the delivery. */
   Samples sinceDue() {
     return sinceDue;
   }
 
-  /** Times of changes from when their write began to their delivery. */
+  /** The times of changes, from the begin of the write until the delivery. */
   Samples sinceBegan() {
     return sinceBegan;
   }
 
-  /** The time of reading the documents. */
+  /** The time of reading the documents, in microseconds. */
   long readMicros() {
     return readMicros;
   }
 
-  /** The time until the subscription was live. */
+  /** The time until the subscription was live, in microseconds. */
   long liveMicros() {
     return liveMicros;
   }
@@ -206,7 +206,7 @@ final class Subscription implements AutoCloseable {
   public void close() {
     CompletableFuture<EventStream> begun = opening;
     if (begun != null) {
-      // The read may have failed before the stream was open.
+      // The read may fail before the stream is open: the stream closes when it has opened.
       var unused = begun.thenAccept(EventStream::close);
     }
   }

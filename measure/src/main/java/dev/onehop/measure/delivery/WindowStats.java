@@ -6,12 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** Figures of consumers in a window of time, from their samples, linear between two samples. */
+/**
+ * Figures of consumers in a window of time. They are interpolated between the consumers' samples.
+ */
 final class WindowStats {
 
   private static final long WINDOW_MICROS = 5_000_000;
 
-  /** A shorter last window is left out. */
+  /** The shortest last window in microseconds. A shorter one is left out. */
   private static final long LEAST_WINDOW_MICROS = 1_000_000;
 
   private final List<ConsumerReport> reports;
@@ -20,17 +22,17 @@ final class WindowStats {
   private final boolean toTheEnd;
 
   /**
-   * @param reports of all consumers
-   * @param fromMicros the window's start, in microseconds since 1970
-   * @param toMicros its end, later
+   * @param reports the reports of all consumers
+   * @param fromMicros the start of the window, in microseconds since 1970
+   * @param toMicros the end of the window, after its start
    */
   WindowStats(List<ConsumerReport> reports, long fromMicros, long toMicros) {
     this(reports, fromMicros, toMicros, false);
   }
 
   /**
-   * @param toTheEnd whether consumers did nothing after the window, so that the next sample belongs
-   *     to it
+   * @param toTheEnd whether consumers did no work after the window; the next sample then belongs to
+   *     the window
    */
   private WindowStats(
       List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
@@ -41,7 +43,8 @@ final class WindowStats {
   }
 
   /**
-   * The window of a drain: from when the first consumer opened its stream to the last row of all.
+   * Returns the window of a drain: from the time when the first consumer opened its stream until
+   * the last row of all consumers.
    */
   static WindowStats drain(List<ConsumerReport> reports) {
     return new WindowStats(
@@ -68,7 +71,7 @@ final class WindowStats {
     return sum(Sample::cpuNanos, fromMicros, toMicros) / 1e9 / seconds();
   }
 
-  /** The sum of each consumer's peak. */
+  /** The sum of the consumers' largest memory in bytes. */
   long memoryBytes() {
     return reports.stream()
         .mapToLong(
@@ -81,7 +84,7 @@ final class WindowStats {
     return reports.stream().mapToLong(ConsumerReport::negative).sum();
   }
 
-  /** Rows per second in each interval of five seconds. */
+  /** The rows per second in each interval of five seconds. */
   List<Double> windows() {
     List<Double> windows = new ArrayList<>();
     for (long from = fromMicros; from < toMicros; from += WINDOW_MICROS) {
