@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Facts that the build recorded. */
+/** Facts that the build has recorded. */
 public final class Build {
   private Build() {}
 
@@ -14,7 +14,7 @@ public final class Build {
     return property("version");
   }
 
-  /** A fact of the build: {@code version}, {@code mongodb} or {@code ycsb}. */
+  /** Returns a fact of the build by its name: {@code version}, {@code mongodb} or {@code ycsb}. */
   public static String property(String name) {
     Properties properties = new Properties();
     try (InputStream in = Build.class.getResourceAsStream("build.properties")) {

@@ -17,15 +17,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A child JVM with this JVM's class path. It reads commands from its standard input and writes
- * replies to its standard output, one per line. It ends at the end of its standard input.
+ * A child JVM with this JVM's class path. The child reads commands from its standard input and
+ * writes replies to its standard output, one per line. It ends at the end of its standard input.
  */
 public final class ChildJvm implements AutoCloseable {
 
   /** The start of an error line. */
   public static final String FAILED = "onehop: ";
 
-  /** Limits the heap, because several JVMs share the machine. */
+  /** The limit of the heap: several JVMs share the machine. */
   private static final String HEAP = "-Xmx512m";
 
   private static final String ENDED = "ended";
@@ -50,12 +50,15 @@ public final class ChildJvm implements AutoCloseable {
   /**
    * Starts a JVM.
    *
-   * @param name its name in messages, such as {@code a consumer}
-   * @param options of its JVM
-   * @param main its main class
-   * @param task the first line; it may contain a password, which must not be on a command line
-   * @param folder created if necessary; its errors go to {@code consumer.err} in it
-   * @param listener gets each line first, and returns true if the line is not a reply
+   * @param name the name of the child in messages, such as {@code a consumer}
+   * @param options the options of the JVM
+   * @param main the main class
+   * @param task the first line of standard input; it may contain a password, which must not be on a
+   *     command line
+   * @param folder the folder for the file {@code consumer.err} with the errors; created if
+   *     necessary
+   * @param listener receives each line of the child first, and returns true if the line is not a
+   *     reply
    */
   public static ChildJvm start(
       String name,
@@ -72,7 +75,8 @@ public final class ChildJvm implements AutoCloseable {
    * Starts a JVM.
    *
    * @param prefix a command that runs the JVM, such as {@code taskset}; empty for none
-   * @param errors the file of its errors, whose folder is created if necessary; null for none
+   * @param errors the file for the child's errors; its folder is created if necessary; null for
+   *     none
    */
   public static ChildJvm start(
       String name,
@@ -89,7 +93,7 @@ public final class ChildJvm implements AutoCloseable {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(HEAP);
-    // Standard output has only replies, but the JVM's own log goes there by default.
+    // The JVM's own log goes to standard error, because standard output has only replies.
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
@@ -114,7 +118,7 @@ public final class ChildJvm implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // The process was stopped.
+      // The process was stopped, and there are no more lines.
     }
     answers.add(ENDED);
   }
@@ -150,7 +154,7 @@ public final class ChildJvm implements AutoCloseable {
    * Waits for the next reply.
    *
    * @param start the expected start of the reply
-   * @return the rest of it
+   * @return the rest of the reply
    * @throws Failure if the reply starts differently, or does not arrive in time
    */
   public String await(String start, Duration atMost) throws InterruptedException {
@@ -168,8 +172,8 @@ public final class ChildJvm implements AutoCloseable {
   /**
    * Waits until the process has ended.
    *
-   * @return its exit code
-   * @throws Failure if it takes longer; the process is stopped then
+   * @return the exit code of the process
+   * @throws Failure if the process needs more time; the process is then stopped
    */
   public int awaitEnd(Duration atMost) throws InterruptedException {
     if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -180,17 +184,17 @@ public final class ChildJvm implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** The processor time that it has used so far; null after its end. */
+  /** The processor time that the process has used so far; null after its end. */
   public @Nullable Duration cpuTime() {
     return process.info().totalCpuDuration().orElse(null);
   }
 
-  /** Its process id. */
+  /** The process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** Whether it is still running. */
+  /** Whether the process is still running. */
   public boolean isAlive() {
     return process.isAlive();
   }
@@ -212,7 +216,7 @@ public final class ChildJvm implements AutoCloseable {
     return process.toHandle();
   }
 
-  /** Stops it immediately; no-op if it has ended. */
+  /** Stops the process at once. Has no effect if the process has ended. */
   public void stop() {
     process.destroyForcibly();
   }
@@ -231,7 +235,10 @@ public final class ChildJvm implements AutoCloseable {
     return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** Lets it end; stops it after a timeout. */
+  /**
+   * Ends the standard input of the process, and waits for its end. Stops the process after a
+   * timeout.
+   */
   @Override
   public void close() {
     boolean ended = false;

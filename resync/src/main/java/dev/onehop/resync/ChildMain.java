@@ -18,7 +18,7 @@ public final class ChildMain {
 
   private ChildMain() {}
 
-  /** The work of such a process. */
+  /** The work of a child process. */
   @FunctionalInterface
   public interface Work<T> {
     /**
@@ -35,7 +35,8 @@ public final class ChildMain {
   /** Does the work, sends an error if it fails, and ends the process. */
   public static <T> void run(Class<T> task, Work<T> work) {
     PrintStream out = System.out;
-    System.setOut(System.err); // Output of libraries must not mix with the replies.
+    System.setOut(
+        System.err); // Standard output is for replies, and libraries print to standard error.
     Consumer<String> say =
         line -> {
           synchronized (out) {
@@ -53,7 +54,7 @@ public final class ChildMain {
       say.accept(ChildJvm.FAILED + Failure.firstLine(e));
       exitCode = 1;
     }
-    System.exit(exitCode); // Ends threads that a client may have left running.
+    System.exit(exitCode); // Threads of a client may still run, and the exit ends them.
   }
 
   /**

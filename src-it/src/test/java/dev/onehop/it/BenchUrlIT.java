@@ -55,7 +55,7 @@ class BenchUrlIT {
       Ended second = bench(testbed.url(), "second", "--modes", "legacy");
       assertThat(second.exitCode()).isEqualTo(2);
       assertThat(second.err())
-          .contains("ycsb.usertable holds 300 documents: --overwrite deletes them");
+          .contains("ycsb.usertable has 300 documents; --overwrite deletes them");
       Ended third = bench(testbed.url(), "third", "--modes", "legacy", "--overwrite");
       assertThat(third.exitCode()).as(third.err()).isZero();
     }

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The contract between a bench and its {@link Session}. The session calls all methods on one
- * thread, in the order of their declaration; a bench need not be thread-safe.
+ * A bench that a {@link Session} runs. The session calls all methods on one thread, in the order of
+ * their declaration. A bench need not be thread-safe.
  *
  * @param <C> one measurement of the plan
  * @param <P> the result of one measurement
@@ -31,10 +31,13 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
    */
   void prepare(Session session) throws IOException, InterruptedException;
 
-  /** All cells in the order of measurement, with a cell of several rounds several times. */
+  /**
+   * Returns all cells in the order of measurement. A cell of several rounds is in the list several
+   * times.
+   */
   List<C> cells();
 
-  /** The expected time of a cell; zero if unknown. */
+  /** Returns the expected time of a cell; zero if unknown. */
   default Duration estimate(C cell, Session session) {
     return Duration.ZERO;
   }
@@ -47,17 +50,18 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   P measure(C cell, Session session) throws IOException, InterruptedException;
 
   /**
-   * The results of the measured cells.
+   * Returns the results of the measured cells.
    *
-   * @param measured in the order of measurement; fewer than planned if the run ended early
-   * @return null if there are too few for a file
+   * @param measured the cells in the order of measurement; fewer than planned if the run ended
+   *     early
+   * @return the results; null if there are too few of them for a file
    */
   @Nullable R results(List<Measured<C, P>> measured, Session session);
 
   /** A cell and its result. Immutable. */
   record Measured<C, P>(C cell, P point) {}
 
-  /** The table for a terminal; empty if there is nothing to show. */
+  /** Returns the table for a terminal; empty if there is no table. */
   default String table(R results) {
     return Reports.table(results);
   }
@@ -68,8 +72,8 @@ public interface Bench<C extends Bench.Cell, P, R extends RunResults> {
   }
 
   /**
-   * Ends everything that the bench has started, also after a failure. Called once, after the last
-   * method.
+   * Ends all processes that the bench has started. The session calls it once, as the last method,
+   * also after a failure.
    */
   default void close() {}
 }

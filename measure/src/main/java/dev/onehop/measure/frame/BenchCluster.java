@@ -32,7 +32,7 @@ public abstract class BenchCluster implements AutoCloseable {
     this.server = server;
   }
 
-  /** The hosts and their places, with measured round trips. */
+  /** The hosts and their regions, with measured round trips. */
   public final TopologyFacts topology() {
     return topology;
   }
@@ -46,10 +46,12 @@ public abstract class BenchCluster implements AutoCloseable {
     return url;
   }
 
-  /** Whether distances limit the rate, rather than processors. */
+  /** Whether round trips limit the rate more than the processors do. */
   public abstract boolean isFar();
 
-  /** The host of each shard's primary, if known. */
+  /**
+   * The host of each shard's primary, by the shard's name; a shard without a known host is missing.
+   */
   public abstract Map<String, String> shardHosts();
 
   /** The measured round trip from the client to each shard's primary, in milliseconds. */
@@ -68,7 +70,7 @@ public abstract class BenchCluster implements AutoCloseable {
     return roundTrips;
   }
 
-  /** The mean of {@link #shardRoundTrips}, in milliseconds; each shard has the same weight. */
+  /** The mean of {@link #shardRoundTrips}, in milliseconds. Each shard has the same weight. */
   public double meanShardRoundTripMillis() {
     return shardRoundTrips().values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }
@@ -84,22 +86,23 @@ public abstract class BenchCluster implements AutoCloseable {
   public void warmUp(String collection) {}
 
   /**
-   * Compares each shard's documents with the config servers' owners.
+   * Compares the shards of all documents with the owners in the metadata.
    *
    * @param expected the expected number of documents
-   * @return null if the shards cannot be reached
+   * @return the placement; null if the shards cannot be reached
    * @throws dev.onehop.resync.Failure if the number differs, or documents are not on their owners
    */
   public abstract @Nullable Placement placement(String collection, long expected);
 
   /**
-   * Starts to collect the servers' own figures about who serves a collection's operations.
+   * Starts to collect the servers' own figures about a collection's operations: their shards and
+   * routers.
    *
    * @param sampleRate the fraction of operations to sample, above 0 and up to 1
    */
   public abstract ServerWatch watch(String collection, double sampleRate);
 
-  /** Each shard's members, as {@code name/host:port,host:port}. */
+  /** The members of each shard, as {@code name/host:port,host:port}, by the shard's name. */
   protected abstract Map<String, String> replicaSets();
 
   /** The address of a shard's first member, as {@code host:port}. */
@@ -115,7 +118,7 @@ public abstract class BenchCluster implements AutoCloseable {
   /** The addresses of all mongoses as {@code host:port}, the nearest first. */
   public abstract List<String> routers();
 
-  /** A URL with all mongoses, the database and the write concern; without a user. */
+  /** Returns a URL with all mongoses, the database and the write concern, without a user. */
   public String allRoutersUrl() {
     return "mongodb://" + String.join(",", routers()) + "/" + ClusterUrl.DATABASE + "?w=1";
   }
@@ -130,7 +133,7 @@ public abstract class BenchCluster implements AutoCloseable {
   }
 
   /**
-   * The testbed, whose servers can be changed.
+   * The testbed of the servers that the bench has started and may change.
    *
    * @throws Failure if the bench has not started the servers
    */
@@ -138,36 +141,41 @@ public abstract class BenchCluster implements AutoCloseable {
     throw Failure.run("the bench does not change servers that it has not started", null);
   }
 
-  /** The processor time that servers and links have used so far; unknown for servers elsewhere. */
+  /**
+   * The processor time that servers and links have used so far; unknown for servers on other
+   * machines.
+   */
   public CpuTimes cpuTimes() {
     return new CpuTimes(null, null, null);
   }
 
   /**
-   * The bytes of operations and their replies that links have carried so far, in both directions;
-   * null without links.
+   * The bytes of operations and their replies that have passed through the links so far, in both
+   * directions. Null without links.
    */
   public @Nullable Long linkBytes() {
     return null;
   }
 
   /**
-   * Binds client and servers to processors by their role, if there are enough; null if the servers
-   * are elsewhere.
+   * Binds client and servers to processors by their role, if there are enough processors. Returns
+   * null if the servers are on other machines.
    */
   public @Nullable Processors processors() {
     return null;
   }
 
-  /** Facts that could not be found out, with the reason; empty if there are none. */
+  /** The facts that are unknown, each with the reason; empty if there are none. */
   public List<String> missing() {
     return List.of();
   }
 
-  /** Adds a listener that is called once if a server ends unexpectedly and the cluster notices. */
+  /**
+   * Adds a listener, which is called once if this object detects the unexpected end of a server.
+   */
   public abstract void onServerDeath(Consumer<String> listener);
 
-  /** Ends the servers that were started. */
+  /** Ends the servers that were started for the bench. */
   @Override
   public abstract void close();
 }

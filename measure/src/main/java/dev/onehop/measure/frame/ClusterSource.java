@@ -6,7 +6,7 @@ import dev.onehop.resync.Progress;
 import dev.onehop.testbed.Testbed;
 import java.util.function.Function;
 
-/** The source of a bench's cluster. Used once. */
+/** Provides the cluster of a bench, once. */
 public record ClusterSource(boolean startsServers, Function<Progress, BenchCluster> open) {
 
   private static final String STAND_IN =
@@ -14,10 +14,11 @@ public record ClusterSource(boolean startsServers, Function<Progress, BenchClust
           + " a real mongos)";
 
   /**
-   * A testbed that is started for the bench, or that uses existing servers.
+   * Returns the source of a testbed's cluster.
    *
-   * @param startsServers whether it is started for the bench
-   * @param builder without a progress listener
+   * @param startsServers whether the testbed starts servers for the bench; false if it uses
+   *     existing servers
+   * @param builder the testbed's settings, without a progress listener
    * @param access adds an application's credentials to the URL
    */
   public static ClusterSource testbed(
@@ -50,13 +51,13 @@ public record ClusterSource(boolean startsServers, Function<Progress, BenchClust
     }
   }
 
-  /** Whether this user has started that cluster by a testbed on this machine. */
+  /** Whether the cluster is a testbed that this user runs on this machine. */
   public static boolean isOwn(ClusterUrl url) {
     return UrlCluster.own(url).isPresent();
   }
 
   /**
-   * An existing cluster.
+   * Returns the source of an existing cluster.
    *
    * @param overwrite whether documents in the bench's collection may be deleted
    */

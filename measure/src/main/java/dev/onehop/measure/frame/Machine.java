@@ -17,9 +17,9 @@ public final class Machine {
   private Machine() {}
 
   /**
-   * The machine's facts.
+   * Returns the facts of this machine.
    *
-   * @param home the project's folder, for its revision
+   * @param home the project's folder, whose git revision is one of the facts
    */
   public static MachineFacts facts(Path home) {
     return new MachineFacts(
@@ -57,7 +57,9 @@ public final class Machine {
         : 0;
   }
 
-  /** The git revision that is checked out; empty in a distribution, which has none. */
+  /**
+   * Returns the git revision that is checked out. Empty in a distribution, which has no git folder.
+   */
   private static String revision(Path home) {
     if (!Files.exists(home.resolve(".git"))) {
       return "";

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs work in parallel. */
 public final class Parallel {
 
-  /** A part of the work on an object. */
+  /** Work on an object. */
   @FunctionalInterface
   public interface Part<T> {
     /** Does the work. */
@@ -25,19 +25,20 @@ public final class Parallel {
   private Parallel() {}
 
   /**
-   * Starts a part for each object in parallel, and waits until all have ended.
+   * Runs work for each object in parallel, and waits until all work has ended.
    *
-   * @throws Failure if one has failed
+   * @throws Failure if the work for an object has failed
    */
   public static <T> void forEach(Collection<T> all, Part<T> part) throws InterruptedException {
     forEach(Math.max(1, all.size()), all, part);
   }
 
   /**
-   * Runs a part for each object, and waits until all have ended.
+   * Runs work for each object, and waits until all work has ended.
    *
-   * @param most the number of parts that run at the same time
-   * @throws Failure if one has failed; the others have ended then, or do not end when interrupted
+   * @param most the largest number of objects at the same time
+   * @throws Failure if the work for an object has failed; the other work has then ended, or ignores
+   *     its interrupt
    */
   public static <T> void forEach(int most, Collection<T> all, Part<T> part)
       throws InterruptedException {
@@ -62,9 +63,9 @@ public final class Parallel {
   }
 
   /**
-   * Waits for work to end.
+   * Waits for the end of work.
    *
-   * @throws Failure if it has failed
+   * @throws Failure if the work has failed
    */
   public static void await(Future<?> work) throws InterruptedException {
     try {
@@ -76,7 +77,7 @@ public final class Parallel {
     }
   }
 
-  /** Waits until threads have ended; stops waiting if this thread is interrupted. */
+  /** Waits until threads have ended. Stops waiting if this thread is interrupted. */
   public static void join(Collection<Thread> threads) {
     for (Thread thread : threads) {
       try {

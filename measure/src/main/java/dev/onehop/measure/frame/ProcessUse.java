@@ -10,14 +10,14 @@ import java.time.Duration;
 /**
  * The resource use of a process. Immutable.
  *
- * @param cpu processor time so far; zero if unknown
- * @param memoryBytes memory (RSS); 0 if unknown
+ * @param cpu the processor time so far; zero if unknown
+ * @param memoryBytes the memory (RSS) in bytes; 0 if unknown
  */
 public record ProcessUse(Duration cpu, long memoryBytes) {
 
   public static final ProcessUse NONE = new ProcessUse(Duration.ZERO, 0);
 
-  /** The use of this process, with its memory at present. */
+  /** Returns the use of this process, with its present memory. */
   public static ProcessUse own() {
     long nanos =
         ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
@@ -26,14 +26,17 @@ public record ProcessUse(Duration cpu, long memoryBytes) {
     return new ProcessUse(Duration.ofNanos(nanos), memory("self", "VmRSS:"));
   }
 
-  /** The use of another process, with its most memory so far. */
+  /** Returns the use of another process, with its largest memory so far. */
   public static ProcessUse of(ProcessHandle process) {
     return new ProcessUse(
         process.info().totalCpuDuration().orElse(Duration.ZERO),
         memory(String.valueOf(process.pid()), "VmHWM:"));
   }
 
-  /** The combined use of this process and a later one, with the most memory of both. */
+  /**
+   * Returns the combined use of this process and a later process, with the larger of the two
+   * memories.
+   */
   public ProcessUse and(ProcessUse next) {
     return new ProcessUse(cpu.plus(next.cpu), Math.max(memoryBytes, next.memoryBytes));
   }
@@ -46,7 +49,7 @@ public record ProcessUse(Duration cpu, long memoryBytes) {
           .findFirst()
           .orElse(0);
     } catch (IOException e) {
-      return 0; // not Linux, or the process has ended
+      return 0; // the system is not Linux, or the process has ended
     }
   }
 }

@@ -11,25 +11,26 @@ import org.jspecify.annotations.Nullable;
 public record Processors(@Nullable String client, String text) {
 
   /**
-   * With fewer processors, the client would have only one, also for its compilers and collectors.
+   * The least number of processors to divide. With fewer processors, the client gets only one, and
+   * its compilers and collectors need that one, too.
    */
   private static final int LEAST = 8;
 
   /** Binds servers to processors. */
   interface Pinning {
     /**
-     * Binds them.
+     * Binds the servers.
      *
      * @param routers the processors of all routers
      * @param mongods the processors of all config servers and shard members
-     * @return whether all of them are bound
+     * @return whether all servers are bound
      */
     boolean pin(String routers, String mongods);
   }
 
   /**
-   * Divides the processors by role, if there are enough: a quarter for the client, a quarter for
-   * the routers, the rest for the mongods.
+   * Divides the processors by role, if there are enough. The client gets a quarter, the routers get
+   * a quarter, and the mongods get the rest.
    *
    * @param available the number of processors
    */

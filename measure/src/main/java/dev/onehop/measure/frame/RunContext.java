@@ -7,18 +7,18 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Facts of a run that its results include. Immutable.
+ * Facts of a run that are a part of its results. Immutable.
  *
  * @param out the folder of results and logs
- * @param started when the run started
- * @param command the command line that repeats it
+ * @param started the start of the run, in the format of {@link #now}
+ * @param command the command line that repeats the run
  */
 public record RunContext(Path out, MachineFacts machine, String started, String command) {
 
   /**
-   * The context of a run that starts now on this machine.
+   * Creates the context of a run that starts now on this machine.
    *
-   * @param home the project's folder, for its revision
+   * @param home the project's folder, whose git revision is one of the facts
    */
   public static RunContext of(Path out, Path home, String command) {
     return new RunContext(out, Machine.facts(home), now(), command);

@@ -12,18 +12,20 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a value at a fixed delay on a separate thread, until closed. Thread-safe.
+ * Reads a value again and again with a fixed delay, on a separate thread, until it is closed.
+ * Thread-safe.
  *
- * @param <T> the value; immutable
+ * @param <T> the type of the value; immutable
  */
 public final class Sampler<T> implements AutoCloseable {
 
   private final Callable<T> read;
-  private final List<Sample<T>> samples = new ArrayList<>(); // guarded by this
+  private final List<Sample<T>> samples =
+      new ArrayList<>(); // accessed only with this object locked
   private final ScheduledExecutorService thread;
   private final Future<?> schedule;
-  private @Nullable RuntimeException failure; // guarded by this
-  private boolean closed; // guarded by this
+  private @Nullable RuntimeException failure; // accessed only with this object locked
+  private boolean closed; // accessed only with this object locked
 
   /** A value and the middle of its reading, by {@link System#nanoTime}. Immutable. */
   public record Sample<T>(long nanos, T value) {}
@@ -47,7 +49,7 @@ public final class Sampler<T> implements AutoCloseable {
    * Reads the value now and then repeatedly. A failing read ends the sampler; {@link #stop} throws
    * the failure.
    *
-   * @param delay between the end of a read and the next read
+   * @param delay the time between the end of a read and the next read
    */
   public static <T> Sampler<T> start(Duration delay, Callable<T> read) {
     return new Sampler<>(read, delay);
@@ -69,10 +71,11 @@ public final class Sampler<T> implements AutoCloseable {
   }
 
   /**
-   * A figure where another figure, which never falls, has a value. It is linear between two
-   * samples, and equal to the outermost sample's beyond them.
+   * Returns a figure at the moment when another figure, which never falls, reaches a value. It is
+   * interpolated between two samples. Outside of all samples, it is the figure of the first or the
+   * last sample.
    *
-   * @param samples in the order of time, at least one
+   * @param samples the samples in the order of time; at least one
    */
   public static <S> double at(
       List<S> samples, ToDoubleFunction<S> rising, double value, ToDoubleFunction<S> figure) {
@@ -100,7 +103,7 @@ public final class Sampler<T> implements AutoCloseable {
     return List.copyOf(samples);
   }
 
-  /** Ends without a last read; no effect if it has ended. */
+  /** Ends without a last read. Has no effect if the sampler has ended. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -30,7 +30,7 @@ public final class ServerWatch implements AutoCloseable {
    *
    * @param counters reads the number of executed operations by shard; without shards if the user
    *     may not read them
-   * @param routers the sample of operations, already started; null without a sample
+   * @param routers the running sample of operations; null without a sample
    * @param samplesAll whether the sample includes all operations
    */
   ServerWatch(
@@ -43,8 +43,8 @@ public final class ServerWatch implements AutoCloseable {
   /**
    * Ends the collection and returns the figures between two moments.
    *
-   * @param fromNanos start of the window, by {@link System#nanoTime}
-   * @param toNanos end of the window
+   * @param fromNanos the start of the window, by {@link System#nanoTime}
+   * @param toNanos the end of the window, by {@link System#nanoTime}
    */
   public Evidence evidence(long fromNanos, long toNanos) {
     Map<String, Double> shares = shares(counters.stop(), fromNanos, toNanos);
@@ -53,18 +53,19 @@ public final class ServerWatch implements AutoCloseable {
     }
     LocalHits beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
-        // With few operations per second, interpolated counts would consist mostly of the warm-up.
+        // A sample of all operations is exact. With few operations per second, interpolated counts
+        // have mostly operations of the warm-up.
         samplesAll ? beside.sample().shares() : shares,
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
   }
 
   /**
-   * The fraction of a window's operations that each shard served.
+   * Returns the fraction of a window's operations that each shard executed.
    *
-   * @param counts operations since the shards' start; counts between two samples are interpolated,
-   *     to separate the window from the warm-up
-   * @return empty if there were none
+   * @param counts the numbers of operations since the shards' start; counts between two samples are
+   *     interpolated, which separates the window from the warm-up
+   * @return the fractions by shard; empty if there were no operations
    */
   static Map<String, Double> shares(
       List<Sample<Map<String, Long>>> counts, long fromNanos, long toNanos) {
@@ -83,12 +84,12 @@ public final class ServerWatch implements AutoCloseable {
         counts, Sample::nanos, (double) nanos, sample -> sample.value().getOrDefault(shard, 0L));
   }
 
-  /** The wall clock's time at a moment of {@link System#nanoTime}. */
+  /** Returns the wall clock's time at a moment of {@link System#nanoTime}. */
   private static Instant time(long nanos) {
     return Instant.now().minusNanos(System.nanoTime() - nanos);
   }
 
-  /** Ends the collection; no effect if it has ended. */
+  /** Ends the collection. Has no effect if it has ended. */
   @Override
   public void close() {
     counters.close();
@@ -97,7 +98,7 @@ public final class ServerWatch implements AutoCloseable {
         routers.close();
       }
     } catch (TestbedException e) {
-      // The servers have ended, so the sampling has ended, too. The failure is ignored.
+      // The failure is ignored: the servers have ended, and the sampling with them.
     }
   }
 }

@@ -27,10 +27,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a {@link Bench}: opens the cluster, measures the cells one after the other, writes
- * {@code results.json} after each, and closes the cluster. The end of a server interrupts the
- * thread of the bench, like a signal that stops the JVM. Finished cells are kept. Used once, by one
- * thread.
+ * A run of a {@link Bench}. It opens the cluster, measures the cells one after the other, writes
+ * {@code results.json} after each cell, and closes the cluster. The end of a server, or a signal
+ * that stops the JVM, interrupts the thread of the bench. The results of finished cells stay. One
+ * thread uses a session, once.
  */
 public final class Session {
 
@@ -58,8 +58,8 @@ public final class Session {
   /**
    * The result of a run.
    *
-   * @param results null if it ended before there was anything to keep
-   * @param failure the reason of an early end; null if it did not end early
+   * @param results the results; null if the run ended before it had results
+   * @param failure the reason of an early end; null if the run did not end early
    */
   public record Outcome<R>(@Nullable R results, @Nullable Failure failure) {}
 
@@ -107,7 +107,7 @@ public final class Session {
       for (int i = 0; i < cells.size(); i++) {
         measured.add(measure(bench, cells, i));
         done++;
-        if (done < planned) { // the last results are kept at the end
+        if (done < planned) { // the results after the last cell are written at the end
           R unused = keep(bench, measured);
         }
       }
@@ -138,7 +138,7 @@ public final class Session {
     for (C next : cells.subList(i, cells.size())) {
       left = left.plus(bench.estimate(next, this));
     }
-    // Corrects the remaining estimates by the real times of the earlier cells.
+    // The real times of the earlier cells correct the estimates of the remaining cells.
     double correction = estimatedMillis == 0 ? 1 : tookMillis / estimatedMillis;
     if (!left.isZero()) {
       progress.remaining(Duration.ofMillis((long) (left.toMillis() * correction)));
@@ -152,10 +152,12 @@ public final class Session {
     return new Measured<>(cell, point);
   }
 
-  /** The reason of the early end. The end of a server counts as the cause of other failures. */
   /**
-   * The real cause of a failure: the end of a server, if there was one. It may be noticed a little
-   * later than failures of operations.
+   * Returns the reason of the early end. The end of a server counts as the cause of other failures.
+   */
+  /**
+   * Returns the cause of a failure: the end of a server, if there was one, or the failure itself.
+   * The end of a server may be detected a little later than failures of operations.
    */
   private Failure causeOf(Failure failure) {
     try {
@@ -170,14 +172,14 @@ public final class Session {
 
   private Failure ended(Failure failure) {
     measuring = false;
-    boolean unused = Thread.interrupted(); // so that writing the results is not interrupted
+    boolean unused = Thread.interrupted(); // an interrupt must not stop the writing of the results
     Failure cause = Interruption.isStopping() ? Failure.interrupted() : causeOf(failure);
     stopReason = Failure.firstLine(cause);
     return cause;
   }
 
   /**
-   * Ends the run after the unexpected end of a server. Callable from any thread.
+   * Ends the run after the unexpected end of a server. Thread-safe.
    *
    * @param message names the server and the kind of its end
    */
@@ -217,20 +219,20 @@ public final class Session {
   }
 
   /**
-   * Facts of the run on the session's cluster for its results.
+   * Returns the facts of the run on the session's cluster, for its results.
    *
    * @param points the number of planned points, each counted once for all its rounds
-   * @param load the loaded data and the way of measuring
+   * @param load the loaded data and the kind of measurement
    */
   public Envelope envelope(int points, RunFacts.Load load) {
     return envelope(points, load, cluster().topology(), cluster().server());
   }
 
   /**
-   * Facts of the run for a bench that starts its own servers.
+   * Returns the facts of the run for a bench that starts its own servers.
    *
    * @param topology the hosts of these servers
-   * @param server their versions
+   * @param server the versions of these servers
    */
   public Envelope envelope(
       int points, RunFacts.Load load, TopologyFacts topology, ServerFacts server) {

@@ -26,10 +26,10 @@ import java.util.function.Function;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** A testbed as a bench's cluster. */
+/** A testbed as the cluster of a bench. */
 final class TestbedCluster extends BenchCluster {
 
-  /** Each series takes at least a second. */
+  /** The largest number of series of round trips. A series takes at least one second. */
   private static final int MOST_SERIES = 10;
 
   private final Testbed testbed;
@@ -40,9 +40,9 @@ final class TestbedCluster extends BenchCluster {
   }
 
   /**
-   * Takes a running testbed and measures its round trips. Measures again if they are not as
-   * configured, because servers may still be busy after their start. The shortest of several series
-   * counts, because busy processors only make round trips longer.
+   * Creates the cluster of a running testbed and measures its round trips. It measures again if
+   * they differ from the configured ones, because servers may still be busy after their start. The
+   * shortest result counts, because busy processors only make round trips longer.
    *
    * @param access adds an application's credentials
    */
@@ -55,12 +55,12 @@ final class TestbedCluster extends BenchCluster {
     }
     return new TestbedCluster(
         testbed,
-        // The write concern of YCSB's default URL.
+        // YCSB's default URL has this write concern.
         access.apply(ClusterUrl.open(testbed.url() + "/" + ClusterUrl.DATABASE + "?w=1")),
         topology);
   }
 
-  /** Replaces round trips that are shorter in another series. */
+  /** Replaces each round trip that is longer than the round trip in another series. */
   static void shorten(Map<String, Duration> measured, Map<String, Duration> again) {
     again.forEach(
         (host, time) ->
@@ -147,7 +147,7 @@ final class TestbedCluster extends BenchCluster {
     dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
     if (seen.misplaced() > 0 || seen.documents() != expected) {
       throw Failure.run(
-          "after loading, the collection has %d of %d documents, %d of them not on their owner: %s"
+          "after loading, the collection has %d of %d documents; %d documents are not on their owner: %s"
               .formatted(seen.documents(), expected, seen.misplaced(), seen.stored()),
           null);
     }

@@ -28,14 +28,15 @@ import java.util.stream.Collectors;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A cluster of the user. Facts that its mongoses do not report, or not to this user, are unknown.
- */
+/** A cluster of the user. A fact that its mongoses do not report to this user is unknown. */
 final class UrlCluster extends BenchCluster {
 
   private static final String CLIENT = "here";
 
-  /** Above this round trip, distances limit the rate more than the processors. */
+  /**
+   * The round trip in milliseconds above which round trips limit the rate more than the processors
+   * do.
+   */
   private static final double FAR_MILLIS = 2;
 
   private final ExistingCluster cluster;
@@ -54,7 +55,7 @@ final class UrlCluster extends BenchCluster {
   }
 
   /**
-   * Connects, and measures the round trips to the mongoses.
+   * Connects to the cluster, and measures the round trips to its mongoses.
    *
    * @param overwrite whether documents in the bench's collection may be deleted
    * @throws TestbedException if the cluster can't be used
@@ -73,7 +74,7 @@ final class UrlCluster extends BenchCluster {
     }
   }
 
-  /** The testbed of this user on this machine that runs all servers of the URL, if there is one. */
+  /** Finds the testbed of this user on this machine that runs all servers of the URL. */
   static Optional<RunningTestbed> own(ClusterUrl url) {
     List<String> hosts = new ConnectionString(url.secret()).getHosts();
     return RunningTestbed.all().stream()
@@ -150,14 +151,14 @@ final class UrlCluster extends BenchCluster {
     long found = cluster.count(namespace);
     if (found > 0 && !overwrite) {
       throw Failure.usage(
-          "%s holds %s: --overwrite deletes them, another database in --url leaves them"
+          "%s has %s; --overwrite deletes them, or name another database in --url"
               .formatted(namespace, Format.counted(found, "document")));
     }
     if (found > 0) {
       cluster.deleteAll(namespace);
     }
     if (cluster.isSharded(namespace)) {
-      return; // it was sharded before, perhaps because this user lacks the right
+      return; // an administrator may have sharded it before, because this user lacks the right
     }
     try {
       cluster.shardCollection(namespace, SHARD_KEY, bounds(splitPoints));
@@ -214,7 +215,7 @@ final class UrlCluster extends BenchCluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // Servers of others send no notice; operations on them fail.
+    // The end of others' servers is not detected. Operations on them fail then.
     own.ifPresent(testbed -> testbed.onServerDeath(server -> listener.accept(server + " ended")));
   }
 

@@ -1,4 +1,4 @@
-/** The frame of all benches: sessions, clusters, child processes, samplers. */
+/** The common parts of all benches: sessions, clusters, child processes, samplers. */
 @NullMarked
 package dev.onehop.measure.frame;
 

@@ -26,7 +26,10 @@ import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 
-/** A replica set on this machine: a primary, and a hidden secondary whose files are copied. */
+/**
+ * A replica set on this machine. It has a primary, and a hidden secondary that is the source of
+ * copies.
+ */
 final class BenchReplicaSet implements AutoCloseable {
 
   static final String NAME = "resync";
@@ -46,7 +49,7 @@ final class BenchReplicaSet implements AutoCloseable {
   /**
    * @param folder the folder of the servers' data; created if it does not exist
    * @param oplogMebibytes the size of each oplog
-   * @param died takes a message after the unexpected end of a server
+   * @param died receives a message after the unexpected end of a server
    */
   BenchReplicaSet(Path mongod, Path folder, int oplogMebibytes, Consumer<String> died) {
     this.mongod = mongod;
@@ -55,7 +58,7 @@ final class BenchReplicaSet implements AutoCloseable {
     this.died = died;
   }
 
-  /** Starts it, and waits until both members are ready. */
+  /** Starts the replica set, and waits until both members are ready. */
   void start() throws InterruptedException {
     List<Document> config = new ArrayList<>();
     for (int n = 0; n < 2; n++) {
@@ -66,7 +69,7 @@ final class BenchReplicaSet implements AutoCloseable {
       servers.add(server);
       hosts.add(host);
       members.add(member(host));
-      // The second member has no vote, so that majority writes continue while it is locked.
+      // The second member has no vote: majority writes then continue while it is locked.
       Document member = new Document("_id", n).append("host", host);
       config.add(
           n == 0 ? member : member.append("votes", 0).append("priority", 0).append("hidden", true));
@@ -83,13 +86,13 @@ final class BenchReplicaSet implements AutoCloseable {
 
   private List<String> command(String host, Path data) {
     List<String> command = MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
-    // Otherwise files of dropped data would stay for five minutes, and be copied.
+    // By default, files of dropped data stay for five minutes and are copied.
     command.addAll(List.of("--setParameter", "minSnapshotHistoryWindowInSeconds=0"));
     command.addAll(List.of("--setParameter", "disableLogicalSessionCacheRefresh=true"));
     return command;
   }
 
-  /** Waits for a condition. Errors of servers that are starting do not count as failures. */
+  /** Waits until a condition is true. Errors of servers that are starting do not count. */
   void await(String what, BooleanSupplier condition) throws InterruptedException {
     long end = System.nanoTime() + START.toNanos();
     while (true) {
@@ -107,12 +110,12 @@ final class BenchReplicaSet implements AutoCloseable {
     }
   }
 
-  /** The URL of the set. */
+  /** The URL of the replica set. */
   ClusterUrl url() {
     return ClusterUrl.open("mongodb://" + hosts.get(0) + "/admin");
   }
 
-  /** A server of the set, also before it is a member. */
+  /** Returns a server of the replica set. It need not be a member yet. */
   Member member(String host) {
     return Member.of(url(), host);
   }
@@ -130,7 +133,7 @@ final class BenchReplicaSet implements AutoCloseable {
     return new DataFolder(folder.resolve("member1"));
   }
 
-  /** The files of a database's collections and indexes, in the source's data folder. */
+  /** Returns the files of a database's collections and indexes in the source's data folder. */
   Set<Path> filesOf(String name) {
     Set<Path> files = new HashSet<>();
     MongoDatabase database = source().client().getDatabase(name);
@@ -145,15 +148,15 @@ final class BenchReplicaSet implements AutoCloseable {
   }
 
   /**
-   * The file of a table, from statistics with a {@code uri} such as {@code
-   * statistics:table:index-3-45}.
+   * Returns the file of a table. Its name is in the {@code uri} of the table's statistics, such as
+   * {@code statistics:table:index-3-45}.
    */
   private static Path file(Document statistics) {
     String uri = statistics.getString("uri");
     return Path.of(uri.substring(uri.lastIndexOf(':') + 1) + ".wt");
   }
 
-  /** Whether databases are equal on both members and a new one, by {@code dbHash}. */
+  /** Whether databases have the same {@code dbHash} on both members and a new member. */
   boolean isEqual(Member made, List<String> databases) {
     for (String database : databases) {
       String hash = hash(primary(), database);
@@ -172,15 +175,15 @@ final class BenchReplicaSet implements AutoCloseable {
         .getString("md5");
   }
 
-  /** A free address and folder for another member. */
+  /** Returns a free address and folder for another member. */
   Target newTarget() {
     targets++;
     return new Target(MongodProcess.freeAddress(IP), folder.resolve("target" + targets));
   }
 
-  /** The command that starts it, in the format of {@code --start}. */
+  /** Returns the command that starts a new member, in the format of {@code --start}. */
   String startCommand(Target target) {
-    // Without a log file, so that the log goes to standard output.
+    // Without the option for a log file, the log goes to standard output.
     return String.join(" ", command(target.host(), folderOf(target)));
   }
 

@@ -14,8 +14,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The load of applications while a member is added: one thread writes to the primary, one reads
- * from the source. Latencies while the source is locked are counted separately.
+ * The load of applications while a member is added. One thread writes to the primary, and one
+ * thread reads from the source. The latencies while the source is locked count separately.
  */
 final class ForegroundLoad implements Resync.Listener, AutoCloseable {
 
@@ -51,8 +51,8 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
    * Starts the load.
    *
    * @param first the key of the first document to write
-   * @param ofWrites records the writes' latencies
-   * @param ofReads records the reads' latencies
+   * @param ofWrites receives the latencies of writes
+   * @param ofReads receives the latencies of reads
    */
   ForegroundLoad(Member primary, Member source, int first, Latencies ofWrites, Latencies ofReads) {
     this.writes = primary.client().getDatabase(DATABASE).getCollection("writes");
@@ -92,7 +92,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
     }
   }
 
-  /** Counts only acknowledged writes. */
+  /** Writes one document. Only an acknowledged write counts. */
   private void write() {
     writes.insertOne(new Document("_id", next.get()).append("text", "x".repeat(200)));
     next.incrementAndGet();
@@ -112,18 +112,18 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
     locked = false;
   }
 
-  /** Servers that are started for a measurement end with this process. */
+  /** Makes a server that starts for the measurement end with this process. */
   @Override
   public void started(ProcessHandle server) {
     Watchdog.watch(server);
   }
 
-  /** The key after the last acknowledged document's key. */
+  /** The key that follows the key of the last acknowledged document. */
   int next() {
     return next.get();
   }
 
-  /** The number of acknowledged documents that a member lacks. */
+  /** Returns the number of acknowledged documents that are missing on a member. */
   long lostOn(Member member) {
     long there =
         member
@@ -138,7 +138,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
   /**
    * Stops both threads.
    *
-   * @throws Failure if one of them has failed
+   * @throws Failure if one of the threads has failed
    */
   @Override
   public void close() {

@@ -43,8 +43,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures both methods on a replica set that it starts. The data of a load is written once, and
- * each round adds a member by each method, in random order.
+ * Starts a replica set and measures the methods of adding a member to it. The data of a load is
+ * written once. Each round adds a member by each method, in random order.
  */
 public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCell>, ResyncResults> {
 
@@ -53,7 +53,10 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private static final Duration LOCK_DEADLINE = Duration.ofMinutes(30);
   private static final Duration PATIENCE = Duration.ofHours(2);
 
-  /** Room for the set's two members and the new one, with indexes, journals and oplogs. */
+  /**
+   * The factor of disk space: the two members and the new member have the data, with indexes,
+   * journals and oplogs.
+   */
   private static final double ROOM = 4;
 
   private final ResyncBenchPlan plan;
@@ -67,7 +70,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private int nextWrite;
   private int loads;
 
-  /** Creates a bench that has started nothing yet. */
+  /** Creates a bench without servers. Servers start with the preparation. */
   public ResyncBench(ResyncBenchPlan plan) {
     this.plan = plan;
     this.random = new Random(plan.seed());
@@ -77,7 +80,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
    * The data of the members.
    *
    * @param mebibytes the size of all documents
-   * @param indexes secondary indexes of each collection
+   * @param indexes the number of secondary indexes of each collection
    */
   public record Load(int mebibytes, int collections, int indexes) implements Cell {
     @Override
@@ -118,12 +121,12 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     if (free < needed) {
       BenchReplicaSet.delete(made);
       throw Failure.usage(
-          "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(made, free, needed));
+          "%s has %,.0f MiB free, and these sizes need %,.0f MiB".formatted(made, free, needed));
     }
     return made;
   }
 
-  /** The largest first, so that every oplog is full from then on. */
+  /** Returns the loads, the largest first: after it, every oplog is full. */
   @Override
   public List<Load> cells() {
     List<Load> cells = new ArrayList<>();
@@ -170,7 +173,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
           set.primary()
               .client()
               .getDatabase(DATABASE)
-              // The secondary must not fall behind the end of the oplog.
+              // Write concern 2 keeps the secondary within the oplog.
               .withWriteConcern(WriteConcern.W2)
               .getCollection("c" + n, RawBsonDocument.class);
       for (int field = 0; field < load.indexes(); field++) {
@@ -196,7 +199,10 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return new Written(written, documents);
   }
 
-  /** Drops the data, and waits until its files are deleted, because they would be copied. */
+  /**
+   * Drops the data, and waits until its files are deleted. A file that remains becomes a part of
+   * the next copy.
+   */
   private void drop(BenchReplicaSet set) throws InterruptedException {
     DataFolder files = set.sourceFolder();
     set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
@@ -290,7 +296,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         LOCK_DEADLINE,
         PATIENCE,
         null,
-        // The oplog is large enough for the writes during the measurement.
+        // A high expected rate replaces a measurement: the oplog is large enough for the writes
+        // during the copy.
         1e6);
   }
 

@@ -7,18 +7,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The matrix to measure.
+ * The cells to measure: each combination of sizes, numbers of collections, numbers of indexes and
+ * methods.
  *
  * @param methods the methods
- * @param indexes numbers of secondary indexes per collection
- * @param collections numbers of collections that share the data
- * @param mebibytes sizes of all documents
+ * @param indexes the numbers of secondary indexes per collection
+ * @param collections the numbers of collections that share the data
+ * @param mebibytes the sizes of all documents together
  * @param rounds the number of measurements of each cell
- * @param within the time after which no cell is measured again, if it was measured once; null for
+ * @param within the time after which a cell that was measured once is not measured again; null for
  *     no limit
- * @param oplogMebibytes the size of the set's oplogs
+ * @param oplogMebibytes the size of each oplog
  * @param seed the seed of the documents
- * @param mongod the server's program; null to find it
+ * @param mongod the server's program; null to search for one
  * @param folder the folder of the servers' data during the run; null for a temporary folder
  */
 public record ResyncBenchPlan(
@@ -38,7 +39,7 @@ public record ResyncBenchPlan(
     return methods.size() * loads();
   }
 
-  /** The number of times that data is written. */
+  /** The number of loads: each is written once. */
   int loads() {
     return indexes.size() * collections.size() * mebibytes.size();
   }
