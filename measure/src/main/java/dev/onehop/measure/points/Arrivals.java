@@ -9,24 +9,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations at intended times, independent of the replies to earlier operations. Immutable.
+ * Operations at intended times, which do not depend on the replies to earlier operations.
+ * Immutable.
  *
- * @param perSecond the rate
- * @param poisson whether the times are random, as with many independent users, and not evenly
- *     spaced
- * @param duration how long operations are issued, in whole seconds
+ * @param perSecond the number of operations per second
+ * @param poisson whether the times are random, as with many independent users; false for evenly
+ *     spaced times
+ * @param duration the time for which operations are issued, in whole seconds
  */
 public record Arrivals(double perSecond, boolean poisson, Duration duration) {
 
   /** The highest possible rate, in operations per second. */
   public static final double MOST_PER_SECOND = 100_000;
 
-  /** The name in results and in the binding. */
+  /** The name of this kind of times in results and in the binding. */
   String kind() {
     return poisson ? "poisson" : "constant";
   }
 
-  /** The time of a client, including its start and the replies at the end. */
+  /** The expected time of a client, including its start and the wait for replies at the end. */
   Duration estimate(Warmup warmup) {
     return warmup.most().plus(duration).plusSeconds(5);
   }
@@ -36,7 +37,7 @@ public record Arrivals(double perSecond, boolean poisson, Duration duration) {
   }
 
   /**
-   * The figures of a phase.
+   * Returns the figures of a phase.
    *
    * @param seconds the length of the phase
    */

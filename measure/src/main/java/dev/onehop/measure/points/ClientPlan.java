@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * The client processes that load the cluster together.
  *
  * @param count the number of clients, at least one
- * @param index the client that this bench runs while benches elsewhere run the others, from 0; null
- *     if this bench runs all of them
- * @param run names the run; the same for all clients, and different for every run
+ * @param index the number of the client that this bench runs, from 0, while benches on other
+ *     machines run the other clients; null if this bench runs all clients
+ * @param run the name of the run, which is the same for all clients and different for every run
  */
 public record ClientPlan(int count, @Nullable Integer index, String run) {
 
@@ -22,22 +22,22 @@ public record ClientPlan(int count, @Nullable Integer index, String run) {
     return count == 1 && index == null;
   }
 
-  /** Whether benches elsewhere run the other clients. */
+  /** Whether benches on other machines run the other clients. */
   boolean isPart() {
     return index != null;
   }
 
-  /** Whether this bench prepares the collection for all. */
+  /** Whether this bench prepares the collection for all clients. */
   boolean isFirst() {
     return index == null || index == 0;
   }
 
-  /** The start of a client's part of a number. */
+  /** Returns the start of a client's part of a number. */
   long begin(long of, int client) {
     return of * client / count;
   }
 
-  /** The size of a client's part of a number. */
+  /** Returns the size of a client's part of a number. */
   long part(long of, int client) {
     return begin(of, client + 1) - begin(of, client);
   }

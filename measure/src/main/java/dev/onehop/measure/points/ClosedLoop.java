@@ -20,31 +20,31 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that each start an operation when the one before has ended. Bounded by operations or by
- * time.
+ * Threads that each start an operation when their operation before has ended. The number of
+ * operations or the time is fixed.
  *
- * @param operations operations of all clients together; null if time is the bound
- * @param duration the measured time; null if operations are the bound
- * @param error half the width of the 95 % interval of the throughput, as a fraction of it. The
- *     measurement ends at this error, at the latest after {@link #MOST_TO_ERROR}. Null to measure
- *     to the last operation or the time
+ * @param operations the number of operations of all clients together; null if the time is fixed
+ * @param duration the measured time; null if the number of operations is fixed
+ * @param error the error at which the measurement ends: half the width of the 95 % interval of the
+ *     throughput, as a fraction of the throughput. The measurement ends after {@link
+ *     #MOST_TO_ERROR} at the latest. Null to measure all operations or the whole time
  */
 record ClosedLoop(
     Warmup warmup, @Nullable Long operations, @Nullable Duration duration, @Nullable Double error)
     implements Load {
 
-  /** The longest measurement if it ends at an error of its throughput. */
+  /** The longest time of a measurement that ends at an error of its throughput. */
   static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
   private static final Duration GRACE = Duration.ofMinutes(1);
 
-  /** The longest wait of one client for others, and a little more. */
+  /** A time that is a little longer than the longest wait of one client for other clients. */
   static final Duration FOR_OTHERS = Duration.ofMinutes(11);
 
-  /** The processor time of an operation on a small machine, in milliseconds, without distance. */
+  /** The processor time of an operation on a small machine without delays, in milliseconds. */
   private static final double SERVICE_MILLIS = 0.15;
 
-  /** The throughput of a small machine without distances. */
+  /** The throughput of a small machine without delays, in operations per second. */
   private static final double LOCAL_PER_SECOND = 4_000;
 
   private static final double SAMPLED_PER_SECOND = 50;
@@ -52,13 +52,15 @@ record ClosedLoop(
 
   ClosedLoop {
     if ((operations == null) == (duration == null)) {
-      throw new IllegalArgumentException("a point is bounded by operations or by time");
+      throw new IllegalArgumentException(
+          "a point has a fixed number of operations or a fixed time");
     }
   }
 
   /**
-   * The arithmetic of a closed loop: each thread, or each connection of a smaller pool, executes
-   * one operation per mean round trip.
+   * Estimates the time of a cell by the arithmetic of a closed loop: each thread executes one
+   * operation per mean round trip. A pool with fewer connections than threads limits this to one
+   * operation per connection.
    */
   @Override
   public Duration estimate(PointCell cell, double meanRoundTripMillis) {
@@ -66,7 +68,7 @@ record ClosedLoop(
     if (duration != null) {
       return bounds.plus(duration);
     }
-    // With a pool per router, operations are distributed evenly over the shards' pools.
+    // A client with one pool per router distributes its operations evenly over the pools.
     int pools = cell.mode().throughOneRouter() ? 1 : 2;
     boolean capped = !cell.pipelining() || cell.mode().throughOneRouter();
     int underWay = capped ? Math.min(cell.threads(), cell.connections() * pools) : cell.threads();
@@ -111,7 +113,7 @@ record ClosedLoop(
     }
   }
 
-  /** The arguments of the single client, or of all clients that run here. */
+  /** Returns the arguments of the single client, or of all clients that this bench runs. */
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
     if (plan.isOne()) {
@@ -144,9 +146,9 @@ record ClosedLoop(
   }
 
   /**
-   * The fraction of operations to sample. The sample is large enough to know the senders to a
-   * percent or two. It is small enough not to slow the servers or to fill their logs in a long
-   * point.
+   * Returns the fraction of operations to sample. The sample is so large that the share of each
+   * router is known to one or two percent. It is so small that it does not slow the servers or fill
+   * their logs in a long point.
    */
   private static double sampleRate(PointCell cell, YcsbClients clients, Duration expected) {
     Double bound =

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Combines the results of clients that ran elsewhere, each with its own results.json, into one run
- * with several clients.
+ * Combines the results of clients that ran on other machines, each with its own results.json, into
+ * one run with several clients.
  */
 public final class CollectedRun {
 
@@ -24,8 +24,9 @@ public final class CollectedRun {
    * Adds the results and writes summaries, HdrHistogram logs and results.json.
    *
    * @param parts the clients' folders, each with results.json and logs
-   * @param out the folder for the run
-   * @throws Failure if they are not the clients of one run, or something can't be read or written
+   * @param out the folder for the combined run
+   * @throws Failure if the folders are not the clients of one run, or a file can't be read or
+   *     written
    */
   public static Results merge(List<Path> parts, Path out) {
     List<Results> all = parts.stream().map(ResultsFile::read).toList();
@@ -78,8 +79,8 @@ public final class CollectedRun {
   }
 
   /**
-   * Sums up a point. Facts about the cluster are the same for all clients; their own figures are
-   * added.
+   * Adds the clients' results of a point. Facts about the cluster are the same for all clients, and
+   * the clients' own figures are added.
    */
   private static Point sum(List<Point> same, ClientRun run, Path folder) {
     Point first = same.get(0);
@@ -98,7 +99,7 @@ public final class CollectedRun {
         Latencies.of(folder));
   }
 
-  /** The clients' processor time per operation of all clients. The servers' time is unknown. */
+  /** Returns the processor time of all clients per operation. The servers' time is unknown. */
   private static @Nullable CpuPerOperation cpu(ClientRun run) {
     double micros = 0;
     long operations = 0;

@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Operations at a fixed rate during a fault of the cluster.
  *
- * @param from when the fault starts, in whole seconds
- * @param to when it ends
+ * @param from the start of the fault after the first operation, in whole seconds
+ * @param to the end of the fault after the first operation, in whole seconds
  */
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
     implements Load {
 
-  /** From this fraction of busy processors on, latencies measure the machine. */
+  /** The fraction of busy processors from which on latencies measure the machine. */
   private static final double SATURATED = 0.85;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(1);
@@ -57,7 +57,9 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
             .warmUp(warmup)
             .set("onehop.byshard", true);
     if (!scenario.ofShard()) {
-      arguments.set("mongodb.url", cluster.allRoutersUrl()); // a router of the URL may be lost
+      arguments.set(
+          "mongodb.url",
+          cluster.allRoutersUrl()); // the fault may make a router of the URL unavailable
     }
     List<Sample<Reading>> samples;
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
@@ -78,19 +80,24 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     return finding(cell, where, logs, folder, cpu(folder, samples));
   }
 
-  /** Latencies of a saturated machine do not show the effect of a fault. */
+  /**
+   * Prints a note if the machine was saturated: latencies of a saturated machine do not show the
+   * effect of a fault.
+   */
   private void checkBusy(PointCell cell, YcsbClients clients, @Nullable ProcStat begun) {
     ProcStat now = ProcStat.now();
     if (begun != null && now != null && now.busySince(begun) > SATURATED) {
       clients
           .progress()
           .note(
-              "note: %s: the machine was saturated before the fault (%.0f %% busy): its latencies mean little; use a rate below %.0f/s"
+              "note: %s: the machine was saturated before the fault (%.0f %% busy), and its latencies mean little; use a rate below %.0f/s"
                   .formatted(cell.title(), 100 * now.busySince(begun), arrivals.perSecond()));
     }
   }
 
-  /** Processor time per operation before the fault; null if the client has no summary. */
+  /**
+   * Returns the processor time per operation before the fault; null if the client has no summary.
+   */
   private static @Nullable CpuPerOperation cpu(Path folder, List<Sample<Reading>> samples) {
     return Files.exists(RunSummary.file(folder))
         ? Reading.cpuPerOperation(samples, RunSummary.of(folder))
@@ -153,7 +160,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     return arrivals.entry(cell, scenario.label(), phase, shards, figures, seconds, cpu, null);
   }
 
-  /** The lines of all clients in the format of results. */
+  /** Returns the lines of all clients in the format of results. */
   Timeline timeline(BenchCluster cluster, List<Timeline.Line> lines) {
     String where = scenario.where(cluster);
     return new Timeline(

@@ -15,7 +15,7 @@ sealed interface Finding {
   /**
    * The result of a closed loop.
    *
-   * @param clients the clients of the point; null if it was only one
+   * @param clients the clients of the point; null if there was only one client
    */
   record OfPoint(Point point, @Nullable ClientRun clients) implements Finding {}
 

@@ -22,9 +22,9 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Many instances of an application in few processes, with their resource use at the servers. An
- * instance issues as many operations at once as the driver's default pool has connections, and then
- * pauses while others do the same. So pools reach their full size at a rate that a small machine
- * can serve.
+ * instance issues as many operations at once as the driver's default pool has connections. Then it
+ * pauses while other instances do the same. The pools therefore reach their full size at a rate
+ * that a small machine can execute.
  *
  * @param instances the number of instances
  */
@@ -111,11 +111,11 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
   }
 
   /**
-   * The resource use of each server that was there at rest.
+   * Returns the resource use of each server that has a sample at rest.
    *
-   * @param samples the first is at rest
-   * @param fromNanos when the first operation was issued
-   * @param toNanos when the last operation was issued
+   * @param samples the samples; the first one was taken at rest, before the clients
+   * @param fromNanos the time when the first operation was issued
+   * @param toNanos the time when the last operation was issued
    */
   static List<Server> servers(
       List<Sample<List<ServerUsage>>> samples, long fromNanos, long toNanos) {
@@ -158,7 +158,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
     return sorted[(int) ((sorted.length - 1) * quantile)];
   }
 
-  /** All lines in the format of results. */
+  /** Returns all lines in the format of results. */
   FleetResult result(List<FleetResult.Line> lines) {
     return new FleetResult(
         instances,

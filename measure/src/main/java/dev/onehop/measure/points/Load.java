@@ -7,10 +7,10 @@ import java.time.Duration;
 /** The operations of a client during a measurement. Implementations are immutable. */
 sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
 
-  /** JVM start, connecting and clean-up of a client's process. */
+  /** The time of a client's process for its JVM's start, for connecting and for cleaning up. */
   Duration OVERHEAD = Duration.ofMillis(2500);
 
-  /** The unmeasured operations before. */
+  /** The unmeasured operations before the measurement. */
   Warmup warmup();
 
   /** The folder of a cell's logs, relative to the results' folder and without the round. */
@@ -26,7 +26,7 @@ sealed interface Load permits ClosedLoop, FixedRate, Fault, ZoneTraffic, Fleet {
   /**
    * The expected time of a cell.
    *
-   * @param meanRoundTripMillis from the client to the shards
+   * @param meanRoundTripMillis the mean round trip from the client to the shards
    */
   Duration estimate(PointCell cell, double meanRoundTripMillis);
 

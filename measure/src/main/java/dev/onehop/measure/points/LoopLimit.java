@@ -4,20 +4,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next when
- * it ends. So N threads do at most N / R operations per second at a mean round trip R. And C
- * connections with one operation each do at most C / R.
+ * The arithmetic of a closed loop. Each thread has one operation in flight and starts the next
+ * operation when it ends. N threads therefore execute at most N / R operations per second at a mean
+ * round trip of R seconds. C connections with one operation each execute at most C / R operations
+ * per second.
  */
 final class LoopLimit {
 
   private LoopLimit() {}
 
   /**
-   * The mean round trip of operations, weighted by the shard that served them.
+   * Returns the mean round trip of operations. The weight of a shard is its share of the
+   * operations.
    *
-   * @param share the fraction of operations per shard; need not add up to 1
+   * @param share the fraction of operations of each shard; the sum need not be 1
    * @param roundTripMillis the round trip from the client's host to each shard's host
-   * @return milliseconds, or null if there were no operations or a shard's round trip is unknown
+   * @return the mean in milliseconds; null if there were no operations or a shard's round trip is
+   *     unknown
    */
   static @Nullable Double meanRoundTripMillis(
       Map<String, Double> share, Map<String, Double> roundTripMillis) {
@@ -38,9 +41,9 @@ final class LoopLimit {
   }
 
   /**
-   * The bound in operations per second.
+   * Returns the upper bound of the operations per second.
    *
-   * @param underWay the most operations in flight at once
+   * @param underWay the largest number of operations in flight at once
    * @return null if the round trip is unknown or zero
    */
   static @Nullable Double operationsPerSecond(int underWay, @Nullable Double roundTripMillis) {

@@ -25,16 +25,19 @@ final class MergedClients {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Fields with the largest value for all clients. Numbers in neither set are added. */
+  /**
+   * The fields whose merged value is the largest value of all clients. Numbers in neither of the
+   * two sets are added.
+   */
   private static final Set<String> LARGEST =
       Set.of("lastOperationNanos", "measuredSeconds", "warmupSeconds", "error");
 
-  /** Fields with the smallest value for all clients. */
+  /** The fields whose merged value is the smallest value of all clients. */
   private static final Set<String> SMALLEST = Set.of("firstOperationNanos", "windows");
 
   private MergedClients() {}
 
-  /** The folder of a client below its point's folder. */
+  /** Returns the folder of a client below the folder of its point. */
   static Path folder(Path point, int index) {
     return point.resolve("client-%02d".formatted(index));
   }
@@ -45,7 +48,7 @@ final class MergedClients {
    * @param point the point's folder
    * @param name the point's name in results
    * @param clients the clients' folders
-   * @throws Failure if a client wrote no summary or no share in it, or the point's files can't be
+   * @throws Failure if a client's summary is missing or incomplete, or the point's files can't be
    *     written
    */
   static ClientRun merge(Path point, String name, List<Path> clients) {
@@ -103,7 +106,10 @@ final class MergedClients {
     }
   }
 
-  /** Adds numbers, except the fields of the two sets; keeps texts. */
+  /**
+   * Adds a summary to the sum: numbers are added, except the fields of the two sets, and texts
+   * stay.
+   */
   private static void add(ObjectNode sum, JsonNode summary) {
     summary
         .properties()

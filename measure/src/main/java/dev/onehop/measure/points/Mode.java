@@ -9,22 +9,26 @@ import java.util.stream.Stream;
 
 /** A client configuration that the bench can measure. */
 public enum Mode {
-  /** The official sync driver, through the nearest router. */
+  /** The official synchronous driver, through the nearest router. */
   LEGACY("dev.onehop.ycsb.LegacyClient"),
   /** The official reactive driver, through the nearest router. */
   ASYNC("dev.onehop.ycsb.AsyncClient"),
-  /** OneHop: sends each operation to the router near the owner. */
+  /** OneHop with the reactive driver: sends each operation to the router near the owner. */
   TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient"),
-  /** The sync driver over OneHop: sends each operation to the router near the owner. */
+  /** OneHop with the synchronous driver: sends each operation to the router near the owner. */
   TARGETED_SYNC("dev.onehop.ycsb.TargetedSyncClient"),
-  /** OneHop: sends each operation to the owning shard's server. */
+  /** OneHop with the reactive driver: sends each operation to the owning shard's server. */
   DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient"),
-  /** The sync driver over OneHop: sends each operation to the owning shard's server. */
+  /** OneHop with the synchronous driver: sends each operation to the owning shard's server. */
   DIRECT_SYNC("dev.onehop.ycsb.DirectSyncClient"),
-  /** A limit, not a usable configuration: the sync driver directly on the owning shard's server. */
+  /**
+   * A limit for comparison, which applications cannot use: the synchronous driver is connected
+   * directly to the owning shard's server.
+   */
   STRAIGHT_SYNC("dev.onehop.ycsb.StraightSyncPeer"),
   /**
-   * A limit, not a usable configuration: the reactive driver directly on the owning shard's server.
+   * A limit for comparison, which applications cannot use: the reactive driver is connected
+   * directly to the owning shard's server.
    */
   STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer"),
   /** The official reactive driver, configured to select the mongos with the shortest round trip. */
@@ -32,7 +36,8 @@ public enum Mode {
   /** The official reactive driver with all mongoses and no latency window. */
   LOCAL_THRESHOLD_0("dev.onehop.ycsb.AsyncClient"),
   /**
-   * The official reactive driver, pipelined and without routing: the effect of pipelining alone.
+   * The official reactive driver with pipelining and without routing. It shows the effect of
+   * pipelining alone.
    */
   PIPELINED_ONLY("dev.onehop.ycsb.AsyncClient");
 
@@ -48,37 +53,40 @@ public enum Mode {
     return label;
   }
 
-  /** The name in help texts; two modes have the same name. */
+  /** The name in help texts. The two modes {@code straight} have the same name there. */
   public String option() {
     return isStraight() ? "straight" : label;
   }
 
-  /** The YCSB binding's class. */
+  /** The class of the YCSB binding. */
   String dbClass() {
     return dbClass;
   }
 
-  /** Whether its transport can keep many requests in flight on one socket. */
+  /** Whether the mode supports many requests in flight on one socket. */
   public boolean canPipeline() {
     return this == ASYNC || this == TARGETED_ASYNC || this == DIRECT_ASYNC || isPipelinedOnly();
   }
 
-  /** Whether it exists only with pipelining. */
+  /** Whether the mode exists only with pipelining. */
   boolean isPipelinedOnly() {
     return this == PIPELINED_ONLY;
   }
 
-  /** Whether all operations go through one router, so that its pool bounds them all. */
+  /**
+   * Whether all operations go through one router. The pool of this router then bounds all
+   * operations.
+   */
   boolean throughOneRouter() {
     return this == LEGACY || this == ASYNC || knowsAllRouters() || isPipelinedOnly();
   }
 
-  /** Whether its URL names every mongos, so that there must be several. */
+  /** Whether the mode's URL names every mongos. The mode then needs a cluster with several. */
   public boolean knowsAllRouters() {
     return this == NEAR_MONGOS || this == LOCAL_THRESHOLD_0;
   }
 
-  /** Whether it uses no router. */
+  /** Whether the mode uses no router. */
   boolean withoutRouter() {
     return this == DIRECT_ASYNC || this == DIRECT_SYNC || isStraight();
   }
@@ -87,15 +95,15 @@ public enum Mode {
     return this == STRAIGHT_SYNC || this == STRAIGHT_ASYNC;
   }
 
-  /** Whether it only serves for comparison. */
+  /** Whether the mode is only for comparison. */
   public boolean isPeer() {
     return isStraight() || knowsAllRouters() || isPipelinedOnly();
   }
 
   /**
-   * The modes with these names, each once; {@code straight} names two.
+   * Returns the modes with these names, each once. {@code straight} names two modes.
    *
-   * @param usual added if all named modes only serve for comparison
+   * @param usual the modes that are added if all named modes are only for comparison
    * @throws Failure if there is no such mode
    */
   public static List<Mode> named(List<String> names, List<Mode> usual) {
@@ -124,7 +132,7 @@ public enum Mode {
                     .collect(Collectors.joining(", "))));
   }
 
-  /** The default modes, in display order. */
+  /** Returns the default modes, in display order. */
   public static List<Mode> all() {
     return List.of(LEGACY, ASYNC, TARGETED_ASYNC, DIRECT_ASYNC);
   }

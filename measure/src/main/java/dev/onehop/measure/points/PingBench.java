@@ -28,13 +28,13 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
-/** Measures pings through each mongos of a cluster. The example of a bench. */
+/** Measures pings of each mongos of a cluster. It is an example of a bench. */
 public final class PingBench
     implements Bench<PingBench.Round, List<PingBench.Line>, PingBench.Results> {
 
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
-  /** Pings that do not count, while sockets are opened and code is compiled. */
+  /** The number of pings that do not count: during them, sockets open and code is compiled. */
   private static final int UNMEASURED = 200;
 
   private final int rounds;
@@ -51,7 +51,11 @@ public final class PingBench
     this.pings = pings;
   }
 
-  /** A round over all mongoses, from 1. */
+  /**
+   * A round over all mongoses.
+   *
+   * @param number the number of the round, from 1
+   */
   public record Round(int number) implements Bench.Cell {
     @Override
     public String title() {
@@ -62,8 +66,8 @@ public final class PingBench
   /**
    * The pings of one mongos in one round.
    *
-   * @param router as {@code host:port}
-   * @param latency in microseconds
+   * @param router the mongos, as {@code host:port}
+   * @param latency the latency, in microseconds
    */
   public record Line(int round, String router, LatencySummary latency) {}
 

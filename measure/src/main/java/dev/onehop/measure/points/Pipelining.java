@@ -6,22 +6,22 @@ import java.util.List;
 /** The modes that are measured with many requests in flight on each socket. */
 public enum Pipelining {
   /**
-   * {@code targeted-async} and {@code direct-async} with and without it, to separate the effects of
-   * routing and of pipelining. {@code legacy} and {@code async} without it, as applications use
-   * them.
+   * {@code targeted-async} and {@code direct-async} with and without pipelining, which separates
+   * the effects of routing and of pipelining. {@code legacy} and {@code async} without pipelining,
+   * as applications use them.
    */
   TARGETED,
-  /** Every mode that supports it. */
+  /** Every mode that supports pipelining, with pipelining. */
   ON,
-  /** None. */
+  /** No mode. */
   OFF,
-  /** Every mode that supports it, with and without. */
+  /** Every mode that supports pipelining, with and without pipelining. */
   BOTH;
 
   /**
    * Parses the value of {@code --pipelining}.
    *
-   * @throws Failure if it is none of on, off, both
+   * @throws Failure if the value is not on, off or both
    */
   public static Pipelining named(String value) {
     return switch (value) {
@@ -32,7 +32,7 @@ public enum Pipelining {
     };
   }
 
-  /** The variants of a mode: with pipelining, without, or both in turn. */
+  /** Returns the variants of a mode to measure: true is with pipelining, false is without. */
   List<Boolean> variants(Mode mode) {
     if (!mode.canPipeline()) {
       return List.of(false);

@@ -8,12 +8,13 @@ import dev.onehop.measure.results.Client;
  * One measurement: a client with a load. Immutable.
  *
  * @param mode the client configuration
- * @param threads threads of a closed loop; at a rate, the most operations of a synchronous driver
- *     in flight
- * @param connections pool size per server; with pipelining, the number of shared sockets
+ * @param threads the number of threads of a closed loop; at a rate, the largest number of
+ *     operations in flight of a synchronous driver
+ * @param connections the pool size per server; with pipelining, the number of shared sockets per
+ *     server
  * @param pipelining whether many requests are in flight on each socket
  * @param load the operations of the client
- * @param round the number of the cell's measurement, from 1; 0 for the only one
+ * @param round the number of the cell's measurement, from 1; 0 if the cell is measured once
  */
 record PointCell(Mode mode, int threads, int connections, boolean pipelining, Load load, int round)
     implements Bench.Cell {
@@ -31,7 +32,7 @@ record PointCell(Mode mode, int threads, int connections, boolean pipelining, Lo
     return new Client(mode.label(), connections, pipelining);
   }
 
-  /** The folder of its logs, relative to the results' folder. */
+  /** The folder of the cell's logs, relative to the results' folder. */
   String folder() {
     return load.folder(this) + (round == 0 ? "" : "-round" + round);
   }
@@ -43,18 +44,18 @@ record PointCell(Mode mode, int threads, int connections, boolean pipelining, Lo
   }
 
   /**
-   * The usual folder.
+   * Returns the folder in its usual format.
    *
-   * @param load the load in short, such as {@code t64}
+   * @param load the short name of the load, such as {@code t64}
    */
   String folder(String load) {
     return "points/%s-%s-c%d%s".formatted(mode, load, connections, pipelining ? "-pipelined" : "");
   }
 
   /**
-   * The usual title.
+   * Returns the title in its usual format.
    *
-   * @param load the load in short, such as {@code 64 threads}
+   * @param load the short name of the load, such as {@code 64 threads}
    */
   String title(String load) {
     return "%s, %s, %s%s"

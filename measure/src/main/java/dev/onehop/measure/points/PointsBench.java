@@ -32,12 +32,12 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bench of clients and their loads: splits and loads the collection, checks the owners of its
- * documents, and measures the cells of its plan.
+ * The bench of clients and their loads. It splits and loads the collection, checks the owners of
+ * the documents, and measures the cells of its plan.
  */
 public final class PointsBench implements Bench<PointCell, Finding, Results> {
 
-  /** The number of chunks per shard; more than one, for realistic routing tables. */
+  /** The number of chunks per shard. More than one makes routing tables realistic. */
   private static final int CHUNKS_PER_SHARD = 4;
 
   private final PointsPlan plan;
@@ -86,7 +86,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     }
     progress.phase("loading " + workload.records() + " documents");
     load(started);
-    if (!clientPlan.isPart()) { // other clients may still be loading
+    if (!clientPlan.isPart()) { // a part skips this: other clients may still load
       progress.phase("checking every document's shard");
       placement = cluster.placement(workload.collection(), workload.records());
     }
@@ -97,7 +97,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   private void announce(BenchCluster cluster, Progress progress) {
     Duration estimate = plan.estimate(cluster.meanShardRoundTripMillis());
     progress.note(
-        "%s, %sabout %s in all"
+        "%s, %sabout %s in total"
             .formatted(
                 Format.counted(plan.measurements().size(), "measurement"),
                 plan.points().isEmpty() ? "" : "random order of seed " + plan.seed() + ", ",
@@ -106,9 +106,9 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   }
 
   /**
-   * Whether to use only the quick compiler. With distances or few processors, the optimizing
-   * compiler is still active after a short warm-up. It then competes with the measured program:
-   * with two processors, for some 15 s of a point.
+   * Whether to use only the quick compiler. With long round trips or few processors, the optimizing
+   * compiler is still active after a short warm-up. It then takes processor time from the measured
+   * program: with two processors, for some 15 s of a point.
    */
   private boolean quickCompilerOnly(BenchCluster cluster) {
     boolean slow = cluster.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
@@ -179,7 +179,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return results;
   }
 
-  /** Shows the results of the scenarios while the points remain to be measured. */
+  /** Shows the results of the scenarios before the points are measured. */
   private void showFirst(Results results, int measured, Progress progress) {
     boolean first = measured == plan.before().size() && !plan.points().isEmpty();
     if (first && measured > 0 && !firstShown) {
@@ -207,8 +207,8 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   }
 
   /**
-   * The median round of each point, in the order of the plan, because the points ran in a random
-   * order.
+   * Returns the median round of each point. The points ran in a random order, and the result has
+   * the order of the plan.
    */
   private <F extends Finding, T> List<T> rounds(
       List<Measured<PointCell, Finding>> measured,
@@ -237,7 +237,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return loads(measured, Fault.class).map(fault -> fault.timeline(cluster, lines)).toList();
   }
 
-  /** The measured load of a kind, if there is one. */
+  /** Returns one measured load of a kind; empty if there is none. */
   private static <L extends Load> Stream<L> loads(
       List<Measured<PointCell, Finding>> measured, Class<L> type) {
     return measured.stream()
@@ -261,7 +261,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
     return loads(measured, Fleet.class).map(fleet -> fleet.result(lines)).toList();
   }
 
-  /** The clients of the displayed rounds. */
+  /** Returns the clients of the displayed rounds. */
   private static List<ClientRun> clientRuns(
       List<Measured<PointCell, Finding>> measured, List<Point> points) {
     return found(measured, Finding.OfPoint.class)

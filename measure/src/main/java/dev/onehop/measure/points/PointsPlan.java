@@ -17,22 +17,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PointsPlan {
 
-  /** The parameters of Allanbank's experiment of 2014. */
+  /** The numbers of threads of Allanbank's experiment of 2014. */
   public static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
 
-  /** The pool size of that experiment, and the default of this bench. */
+  /** The pool size of the experiment of 2014. It is the default pool size of this bench. */
   public static final int SEED_CONNECTIONS = 5;
 
-  /** The number of documents of that experiment. */
+  /** The number of documents of the experiment of 2014. */
   public static final long SEED_RECORDS = 100_000;
 
-  /** The number of operations of each point of that experiment. */
+  /** The number of operations of each point of the experiment of 2014. */
   public static final long SEED_OPERATIONS = 100_000;
 
   /** The default pool size of the drivers. */
   public static final int DEFAULT_POOL = 100;
 
-  /** An error of 2 % either way. */
+  /** The error of the throughput at which a point of the experiment ends: 2 % in each direction. */
   private static final double SEED_ERROR = 0.02;
 
   /** The number of sockets of a pipelined client in a scenario. */
@@ -53,11 +53,11 @@ public final class PointsPlan {
   }
 
   /**
-   * An empty plan.
+   * Returns an empty plan.
    *
-   * @param properties YCSB properties from the command line
+   * @param properties the YCSB properties from the command line
    * @param rounds the number of measurements of each point, at least one
-   * @param seed of the random order of the points, and of the resamples of intervals
+   * @param seed the seed of the random order of the points, and of the resamples for intervals
    */
   public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {
@@ -77,17 +77,17 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds closed loops: every mode at each number of threads. Clients through one router also have
-   * the driver's default pool if there are more threads than connections.
+   * Adds closed loops: every mode at each number of threads. If there are more threads than
+   * connections, clients through one router also run with the driver's default pool.
    *
-   * @param threads ascending, each once
+   * @param threads the numbers of threads, ascending, each once
    * @param connections the pool size per server of all modes
    * @param pipelining the modes with many requests in flight on each connection
-   * @param largePoolAtMostThreadsOnly whether only the highest number of threads has the default
-   *     pool
+   * @param largePoolAtMostThreadsOnly whether the default pool is measured only at the highest
+   *     number of threads
    * @param warmup the unmeasured operations before each point
-   * @param operations operations per point; null if points are bounded by time
-   * @param duration measured time per point; null if points are bounded by operations
+   * @param operations the number of operations per point; null if the time is fixed
+   * @param duration the measured time per point; null if the number of operations is fixed
    */
   public PointsPlan closedLoops(
       List<Mode> modes,
@@ -112,8 +112,8 @@ public final class PointsPlan {
    * Adds the points of the experiment of 2014.
    *
    * @param records the number of documents
-   * @param operations operations of each point, all measured; null for the number of 2014, or until
-   *     the throughput is known to 2 %
+   * @param operations the number of operations of each point, which are all measured; null for the
+   *     number of 2014, or fewer if the throughput is known to 2 % before
    */
   public PointsPlan seedExperiment(
       List<Mode> modes,
@@ -193,7 +193,7 @@ public final class PointsPlan {
    * have {@code connections} sockets. Clients through one router also run with a pool of {@code
    * connections}.
    *
-   * @param rates operations per second, ascending
+   * @param rates the rates in operations per second, ascending
    */
   public PointsPlan rates(
       List<Mode> modes,
@@ -220,12 +220,12 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds a fault, before the points that are added later. Each mode runs with the driver's default
-   * pool. Unless the fault is brief, routed reactive modes also run pipelined. It takes 25 seconds
-   * with the fault from the 8th to the 16th second. A brief one takes 15 seconds with the fault
-   * from the 4th to the 11th second.
+   * Adds a fault. It is measured before points that are added later. Each mode runs with the
+   * driver's default pool. Routed reactive modes also run pipelined, except in a brief measurement.
+   * A measurement takes 25 seconds, with the fault from the 8th to the 16th second. A brief
+   * measurement takes 15 seconds, with the fault from the 4th to the 11th second.
    *
-   * @param warmup null for the default
+   * @param warmup the warm-up; null for the default
    */
   public PointsPlan fault(
       Scenario scenario,
@@ -256,8 +256,9 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds many instances of an application that take turns in bursts, until each has had three.
-   * Clients that need fewer sockets come first, because servers keep memory that they have used.
+   * Adds many instances of an application, which issue bursts in turn until each instance has
+   * issued three. Clients with few sockets run first, because servers keep memory that they have
+   * used.
    */
   public PointsPlan fleet(
       List<Mode> modes, int instances, double rate, boolean poisson, @Nullable Warmup warmup) {
@@ -272,9 +273,9 @@ public final class PointsPlan {
   }
 
   /**
-   * Adds an application in each zone. Every mode runs in its default configuration and in the one
-   * with the least traffic across zones. It runs with reads of any member, and with reads and
-   * updates of primaries.
+   * Adds an application in each zone. Every mode runs in its default configuration and in the
+   * configuration with the least traffic across zones. It runs with reads of any member, and with
+   * reads and updates of primaries.
    *
    * @param zones the zones of the application, one after the other
    */
@@ -328,7 +329,7 @@ public final class PointsPlan {
     return warmup != null ? warmup : Warmup.of(Duration.ofSeconds(15));
   }
 
-  /** YCSB properties from the command line. */
+  /** The YCSB properties from the command line. */
   Map<String, String> properties() {
     return properties;
   }
@@ -341,12 +342,14 @@ public final class PointsPlan {
     return seed;
   }
 
-  /** The name of the experiment with these parameters; null if they are the run's own. */
+  /**
+   * The name of the experiment with these parameters; null if no experiment has these parameters.
+   */
   public @Nullable String experiment() {
     return experiment;
   }
 
-  /** All measurements, each once, in display order. */
+  /** Returns all measurements, each once, in display order. */
   List<PointCell> all() {
     return Stream.of(before, points, after).flatMap(List::stream).toList();
   }
@@ -367,9 +370,10 @@ public final class PointsPlan {
   }
 
   /**
-   * The measurements in the order of execution. Each round has all points in another random order.
-   * So measurements to compare are close in time, and no point always runs before another. A slow
-   * phase of the machine affects one round of every point, and not every round of one point.
+   * Returns the measurements in the order of execution. Each round has all points in a new random
+   * order. Points of one round are therefore close in time, and no point always runs before
+   * another. A slow phase of the machine affects one round of every point. It does not affect every
+   * round of one point.
    */
   List<PointCell> measurements() {
     Random random = new Random(seed);

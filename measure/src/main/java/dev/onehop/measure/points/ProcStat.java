@@ -14,21 +14,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Linux' counters of the machine at a moment, see proc(5).
  *
- * @param total time of all processors together since boot, in ticks
- * @param idle the part of it in which a processor was idle
- * @param steal the part of it that the host gave to other machines
- * @param running threads that run or wait for a processor
+ * @param total the time of all processors together since boot, in ticks
+ * @param idle the part of {@code total} in which a processor was idle, in ticks
+ * @param steal the part of {@code total} that the host gave to other machines, in ticks
+ * @param running the number of threads that run or wait for a processor
  */
 record ProcStat(long total, long idle, long steal, int running) {
   private static final Path PROC = Path.of("/proc");
 
   /**
-   * The position after the times of users, of niced users, and of the system; the wait for disks
-   * follows.
+   * The position of the idle time. Before it are the times of users, of niced users, and of the
+   * system. After it is the wait for disks, which counts as idle.
    */
   private static final int IDLE = 3;
 
-  /** Guest time after it is included in the user time. */
+  /** The position of the stolen time. The guest times after it are a part of the user time. */
   private static final int STEAL = 7;
 
   private static final String ESTABLISHED = "01";
@@ -43,7 +43,8 @@ record ProcStat(long total, long idle, long steal, int running) {
   }
 
   /**
-   * The fraction of the processors' time since another moment in which they were busy, from 0 to 1.
+   * Returns the fraction of the processors' time since an earlier moment in which they were busy,
+   * from 0 to 1.
    */
   double busySince(ProcStat before) {
     long all = total - before.total;
@@ -72,7 +73,7 @@ record ProcStat(long total, long idle, long steal, int running) {
     return total < 0 ? null : new ProcStat(total, idle, steal, running);
   }
 
-  /** Mean clock frequency of the processors in MHz; null if unknown. */
+  /** The mean clock frequency of the processors in MHz; null if unknown. */
   static @Nullable Double clockMegahertz() {
     try {
       OptionalDouble mean =
@@ -97,7 +98,7 @@ record ProcStat(long total, long idle, long steal, int running) {
             inodes.add(target.substring("socket:[".length(), target.length() - 1));
           }
         } catch (IOException e) {
-          // The descriptor was closed in between.
+          // The descriptor was closed in the meantime.
         }
       }
       int connections = 0;

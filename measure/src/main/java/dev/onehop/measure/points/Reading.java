@@ -16,13 +16,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The resource use of clients, servers, links and the machine up to a moment. A field is null if it
- * is unknown. A figure per operation is the slope between the first and the last reading of the
- * measured time. The start and the end of a process do not count.
+ * is unknown. A figure per operation is the difference between the first and the last reading of
+ * the measured time, divided by the operations between them. The start and the end of a process do
+ * not count.
  *
- * @param client processor time of the clients
- * @param times processor times of servers and links
+ * @param client the processor time of the clients
+ * @param times the processor times of servers and links
  * @param sockets the number of the clients' connections
- * @param bytes the bytes that links have carried
+ * @param bytes the bytes that passed through links
  */
 record Reading(
     @Nullable Duration client,
@@ -35,9 +36,9 @@ record Reading(
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   /**
-   * Starts to read.
+   * Starts to take readings.
    *
-   * @param clients the running clients; null while there are none
+   * @param clients returns the running clients; null while there are none
    */
   static Sampler<Reading> start(
       BenchCluster cluster, Supplier<YcsbClients.@Nullable Running> clients) {
@@ -55,7 +56,7 @@ record Reading(
         });
   }
 
-  /** Processor time per operation; null if there are too few readings. */
+  /** Returns the processor time per operation; null if there are too few readings. */
   static @Nullable CpuPerOperation cpuPerOperation(
       List<Sample<Reading>> samples, RunSummary summary) {
     List<Sample<Reading>> within = within(samples, summary);
@@ -83,7 +84,7 @@ record Reading(
         });
   }
 
-  /** The conditions of a measurement. */
+  /** Returns the conditions of a measurement. */
   static Conditions conditions(List<Sample<Reading>> samples, RunSummary summary) {
     List<Sample<Reading>> within = within(samples, summary);
     return new Conditions(
@@ -134,7 +135,7 @@ record Reading(
       RunSummary summary,
       double unit,
       Function<Reading, @Nullable Double> value) {
-    // A single reading may lack a value, because the client's process ends with the window.
+    // Some readings have no value, because the client's process ends with the window.
     List<Sample<Double>> known =
         within.stream()
             .map(sample -> new Sample<>(sample.nanos(), value.apply(sample.value())))

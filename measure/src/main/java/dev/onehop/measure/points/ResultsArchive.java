@@ -16,23 +16,23 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The results of a run as text among other output. They can be extracted from the log of a
- * container that has ended. The text is a ZIP file of results.json, the summaries and the
+ * Prints the results of a run as text in the midst of other output. The log of a container that has
+ * ended therefore contains them. The text is a ZIP file of results.json, the summaries and the
  * HdrHistogram logs, in base 64 between two marker lines.
  */
 public final class ResultsArchive {
   private static final String BEGIN = "-----BEGIN ONEHOP RESULTS-----";
   private static final String END = "-----END ONEHOP RESULTS-----";
 
-  /** The results of a client are always smaller. */
+  /** The largest number of bytes to unpack. The results of a client are always smaller. */
   private static final long MOST_BYTES = 256L << 20;
 
   private ResultsArchive() {}
 
   /**
-   * The results in a folder as text, ending in a newline.
+   * Returns the results in a folder as text, which ends in a newline.
    *
-   * @throws Failure if they can't be read
+   * @throws Failure if the results can't be read
    */
   public static String pack(Path folder) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -62,10 +62,10 @@ public final class ResultsArchive {
   }
 
   /**
-   * Writes the results in a text into a folder.
+   * Writes the results that a text contains into a folder.
    *
    * @return whether the text contains results
-   * @throws Failure if they are damaged or can't be written
+   * @throws Failure if the results are damaged or can't be written
    */
   public static boolean unpack(String text, Path folder) {
     Optional<String> encoded = encoded(text);
@@ -85,7 +85,8 @@ public final class ResultsArchive {
         byte[] content = zip.readNBytes((int) Math.min(Integer.MAX_VALUE - 8, left + 1));
         left -= content.length;
         if (!file.startsWith(root) || file.equals(root) || left < 0) {
-          throw Failure.run("not the results of a client: " + entry.getName(), null);
+          throw Failure.run(
+              "the archive has a file that is not a result of a client: " + entry.getName(), null);
         }
         Files.createDirectories(file.getParent());
         Files.write(file, content);

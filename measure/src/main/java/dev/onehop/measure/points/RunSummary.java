@@ -11,20 +11,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The summary that the binding writes when its last thread has cleaned up. YCSB's own run time
- * includes connecting and the warm-up, so throughput is computed from this summary.
+ * The summary that the binding writes when its last thread has cleaned up. The throughput comes
+ * from this summary, because YCSB's own run time includes connecting and the warm-up.
  *
- * @param firstOperationNanos when the first measured operation began, by {@link System#nanoTime}
- * @param lastOperationNanos when the last one ended
- * @param measuredSeconds the time between
- * @param operations operations in that time, including failed ones
- * @param errors the failed operations
+ * @param firstOperationNanos the time when the first measured operation began, by {@link
+ *     System#nanoTime}
+ * @param lastOperationNanos the time when the last measured operation ended, by {@link
+ *     System#nanoTime}
+ * @param measuredSeconds the time between the two
+ * @param operations the number of operations in that time, including failed operations
+ * @param errors the number of failed operations
  * @param mongoDriver the driver's version
- * @param warmupOperations unmeasured operations before
+ * @param warmupOperations the number of unmeasured operations before
  * @param warmupSeconds the time of the warm-up
- * @param steady whether their rate was steady in the end; null if that was not checked
- * @param error half the width of the 95 % interval of the throughput, as a fraction of it; null if
- *     unknown
+ * @param steady whether the rate was steady at the end of the warm-up; null if that was not checked
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of the
+ *     throughput; null if unknown
  * @param windows the number of windows for the error; null if unknown
  * @param routes the number of operations by route, from the client's own counters
  */
@@ -43,20 +45,20 @@ record RunSummary(
     @Nullable Integer windows,
     Map<String, Long> routes) {
 
-  /** The field is missing if routes were not counted. */
+  /** Replaces a missing field: it is missing if routes were not counted. */
   RunSummary {
     routes = routes == null ? Map.of() : routes;
   }
 
-  /** The file that a process's binding writes into its folder. */
+  /** Returns the file that a process's binding writes into its folder. */
   static Path file(Path folder) {
     return folder.resolve("summary.json");
   }
 
   /**
-   * The summary of a process that has ended.
+   * Reads the summary of a process that has ended.
    *
-   * @throws Failure if it has written none
+   * @throws Failure if the process has written no summary
    */
   static RunSummary of(Path folder) {
     try {
@@ -68,16 +70,16 @@ record RunSummary(
   }
 
   /**
-   * The figures of the process in the format of results.
+   * Returns the figures of the process in the format of results.
    *
-   * @param errors failed operations, of which the process may have counted fewer
+   * @param errors the number of failed operations; the process itself may have counted fewer
    * @param failures the failed operations by operation and status
    */
   Point.Done done(long errors, Map<String, Long> failures) {
     return new Point.Done(measuredSeconds, operations, errors, perSecond(), List.of(), failures);
   }
 
-  /** Operations per second of the measured time. */
+  /** The operations per second in the measured time. */
   double perSecond() {
     return measuredSeconds == 0 ? 0 : operations / measuredSeconds;
   }

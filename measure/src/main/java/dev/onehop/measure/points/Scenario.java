@@ -30,15 +30,15 @@ public enum Scenario {
     this.fault = fault;
   }
 
-  /** Its name on the command line and in results. */
+  /** The name of the scenario on the command line and in results. */
   public String label() {
     return label;
   }
 
   /**
-   * The scenario with this name.
+   * Returns the scenario with this name.
    *
-   * @throws Failure if there is none
+   * @throws Failure if there is no such scenario
    */
   public static Scenario named(String name) {
     return Names.find(
@@ -48,7 +48,7 @@ public enum Scenario {
         "unknown scenario '%2$s'; scenarios: %1$s, fleet");
   }
 
-  /** Whether it concerns a shard, and not a mongos. */
+  /** Whether the fault concerns a shard; false if it concerns a mongos. */
   public boolean ofShard() {
     return ofShard;
   }
@@ -59,16 +59,17 @@ public enum Scenario {
   }
 
   /**
-   * The target of the fault: the last shard by name, or the nearest mongos as {@code host:port}.
+   * Returns the target of the fault: the last shard by name, or the nearest mongos as {@code
+   * host:port}.
    */
   String where(BenchCluster cluster) {
     return ofShard ? new TreeSet<>(cluster.shardHosts().keySet()).last() : cluster.routers().get(0);
   }
 
   /**
-   * The description of the fault.
+   * Returns the description of the fault.
    *
-   * @param where the target of {@link #where}
+   * @param where the target, as {@link #where} returns it
    */
   String fault(String where) {
     return fault.formatted(where);

@@ -7,13 +7,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A status line of YCSB, printed to its standard error once per second.
+ * A status line of YCSB, which YCSB prints to its standard error once per second.
  *
- * @param operations operations since the start
- * @param currentRate operations per second in the last second
- * @param p99 99th percentile of the latency in the last second, in microseconds, of the slowest
+ * @param operations the number of operations since the start
+ * @param currentRate the operations per second in the last second
+ * @param p99 the 99th percentile of the latency in the last second, in microseconds, of the slowest
  *     kind of operation; 0 if unknown
- * @param failed operations that failed in the last second
+ * @param failed the number of operations that failed in the last second
  */
 record StatusLine(long operations, double currentRate, long p99, long failed) {
 
@@ -22,7 +22,7 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
   private static final Pattern SERIES =
       Pattern.compile("\\[([A-Z-]+): Count=(\\d+),[^]]*?\\b99=(\\d+)[^]]*]");
 
-  /** Parses a line; empty for other lines. */
+  /** Parses a line. The result is empty if the line is not a status line. */
   static Optional<StatusLine> parse(String line) {
     Matcher matcher = STATUS.matcher(line);
     if (!matcher.find()) {
@@ -39,12 +39,12 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
       }
     }
     String rate = matcher.group(2);
-    // YCSB formats the rate by locale, so the decimal point may be a comma.
+    // The decimal point may be a comma, because YCSB formats the rate by the locale.
     double perSecond = rate == null ? 0 : Double.parseDouble(rate.replace(',', '.'));
     return Optional.of(new StatusLine(Long.parseLong(matcher.group(1)), perSecond, p99, failed));
   }
 
-  /** The status of several clients together. */
+  /** Returns the status of several clients together. */
   static StatusLine sum(Collection<StatusLine> lines) {
     return new StatusLine(
         lines.stream().mapToLong(StatusLine::operations).sum(),
@@ -53,7 +53,10 @@ record StatusLine(long operations, double currentRate, long p99, long failed) {
         lines.stream().mapToLong(StatusLine::failed).sum());
   }
 
-  /** The text for the live line: {@code 341 operations, 114/s, p99 70.5 ms, 0 failed}. */
+  /**
+   * Returns the text for the live line, such as {@code 341 operations, 114/s, p99 70.5 ms, 0
+   * failed}.
+   */
   String text() {
     return String.format(
         Locale.ROOT,

@@ -6,17 +6,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The unmeasured operations of a client before its measurement. Immutable.
  *
- * @param most the longest time
- * @param least the time after which it ends if the rate is steady; null to take {@code most} in any
- *     case
+ * @param most the longest time of the warm-up
+ * @param least the time after which the warm-up ends if the rate is steady; null if it always takes
+ *     {@code most}
  */
 public record Warmup(Duration most, @Nullable Duration least) {
 
-  /** Until the rate is steady, between 8 and 40 seconds. */
+  /** A warm-up until the rate is steady, between 8 and 40 seconds. */
   public static final Warmup UNTIL_STEADY =
       new Warmup(Duration.ofSeconds(40), Duration.ofSeconds(8));
 
-  /** After this time the JVM's optimizing compiler has done most of its work. */
+  /** The time after which the JVM's optimizing compiler has done most of its work. */
   private static final Duration LONG = Duration.ofSeconds(15);
 
   /** A warm-up of a fixed time. */
@@ -24,12 +24,15 @@ public record Warmup(Duration most, @Nullable Duration least) {
     return new Warmup(time, null);
   }
 
-  /** Whether it is long enough for the optimizing compiler. */
+  /** Whether the warm-up is long enough for the optimizing compiler. */
   public boolean isLong() {
     return most.compareTo(LONG) >= 0;
   }
 
-  /** The expected time: the middle between both if it ends by the rate. */
+  /**
+   * Returns the expected time. If the warm-up ends by the rate, it is the mean of the shortest and
+   * the longest time.
+   */
   Duration expected() {
     return least == null ? most : most.plus(least).dividedBy(2);
   }

@@ -16,12 +16,14 @@ import java.util.regex.Pattern;
 /**
  * The YCSB workload of the points: a workload file and properties that override it.
  *
- * @param name its name in results
- * @param properties all its properties, including overrides
+ * @param name the name of the workload in results
+ * @param properties all properties of the workload, including overrides
  */
 public record Workload(String name, Map<String, String> properties) {
 
-  /** Properties that the bench sets for each point, with the option to use instead. */
+  /**
+   * The properties that the bench sets for each point, with the option that replaces each of them.
+   */
   private static final Map<String, String> OURS =
       Map.of(
           "threadcount", "--threads",
@@ -67,7 +69,7 @@ public record Workload(String name, Map<String, String> properties) {
   /**
    * Reads the file and applies the overrides.
    *
-   * @throws Failure if the file can't be read or is malformed, or an override is a property that
+   * @throws Failure if the file can't be read or is malformed, or an override names a property that
    *     the bench sets
    */
   public static Workload load(Path file, Map<String, String> overrides) {
@@ -130,13 +132,13 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** The number of records by its properties. */
+  /** The number of records, by the properties. */
   public long records() {
     return keys().size();
   }
 
   /**
-   * Ids that divide its records into ranges of equal size.
+   * Returns ids that divide the records into ranges of equal size.
    *
    * @param ranges the number of ranges
    */
@@ -145,9 +147,9 @@ public record Workload(String name, Map<String, String> properties) {
   }
 
   /**
-   * The keys of its records.
+   * Returns the keys of the records.
    *
-   * @throws Failure if its properties do not describe any
+   * @throws Failure if the properties do not describe keys
    */
   KeyPopulation keys() {
     try {
@@ -157,7 +159,7 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** This workload with another number of records, from the same first record on. */
+  /** Returns this workload with another number of records and the same first record. */
   public Workload withRecords(long records) {
     Map<String, String> all = new TreeMap<>(properties);
     all.put("recordcount", String.valueOf(insertStart() + records));
@@ -166,7 +168,7 @@ public record Workload(String name, Map<String, String> properties) {
     return resized;
   }
 
-  /** The number of its first record. */
+  /** The number of the first record. */
   long insertStart() {
     try {
       return KeyPopulation.insertStart(properties);
@@ -175,20 +177,21 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** The name of its class. */
+  /** The name of the workload's class. */
   String workloadClass() {
     return properties.getOrDefault("workload", "site.ycsb.workloads.CoreWorkload");
   }
 
-  /** The collection that it uses; YCSB calls it a table. */
+  /** The name of the collection, which YCSB calls a table. */
   String collection() {
     return properties.getOrDefault("table", "usertable");
   }
 
   /**
-   * Checks that several clients can run it, which divide the records by YCSB's key numbers.
+   * Checks that several clients can run this workload: they divide the records by YCSB's key
+   * numbers.
    *
-   * @throws Failure if its class is not YCSB's
+   * @throws Failure if the workload's class is not YCSB's CoreWorkload
    */
   public void requireSharable() {
     String type = properties.get("workload");
@@ -197,7 +200,7 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
-  /** Whether its points insert documents. */
+  /** Whether a point of this workload inserts documents. */
   boolean inserts() {
     return !properties.getOrDefault("insertproportion", "0").matches("0(\\.0*)?");
   }

@@ -9,13 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The arguments of a YCSB process: a phase, a binding, and properties. Mutable. */
+/** The arguments of a YCSB process: a phase, a binding, and properties. Not thread-safe. */
 final class YcsbArguments {
 
   /**
-   * The bound of a point that is bounded by time: more operations per second than a point can do.
-   * YCSB 0.17 has no "unlimited": it limits the threads to the operation count, and starts none if
-   * that is 0.
+   * A number of operations per second that no point reaches. A point with a fixed time gets this
+   * number as its operation count, because YCSB 0.17 always needs a count: it starts at most one
+   * thread per operation, and no thread if the count is 0.
    */
   private static final int MOST_PER_SECOND = 50_000;
 
@@ -39,19 +39,26 @@ final class YcsbArguments {
     set("onehop.summary", RunSummary.file(folder));
   }
 
-  /** Loads all documents, batched, through the synchronous driver. */
+  /**
+   * Returns the arguments of a process that loads all documents in batches, with the synchronous
+   * driver.
+   */
   static YcsbArguments load(YcsbClients clients, Path folder) {
     Workload workload = clients.workload();
     String url = clients.cluster().url().secret();
     return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
         .set("insertcount", workload.records())
-        // Not used, but YCSB's zipfian generator is also created here and needs a number.
+        // The load does not use this number. YCSB also creates its zipfian generator here, which
+        // needs one.
         .set("operationcount", 0)
         .set("mongodb.batchsize", LOAD_BATCH)
         .set("onehop.connections", LOAD_THREADS);
   }
 
-  /** Runs threads that each start an operation when the one before has ended. */
+  /**
+   * Returns the arguments of a process whose threads each start an operation when their operation
+   * before has ended.
+   */
   static YcsbArguments closedLoop(PointCell cell, YcsbClients clients, Path folder) {
     return of("-t", cell, clients, folder)
         .set("onehop.workload", clients.workload().workloadClass())
@@ -61,7 +68,7 @@ final class YcsbArguments {
         .set("hdrhistogram.output.path", HdrLogs.prefix(folder));
   }
 
-  /** Issues operations at intended times. */
+  /** Returns the arguments of a process that issues operations at intended times. */
   static YcsbArguments openLoop(
       PointCell cell, YcsbClients clients, Path folder, Arrivals arrivals) {
     return of("run", cell, clients, folder)
@@ -82,20 +89,20 @@ final class YcsbArguments {
       arguments.set("onehop.pipelining", true);
     }
     if (workload.inserts()) {
-      // Each point inserts the same new keys as the one before.
+      // Each point inserts the same new keys.
       arguments.set("mongodb.upsert", true);
     }
     return arguments;
   }
 
-  /** Runs unmeasured operations first. */
+  /** Adds unmeasured operations before the measurement. */
   YcsbArguments warmUp(Warmup warmup) {
     set("onehop.warmup", warmup.most().toMillis());
     Duration least = warmup.least();
     return least == null ? this : set("onehop.warmup.least", least.toMillis());
   }
 
-  /** Bounds a closed loop by time. */
+  /** Fixes the time of a closed loop. */
   YcsbArguments during(Duration time) {
     return set("operationcount", MOST_PER_SECOND * Math.max(1, time.toSeconds()))
         .set("onehop.duration", time.toMillis());
@@ -104,7 +111,7 @@ final class YcsbArguments {
   /**
    * Makes the process one of several clients, which start together.
    *
-   * @param what names the point within the run
+   * @param what the name of the point, unique in the run
    */
   YcsbArguments client(ClientPlan clients, int index, String what) {
     boolean ends = MEASURED_WORKLOAD.equals(properties.get("workload"));
@@ -112,7 +119,7 @@ final class YcsbArguments {
         .share(clients, index, what);
   }
 
-  /** Limits the load to the part of the records of one of several clients. */
+  /** Limits the load to one client's part of the records. */
   YcsbArguments loadPart(ClientPlan clients, int index, Workload workload) {
     long from = clients.begin(workload.records(), index);
     return set("insertstart", workload.insertStart() + from)
@@ -132,7 +139,7 @@ final class YcsbArguments {
     return this;
   }
 
-  /** The arguments, including the cluster's password. */
+  /** Returns the arguments. They include the cluster's password. */
   List<String> list() {
     List<String> arguments = new ArrayList<>(List.of(phase, "-s", "-db", mode.dbClass()));
     arguments.addAll(List.of("-threads", String.valueOf(threads)));
@@ -140,7 +147,7 @@ final class YcsbArguments {
     return arguments;
   }
 
-  /** The file with the latencies of each second of an open loop. */
+  /** Returns the file with the latencies of each second of a run at a fixed rate. */
   static Path latencies(Path folder) {
     return folder.resolve("latencies.hlog");
   }

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 
 /**
- * Main class of the bench's YCSB processes: YCSB's own client, or OneHop's for operations at
- * intended times. Its replies are YCSB's status lines, and it ends with the bench.
+ * The main class of the bench's YCSB processes. It runs YCSB's own client, or OneHop's client for
+ * operations at intended times. The replies of the process are YCSB's status lines. The process
+ * ends with the bench.
  */
 final class YcsbChild {
 
@@ -28,10 +29,10 @@ final class YcsbChild {
   /**
    * The task of the process.
    *
-   * @param arguments of {@link Launcher}, if the first one is its command {@code run}, or of {@link
-   *     Client}
+   * @param arguments the arguments of {@link Launcher} if the first one is its command {@code run};
+   *     the arguments of {@link Client} if it is not
    * @param out the file for YCSB's output
-   * @param authority PEM file of the authority to trust; null for the JVM's default trust store
+   * @param authority the PEM file of the trusted authority; null for the JVM's default trust store
    */
   record Task(List<String> arguments, String out, @Nullable String authority) {}
 
@@ -67,15 +68,19 @@ final class YcsbChild {
     System.setProperty("javax.net.ssl.trustStoreType", TrustedAuthority.STORE_TYPE);
   }
 
-  /** Standard error, which also sends its status lines as replies. */
+  /** The replacement of standard error. It also sends YCSB's status lines as replies. */
   private static final class StatusLines extends OutputStream {
 
-    /** Left out, because YCSB prints its arguments, including the URL with its password. */
+    /**
+     * The start of a line that is left out: it has YCSB's arguments, including the URL with the
+     * password.
+     */
     private static final String COMMAND_LINE = "Command line:";
 
     private final PrintStream err;
     private final Consumer<String> say;
-    private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
+    private final ByteArrayOutputStream line =
+        new ByteArrayOutputStream(); // accessed only with this object locked
 
     StatusLines(PrintStream err, Consumer<String> say) {
       this.err = err;

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Runs clients of a cluster, each in a YCSB process. Used by one thread. */
+/** Runs clients of a cluster, each in a YCSB process. Not thread-safe. */
 final class YcsbClients {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -42,8 +42,8 @@ final class YcsbClients {
   /**
    * @param out the folder of the results
    * @param plan the number of clients of each point
-   * @param quickCompilerOnly whether to turn off the JVM's optimizing compiler, which may take
-   *     longer than a point and competes with the measured program for processors
+   * @param quickCompilerOnly whether to turn off the JVM's optimizing compiler: it may need more
+   *     time than a point takes, and it takes processor time from the measured program
    */
   YcsbClients(
       BenchCluster cluster,
@@ -77,21 +77,21 @@ final class YcsbClients {
     return plan;
   }
 
-  /** The processors of clients and servers, in words; null if servers are elsewhere. */
+  /** The processors of clients and servers, in words; null if the servers are on other machines. */
   @Nullable String processors() {
     return processors == null ? null : processors.text();
   }
 
   /**
-   * A folder below the results' folder, created if necessary.
+   * Returns a folder below the results' folder, and creates it if necessary.
    *
-   * @param name relative to it
+   * @param name the path of the folder, relative to the results' folder
    */
   Path folder(String name) throws IOException {
     return Files.createDirectories(out.resolve(name));
   }
 
-  /** The URL of a client, which names all mongoses if the mode needs them. */
+  /** Returns the URL of a client. It names all mongoses if the mode needs them. */
   String url(PointCell cell) {
     if (!cell.mode().knowsAllRouters()) {
       return cluster().url().secret();
@@ -108,7 +108,7 @@ final class YcsbClients {
   /**
    * Runs clients to their end.
    *
-   * @param mayFail whether failed operations are allowed, which also give an exit code
+   * @param mayFail whether failed operations are allowed; they also cause an exit code
    * @throws Failure if a client took too long or did not finish
    */
   YcsbOutput run(Map<Path, YcsbArguments> arguments, Duration atMost, boolean mayFail)
@@ -140,13 +140,15 @@ final class YcsbClients {
   private List<String> jvmOptions() {
     return List.of(
         "-XX:+UseSerialGC",
-        // The compilers start after a fifth of the usual calls. At 2,000 operations per second with
-        // two processors, the rate is then steady after some 20 s and not 30.
+        // The compilers start after a fifth of the usual number of calls. At 2,000 operations per
+        // second with two processors, the rate is then steady after some 20 s. Without this option
+        // it takes 30 s.
         quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2");
   }
 
   /**
-   * The line of a run's standard error with the best reason of a failure: OneHop's, else YCSB's.
+   * Returns the line of a run's standard error with the best reason of a failure: a line of OneHop
+   * if there is one, or a line of YCSB.
    */
   static Optional<String> complaint(Path folder) {
     List<String> lines;
@@ -166,7 +168,7 @@ final class YcsbClients {
                     .findFirst());
   }
 
-  /** Clients that run in parallel, one or several. Other threads receive their status lines. */
+  /** One or several clients, which run in parallel. Other threads receive their status lines. */
   final class Running implements AutoCloseable {
 
     private final Map<Path, ChildJvm> children = new LinkedHashMap<>();
@@ -208,7 +210,10 @@ final class YcsbClients {
       return parsed.isPresent();
     }
 
-    /** When the first client issued operations, by {@link System#nanoTime}; 0 if none has. */
+    /**
+     * The time when the first client began to issue operations, by {@link System#nanoTime}; 0 if no
+     * client has begun.
+     */
     long beginNanos() {
       return began.getNow(0L);
     }
@@ -227,12 +232,13 @@ final class YcsbClients {
           var unused = began.get(500, TimeUnit.MILLISECONDS);
           return;
         } catch (TimeoutException e) {
-          // The client may have ended.
+          // The client may have ended: this is checked below.
         } catch (ExecutionException e) {
           throw new IllegalStateException(e);
         }
       }
-      var unused = await(Duration.ZERO, false); // reports the reason from its output
+      var unused =
+          await(Duration.ZERO, false); // throws a failure with the reason from the client's output
       throw Failure.run("the client has issued no operation", null);
     }
 
@@ -253,7 +259,7 @@ final class YcsbClients {
         int code =
             child.getValue().awaitEnd(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         YcsbOutput output = YcsbOutput.read(folder.resolve(STDOUT));
-        // YCSB's own exit code is always 0, but the binding and the JVM have other exit codes.
+        // YCSB's own exit code is always 0. Other exit codes come from the binding and the JVM.
         if (!output.complete() || code > (mayFail ? 1 : 0)) {
           throw Failure.run(
               "YCSB failed (exit code %d)%s; its output is in %s"
@@ -278,7 +284,9 @@ final class YcsbClients {
       return sum;
     }
 
-    /** The number of TCP connections of all clients; null if one of them is unknown. */
+    /**
+     * The number of TCP connections of all clients; null if the number of one client is unknown.
+     */
     @Nullable Integer connections() {
       int sum = 0;
       for (long pid : pids()) {

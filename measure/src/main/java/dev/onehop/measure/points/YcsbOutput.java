@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The final output of a YCSB process. YCSB's exit code is 0 in most failures, so only this output
- * shows whether a run finished, and with which errors.
+ * The final output of a YCSB process. Only this output shows whether a run finished, and with which
+ * errors, because YCSB's exit code is 0 after most failures.
  *
  * @param complete whether the final measurements of the run were printed
  * @param failures failed operations, by kind and status such as {@code READ ERROR}
@@ -25,7 +25,7 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
   /**
    * Reads the standard output of a process that has ended.
    *
-   * @throws Failure if it can't be read
+   * @throws Failure if the output can't be read
    */
   static YcsbOutput read(Path stdout) {
     try {
@@ -35,7 +35,7 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
     }
   }
 
-  /** The complete output of several processes together. */
+  /** Returns the complete output of several processes together. */
   static YcsbOutput merged(List<YcsbOutput> outputs) {
     Map<String, Long> failures = new TreeMap<>();
     outputs.forEach(
@@ -70,8 +70,8 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
   }
 
   /**
-   * Combines both reports of failures, a status and a {@code -FAILED} series, because either may be
-   * missing.
+   * Combines YCSB's two reports of failures, because either may be missing: the statuses, and the
+   * series with {@code -FAILED} in their names.
    */
   private static Map<String, Long> merge(Map<String, Long> byStatus, Map<String, Long> series) {
     Map<String, Long> failures = new TreeMap<>(byStatus);

@@ -27,15 +27,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Operations of an application in a zone at a fixed rate. The bytes across zones are counted for
- * part of the time.
+ * Operations of an application in a zone at a fixed rate. The bytes across zones are counted during
+ * a part of the time.
  *
  * @param zone the zone of the application
- * @param reads whether all operations are reads of any member; else half are reads, half are
- *     updates of primaries
+ * @param reads whether all operations are reads of any member; false if half are reads and half are
+ *     updates, on primaries
  * @param variant the client's configuration, in words
  * @param preferred whether the client has a preferred zone
- * @param options of the URL, empty or starting with an ampersand
+ * @param options the options of the URL; empty, or with an ampersand at the start
  */
 record ZoneTraffic(
     Warmup warmup,
@@ -94,7 +94,7 @@ record ZoneTraffic(
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = clients.sample()) {
-      // Before the client has connected: a JVM takes longer to start.
+      // The client is registered before it connects, because a JVM needs more time to start.
       running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       running.sleepUntil(FROM);
@@ -107,8 +107,11 @@ record ZoneTraffic(
     }
   }
 
-  /** The URL with all mongoses. */
-  /** The host of an application in the zone: one without a server, if there is one. */
+  /** Returns the URL with all mongoses. */
+  /**
+   * Returns the host of an application in the zone. It is a host without a server if the zone has
+   * such a host.
+   */
   private String application(TopologyFacts topology) {
     List<HostFacts> hosts =
         topology.hosts().stream().filter(host -> host.region().equals(zone)).toList();
@@ -120,7 +123,7 @@ record ZoneTraffic(
         .name();
   }
 
-  /** The servers' and applications' addresses by zone, in the topology's order. */
+  /** Returns the addresses of servers and applications by zone, in the topology's order. */
   private static Map<String, List<String>> zones(Topology topology) {
     return topology.hosts().stream()
         .collect(
@@ -150,7 +153,7 @@ record ZoneTraffic(
     ShardLatencies.Phase phase =
         ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
             .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
-    // The operations with a reply between the two counts, including late replies.
+    // The number of operations with a reply between the two counts, including late replies.
     double operations = phase.perSecond() * SECONDS;
     if (operations == 0) {
       throw Failure.run("no operation had a reply; YCSB's output is in " + folder, null);
@@ -169,7 +172,7 @@ record ZoneTraffic(
         cell.folder());
   }
 
-  /** The bytes per operation that crossed zones. */
+  /** Returns the bytes per operation that crossed zones. */
   static Crossed crossed(Traffic traffic, double operations) {
     Predicate<Flow> client = flow -> flow.crosses() && flow.touches(Party.CLIENT);
     Predicate<Flow> withRouter = client.and(flow -> flow.touches(Party.ROUTER));
