@@ -9,27 +9,30 @@ import java.util.function.DoubleUnaryOperator;
 /**
  * An axis of a chart.
  *
- * @param label its quantity, with the unit
+ * @param label the quantity, with the unit
  * @param ticks the marks, by value
- * @param low the value at its start
- * @param high the value at its end
+ * @param low the value at the start of the axis
+ * @param high the value at the end of the axis
  * @param position converts a value to a position that is linear on paper
  */
 record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnaryOperator position) {
 
-  /** The most labels of a logarithmic axis; with more it labels only powers of ten. */
+  /**
+   * The largest number of labels of a logarithmic axis. With more marks than this, only powers of
+   * ten have labels.
+   */
   private static final int MOST_LABELS = 8;
 
-  /** A mark at a value; without a label only a line. */
+  /** A mark at a value. A mark with an empty label is only a line. */
   record Tick(double value, String label) {}
 
-  /** The position of a value between start (0) and end (1). */
+  /** Returns the position of a value, from 0 at the start to 1 at the end. */
   double fraction(double value) {
     double start = position.applyAsDouble(low);
     return (position.applyAsDouble(value) - start) / (position.applyAsDouble(high) - start);
   }
 
-  /** A linear axis from zero up to {@code highest} or more, with round marks. */
+  /** Returns a linear axis from zero to {@code highest} or more, with marks at round numbers. */
   static Axis fromZero(String label, double highest) {
     double step = niceStep(Math.max(highest, 1e-9) / 4);
     double high = Math.ceil(highest / step - 1e-9) * step;
@@ -43,7 +46,10 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, 0, high, DoubleUnaryOperator.identity());
   }
 
-  /** A logarithmic axis with marks at 1, 2 and 5 times powers of ten around the given values. */
+  /**
+   * Returns a logarithmic axis around the given values, with marks at 1, 2 and 5 times powers of
+   * ten.
+   */
   static Axis logarithmic(String label, double lowest, double highest) {
     List<Tick> marks = new ArrayList<>();
     int first = (int) Math.floor(Math.log10(lowest));
@@ -69,7 +75,10 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, low, high, Math::log);
   }
 
-  /** An axis of counts: linear, or logarithmic if they span a factor of 16 or more. */
+  /**
+   * Returns an axis of counts. It is logarithmic if the counts span a factor of 16 or more, and
+   * linear otherwise.
+   */
   static Axis counts(String label, Collection<Integer> counts) {
     int least = counts.stream().min(Integer::compare).orElse(1);
     int most = counts.stream().max(Integer::compare).orElse(1);
@@ -83,7 +92,7 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
   }
 
-  /** An axis of time. */
+  /** Returns an axis of time in seconds. */
   static Axis seconds(int length) {
     int every = length < 10 ? 1 : 5;
     List<Tick> ticks = new ArrayList<>();
@@ -94,7 +103,8 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
   }
 
   /**
-   * An axis of percentiles on the scale 1 / (1 − p), on which each further nine has the same width.
+   * Returns an axis of percentiles on the scale 1 / (1 − p). Each further nine of the percentile
+   * has the same width on it.
    *
    * @param nines the number of nines: 2 is 99 %, 3 is 99.9 %
    */

@@ -17,7 +17,7 @@ final class BenchSheet {
   private BenchSheet() {}
 
   /**
-   * The sheet.
+   * Returns the sheet.
    *
    * @param folder the folder of the points' HdrHistogram logs, which may be missing
    */
@@ -68,7 +68,8 @@ final class BenchSheet {
     if (topology.hosts().stream()
         .anyMatch(
             host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
-      sheet.limit("The client's host has a mongos, so targeting saves no distance.");
+      sheet.limit(
+          "The client's host has a mongos. Targeting therefore makes no round trip shorter.");
     }
     int rounds =
         Math.max(

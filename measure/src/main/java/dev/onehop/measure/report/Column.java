@@ -11,11 +11,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the heading, with the unit if it is not the table's
  * @param legend an explanation for the notes below the table; empty if the name is clear
- * @param missing the possible reason why the whole column has no value, for the notes; empty if
+ * @param missing the possible reason for a column without any value, for the notes; empty if
  *     unknown
- * @param cell a row's text; {@link Format#NONE} for no value
- * @param bars a row's fractions of 1, drawn in the cell of a page; empty in most columns
- * @param <P> the item of a row
+ * @param cell returns the text of a row; {@link Format#NONE} without a value
+ * @param bars returns the fractions of 1 that a page draws in the cell of a row; empty in most
+ *     columns
+ * @param <P> the type of the items; each item has a row
  */
 record Column<P>(
     String name,
@@ -24,12 +25,12 @@ record Column<P>(
     Function<P, String> cell,
     Function<P, List<Double>> bars) {
 
-  /** A column of texts. */
+  /** Returns a column of texts. */
   static <P> Column<P> text(String name, Function<P, String> cell) {
     return new Column<>(name, "", "", cell, row -> List.of());
   }
 
-  /** A column of numbers, some of which may be missing. */
+  /** Returns a column of numbers. Numbers may be missing. */
   static <P> Column<P> of(
       String name, Function<Number, String> format, Function<P, ? extends @Nullable Number> value) {
     return text(
@@ -41,9 +42,10 @@ record Column<P>(
   }
 
   /**
-   * Columns with figures of a latency in milliseconds. The first column has the latency's name.
+   * Returns columns with figures of a latency in milliseconds. The first column has the latency's
+   * name.
    *
-   * @param figures names of {@link LatencySummary#figure}
+   * @param figures the names of figures, as in {@link LatencySummary#figure}
    */
   static <P> List<Column<P>> latencies(
       String name, Function<P, @Nullable LatencySummary> latency, String... figures) {

@@ -12,20 +12,21 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The best routed client compared with the best official one, each with its best pool, at the
+ * The best routed client compared with the best official client, each with its best pool, at the
  * highest number of threads.
  *
  * @param routed the routed point with the highest throughput
  * @param official the official point with the highest throughput
- * @param capped the best of the official clients with the smallest pool; null if that is {@code
+ * @param capped the best of the official clients with the smallest pool; null if it is {@code
  *     official}
- * @param rounds their ratio over the rounds; null if it was not measured
- * @param why why routing may gain nothing here; empty if unknown
+ * @param rounds the ratio of {@code routed} to {@code official} over the rounds; null if it was not
+ *     measured
+ * @param why the reason why routing may have no effect here; empty if unknown
  */
 record Comparison(
     Point routed, Point official, @Nullable Point capped, @Nullable Ratio rounds, String why) {
 
-  /** The comparison; empty if either client was not measured. */
+  /** Returns the comparison; empty if no routed or no official client was measured. */
   static Optional<Comparison> of(Results results) {
     List<Point> there = atMostThreads(results);
     int smallest =
@@ -49,13 +50,13 @@ record Comparison(
         new Comparison(routed.get(), official.get(), capped, rounds, why(results, official.get())));
   }
 
-  /** The points at the highest number of threads. */
+  /** Returns the points at the highest number of threads. */
   static List<Point> atMostThreads(Results results) {
     int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
     return results.points().stream().filter(point -> point.threads() == threads).toList();
   }
 
-  /** The selected point with the highest throughput. */
+  /** Returns the point with the highest throughput among the selected points. */
   static Optional<Point> best(List<Point> points, Predicate<Point> which) {
     return points.stream().filter(which).max(Comparator.comparingDouble(Point::throughput));
   }
@@ -72,7 +73,7 @@ record Comparison(
         : enough ? "no thread waits for a connection" : "";
   }
 
-  /** The throughput of the routed client divided by the official one's. */
+  /** The throughput of the routed client divided by the throughput of the official client. */
   double ratio() {
     return routed.throughput() / official.throughput();
   }
@@ -101,7 +102,7 @@ record Comparison(
     if (routed.ofLimit() != null) {
       sheet.figure(
           Format.percent(routed.ofLimit()) + " %",
-          "of what a closed loop can do",
+          "of the limit of a closed loop",
           Format.percent(official.ofLimit()) + " % by " + official.client().mode());
     }
     if (routed.evidence().besideOwner() != null) {
@@ -112,7 +113,7 @@ record Comparison(
     }
   }
 
-  /** The finding as a sentence. */
+  /** Returns the finding as a sentence. */
   String sentence() {
     String verdict =
         rounds == null
@@ -121,7 +122,7 @@ record Comparison(
     String capping =
         capped == null
             ? ""
-            : " With %s these did %s at most."
+            : " With %s, the official clients did %s at most."
                 .formatted(
                     Format.counted(capped.client().connections(), "connection"),
                     Format.rate(capped.throughput()));
@@ -136,7 +137,10 @@ record Comparison(
             capping);
   }
 
-  /** A sentence about the mean latencies of an operation; empty if one of both has none. */
+  /**
+   * Returns a sentence about the mean latencies of an operation; empty if one of the two clients
+   * has none.
+   */
   String latency(String operation) {
     LatencySummary ours = routed.latencies().byOperation().get(operation);
     LatencySummary theirs = official.latencies().byOperation().get(operation);

@@ -12,9 +12,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The conditions of closed loops: processor time, conditions of the machine, several clients.
+ * The sections about the conditions of closed loops: processor time, conditions of the machine,
+ * several clients.
  *
- * @param points in display order
+ * @param points the points, in display order
  * @param clients the clients of points with several clients
  */
 record ConditionSections(List<Point> points, List<ClientRun> clients) {
@@ -52,15 +53,16 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
                 PointSections.head(point -> point.client().name()),
                 List.of(
                     Column.<Point>of("ops/s to ±%", Format::decimal, Point::errorPercent)
-                        .means("half the 95 % interval, by the means of windows of a second"),
+                        .means(
+                            "half the 95 % interval of ops/s, from the means of windows of one second"),
                     seen("windows", Format::whole, Conditions::windows),
                     seen("warm-up s", Format::decimal, Conditions::warmupSeconds),
                     Column.<Point>text("steady", point -> steady(seen(point)))
-                        .means("whether the rate was steady in the end"),
+                        .means("whether the rate was steady at the end of the warm-up"),
                     Column.<Point>text("steal %", point -> steal(seen(point)))
                         .means("processor time that the host gave to other machines"),
                     seen("run queue", Format::decimal, Conditions::runQueue)
-                        .means("threads of the whole machine that ran or waited"),
+                        .means("threads of the whole machine that ran or waited for a processor"),
                     seen("MHz", Format::whole, Conditions::clockMegahertz),
                     seen("sockets", Format::whole, Conditions::sockets),
                     seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
@@ -86,7 +88,7 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
     return Format.percent(seen.steal()) + (seen.isDisturbed() ? " *" : "");
   }
 
-  /** The clients of points with several clients. */
+  /** Returns the section about points with several clients. */
   private Section clientTables() {
     Section section = new Section("clients", "Clients");
     for (ClientRun run : clients) {
@@ -106,7 +108,7 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
         ? section
         : section.say(
             "A point's latencies include all operations of all its clients: their"
-                + " histograms are added, percentiles are not averaged. Threads and connections are"
+                + " histograms are added, and percentiles are not averaged. Threads and connections are"
                 + " each client's.");
   }
 

@@ -32,8 +32,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   private static final int WINDOW_SECONDS = 5;
 
   private static final String NO_LAG =
-      "events have no wallTime below feature compatibility version 6.0, or the servers' clock is"
-          + " another one";
+      "events have no wallTime below feature compatibility version 6.0, or the servers have"
+          + " another clock";
 
   Sheet sheet() {
     Sheet sheet =
@@ -113,7 +113,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   /**
-   * Compares the lags of both sources, each with the number of channels that has its smallest lag.
+   * Compares the lags of the two sources. Each source has the number of channels with its smallest
+   * lag.
    */
   private void lag(Sheet sheet, String kind, String what) {
     Comparator<ConsumePoint> shortest =
@@ -157,7 +158,10 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         .flatMap(ConsumeSheet::behind);
   }
 
-  /** The lag from the commit; if it is not known, from the start of the write. */
+  /**
+   * Returns the lag since the commit, or since the start of the write if the lag since the commit
+   * is unknown.
+   */
   private static Optional<LatencySummary> behind(ConsumePoint point) {
     return Optional.ofNullable(point.lag() == null ? point.sinceIssued() : point.lag());
   }
@@ -204,7 +208,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     return chart;
   }
 
-  /** Curves by channels, from the points' logs. */
+  /** Adds curves by number of channels, from the points' logs. */
   private void percentiles(Section section, List<ConsumePoint> points) {
     Map<Integer, Percentiles> curves = new LinkedHashMap<>();
     for (String source : SOURCES) {
@@ -229,7 +233,9 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             .toList());
   }
 
-  /** A chart for the highest number of channels; empty if there is a single window. */
+  /**
+   * Returns a chart for the highest number of channels. It is empty if there is a single window.
+   */
   private static LineChart overTime(List<ConsumePoint> all) {
     int most = all.stream().mapToInt(ConsumePoint::channels).max().orElse(1);
     int windows = all.stream().mapToInt(each -> each.windows().size()).max().orElse(1);
@@ -260,13 +266,16 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
       lags.add(
           lag.get(0)
               .means(
-                  "ms from the commit (the event's wallTime, whole milliseconds, so up to 1 ms too"
-                      + " much) to when the consumer has the row; one machine, one clock")
+                  "ms from the commit until the consumer has the row, by one clock; the commit is the"
+                      + " event's wallTime in whole milliseconds, and the lag is up to 1 ms too long")
               .missingIf(NO_LAG));
       lags.addAll(lag.subList(1, lag.size()));
       List<Column<ConsumePoint>> issued =
           Column.latencies("since issued", ConsumePoint::sinceIssued, "p50", "p99");
-      lags.add(issued.get(0).means("from when the writer issued the bulk write"));
+      lags.add(
+          issued
+              .get(0)
+              .means("ms from the issue of the bulk write until the consumer has the row"));
       lags.add(issued.get(1));
     }
     return Table.of(
@@ -279,12 +288,13 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Column.of("procs", Format::whole, ConsumePoint::processes),
             Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
                 .means(
-                    "live, of the measured time; of a drain, from opening the stream to the last"
-                        + " row, all checked"),
+                    "live: in the measured time; drain: from the opening of the stream to the last"
+                        + " row; every row is checked"),
             Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
                 .means("milliseconds per 1,000 rows"),
             Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
-                .means("processors, memory (RSS) and events' own bytes of the consumers alone"),
+                .means(
+                    "cores, MiB of memory (RSS) and Mbit/s of events are those of the consumers alone"),
             Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
             Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
             Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
@@ -293,7 +303,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         lags,
         List.of(
             Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
-                .means("of all rows of the point, those outside the measured time included"),
+                .means("of all rows of the point, also outside of the measured time"),
             Column.of("doubled", Format::whole, ConsumePoint::doubled),
             Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
   }

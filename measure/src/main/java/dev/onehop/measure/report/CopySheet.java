@@ -118,8 +118,8 @@ record CopySheet(CopyBenchResults results) {
   }
 
   /**
-   * The ratio with its interval; with few rounds the smallest and the largest ratio; with one round
-   * nothing.
+   * Returns the ratio with its interval. With few rounds, it has the smallest and the largest
+   * ratio. With one round, it is empty.
    */
   private static String interval(Bootstrap beside) {
     return beside.rounds() == 1
@@ -199,14 +199,16 @@ record CopySheet(CopyBenchResults results) {
                 Column.of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds)),
                 Column.<Row>of(
                         "start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
-                    .means("the time before that"),
+                    .means("the time before the first hundredth"),
                 Column.<Row>text("by router/s", row -> byRouter(row.runs()))
-                    .means("statements of each router of the destination, over all rounds")
+                    .means(
+                        "statements per second of each router of the destination, over all rounds")
                     .missingIf("no routers"),
                 Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
-                    .means("between the busiest and the least busy router, relative to their mean"),
+                    .means(
+                        "the difference between the busiest and the least busy router, relative to the mean"),
                 Column.<Row>of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
-                    .means("the most memory (RSS) of the copying process"),
+                    .means("the largest memory (RSS) of the copying process"),
                 Column.<Row>of(
                         "moves",
                         Format::whole,
@@ -253,7 +255,7 @@ record CopySheet(CopyBenchResults results) {
                     cost("routers", CopyBenchRun::routersCpuSeconds).means("all routers"),
                     cost("mongods", CopyBenchRun::serversCpuSeconds).means("all other servers"),
                     Column.of(
-                        "in all",
+                        "in total",
                         Format::thousandths,
                         row -> row.median(CopyBenchRun::cpuPer1000)))));
   }

@@ -19,7 +19,7 @@ final class Facts {
 
   private Facts() {}
 
-  /** The hosts with their round trips. */
+  /** Returns the section of the hosts with their round trips. */
   static Section topology(TopologyFacts topology) {
     Section section = new Section("topology", "Topology " + topology.name(), Medium.PAGE);
     section.table(
@@ -66,7 +66,7 @@ final class Facts {
         .orElse(null);
   }
 
-  /** Names and values of facts about servers, machine and run. */
+  /** Returns names and values of facts about servers, machine and run. */
   static Map<String, String> of(RunResults results) {
     Map<String, String> facts = new LinkedHashMap<>();
     ServerFacts server = results.server();

@@ -7,7 +7,7 @@ import dev.onehop.measure.results.FleetResult.Server;
 import java.util.List;
 import java.util.Optional;
 
-/** Many instances of an application and their resource use at the servers. */
+/** The section about many instances of an application and their resource use at the servers. */
 record FleetSection(FleetResult fleet) {
 
   void addTo(Sheet sheet) {
@@ -80,7 +80,7 @@ record FleetSection(FleetResult fleet) {
             Column.of("failed", Format::whole, Line::errors),
             Column.<Line>of(
                     "sockets, busiest mongos", Format::whole, line -> line.peakSocketsOfOne(true))
-                .means("the most at one time, including those of other servers"),
+                .means("the largest number at one time, including connections of other servers"),
             Column.of("all mongos", Format::whole, line -> line.peakSockets(true)),
             Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
             Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),

@@ -16,17 +16,15 @@ import java.util.Map;
  */
 final class LineChart {
 
-  /**
-   * The smallest value on a logarithmic axis, which has no zero; for milliseconds it is the
-   * resolution of a clock.
-   */
+  /** The smallest value on a logarithmic axis, which has no zero. */
   private static final double LEAST = 0.01;
 
   /**
    * A point of a line.
    *
-   * @param low the smallest value measured there; {@code y} if there is only one
-   * @param high the largest value
+   * @param low the smallest value that was measured at {@code x}; {@code y} if there is only one
+   *     value
+   * @param high the largest value that was measured at {@code x}
    */
   record Spot(double x, double y, double low, double high) {
     Spot(double x, double y) {
@@ -36,9 +34,9 @@ final class LineChart {
 
   /** The size of a chart, in CSS pixels at full size. */
   enum Size {
-    /** The lines' names are at their ends. */
+    /** The names of the lines are at the ends of the lines. */
     WIDE("wide", 700, 330),
-    /** The lines' names are in the list below the chart. */
+    /** The names of the lines are in the list below the chart. */
     NARROW("narrow", 380, 280);
 
     private final String cssClass;
@@ -66,7 +64,7 @@ final class LineChart {
   private static final int NAME_LINE = 16;
   private static final double LETTER = 6.9;
 
-  /** The width of a letter of the names at the lines' ends, which are bold. */
+  /** The width of a letter of the bold names at the ends of the lines. */
   private static final double NAME_LETTER = 8.2;
 
   private final String caption;
@@ -78,10 +76,11 @@ final class LineChart {
   private final DoubleSummaryStatistics range = new DoubleSummaryStatistics();
 
   /**
-   * A chart without lines.
+   * Creates a chart without lines.
    *
    * @param unit the label of the vertical axis
-   * @param logarithmic whether the vertical axis is logarithmic; otherwise it starts at zero
+   * @param logarithmic whether the vertical axis is logarithmic; false for an axis that starts at
+   *     zero
    */
   LineChart(String caption, Axis x, String unit, boolean logarithmic) {
     this.caption = caption;
@@ -94,7 +93,7 @@ final class LineChart {
     return caption;
   }
 
-  /** Whether it has no lines. */
+  /** Whether the chart has no lines. */
   boolean isEmpty() {
     return lines.isEmpty();
   }
@@ -109,7 +108,7 @@ final class LineChart {
     return add(style, false, spots);
   }
 
-  /** Adds a line for comparison, below all others. */
+  /** Adds a line for comparison, which is drawn below all other lines. */
   LineChart bound(String name, List<Spot> spots) {
     return add(LineStyle.bound(name), false, spots);
   }
@@ -147,12 +146,12 @@ final class LineChart {
         Math.max(least, spot.high()));
   }
 
-  /** The styles of its lines, for the list of names below a narrow chart. */
+  /** The styles of the lines, for the list of names below a narrow chart. */
   List<LineStyle> styles() {
     return lines.stream().map(Line::style).distinct().toList();
   }
 
-  /** The drawing. */
+  /** Draws the chart as SVG. */
   String svg(Size size) {
     return new Drawing(size).svg();
   }
@@ -167,7 +166,7 @@ final class LineChart {
     return String.format(Locale.ROOT, format, args);
   }
 
-  /** The chart at a size. */
+  /** One drawing of the chart, at one size. */
   private final class Drawing {
     private final StringBuilder svg = new StringBuilder();
     private final Size size;
@@ -198,7 +197,7 @@ final class LineChart {
       if (size == Size.WIDE) {
         names();
       }
-      // On top of everything, so that no line covers the tip of another line's point.
+      // The tips come last: no line then covers the tip of another line's point.
       lines.stream().filter(Line::marks).forEach(this::tips);
       return svg.append("</svg>\n").toString();
     }
@@ -238,7 +237,7 @@ final class LineChart {
       for (Axis.Tick tick : x.ticks()) {
         double at = x(tick.value());
         svg.append(format("<path class=\"tick\" d=\"M%.1f %dv5\"/>", at, bottom()));
-        // A label that would overlap the one before is left out; its mark stays.
+        // A label that overlaps the label before is left out. Its mark stays.
         double half = 4 + tick.label().length() * 3.6;
         if (at - half >= free) {
           text("x", at, bottom() + 19, tick.label());
@@ -278,7 +277,7 @@ final class LineChart {
       svg.append("</g>\n");
     }
 
-    /** The lines' names at their ends, moved up or down so that they do not overlap. */
+    /** Draws the names at the ends of the lines. Names that overlap are moved up or down. */
     private void names() {
       Map<LineStyle, Line> first = new LinkedHashMap<>();
       lines.forEach(line -> first.putIfAbsent(line.style(), line));
@@ -306,8 +305,8 @@ final class LineChart {
     }
 
     /**
-     * Positions in rising order, at least a line of text apart, as near to the wanted ones as
-     * possible.
+     * Returns positions in rising order, at least one line of text apart and as near as possible to
+     * the wished positions.
      */
     private double[] spread(double[] wished) {
       double[] at = wished.clone();
@@ -337,7 +336,9 @@ final class LineChart {
       }
     }
 
-    /** The text of a tip, such as {@code 64 threads: 225 operations per second (203-248)}. */
+    /**
+     * Returns the text of a tip, such as {@code 64 threads: 225 operations per second (203-248)}.
+     */
     private String says(Spot spot) {
       String range = Format.range(List.of(spot.low(), spot.high()));
       return "%s %s: %s %s%s"

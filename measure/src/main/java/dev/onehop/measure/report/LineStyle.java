@@ -7,9 +7,9 @@ import java.util.List;
  * The style of a line, the same in all charts of a page: one of ten colours and one of four
  * markers. Colour is never the only difference.
  *
- * @param name the name at the line's end
- * @param look the colour and marker, from 0 to 39; below 0 for a line for comparison
- * @param dashed whether it repeats a line with other conditions
+ * @param name the name at the end of the line
+ * @param look the number of the colour and marker, from 0 to 39; below 0 for a line for comparison
+ * @param dashed whether the line repeats another line under other conditions
  * @param thick whether requests were pipelined
  */
 record LineStyle(String name, int look, boolean dashed, boolean thick) {
@@ -22,7 +22,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
           "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
           "M0-5.5L5.5 0L0 5.5L-5.5 0z");
 
-  /** Names with a fixed colour, by look: the same role has the same colour in all reports. */
+  /** The names with a fixed colour, by look. The same role has the same colour in all reports. */
   private static final List<List<String>> NAMES =
       List.of(
           List.of("legacy", "majority", "driver-one-mongos"),
@@ -36,7 +36,9 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
           List.of("pipelined-only"),
           List.of("straight-async"));
 
-  /** The style for a name. An unknown name has an arbitrary look, always the same. */
+  /**
+   * Returns the style for a name. An unknown name has an arbitrary look, which is always the same.
+   */
   static LineStyle of(String name) {
     for (int look = 0; look < NAMES.size(); look++) {
       if (NAMES.get(look).contains(name)) {
@@ -47,7 +49,9 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
         name, Math.floorMod(name.hashCode(), COLOURS * MARKERS.size()), false, false);
   }
 
-  /** The style of a client in a chart where most clients have a pool of the usual size. */
+  /**
+   * Returns the style of a client in a chart in which most clients have a pool of the usual size.
+   */
   static LineStyle of(Client client, int usualConnections) {
     boolean usual = client.connections() == usualConnections;
     String name =
@@ -55,7 +59,7 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
     return new LineStyle(name, of(client.mode()).look(), !usual, client.pipelining());
   }
 
-  /** The style of a line for comparison. */
+  /** Returns the style of a line for comparison. */
   static LineStyle bound(String name) {
     return new LineStyle(name, -1, false, false);
   }
@@ -64,19 +68,19 @@ record LineStyle(String name, int look, boolean dashed, boolean thick) {
     return look < 0;
   }
 
-  /** CSS classes for colour and dashes. */
+  /** Returns the CSS classes for colour and dashes. */
   String cssClass() {
     return isBound()
         ? "bound"
         : "series c" + look % COLOURS + (dashed ? " alt" : "") + (thick ? " piped" : "");
   }
 
-  /** The marker's outline around the origin; none for a line for comparison. */
+  /** Returns the outline of the marker around the origin; empty for a line for comparison. */
   String marker() {
     return isBound() ? "" : MARKERS.get((look + look / COLOURS) % MARKERS.size());
   }
 
-  /** A piece of the line with its marker, as SVG for a list of names. */
+  /** Returns a piece of the line with its marker, as SVG, for a list of names. */
   String sample() {
     return "<svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"%s\"><path class=\"line\" d=\"M-15 0H15\"/><path class=\"mark\" d=\"%s\"/></g></svg>"
         .formatted(cssClass(), marker());

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The load of the machine's processors during a measurement.
  *
- * @param busy the fraction of their time that the measured processes used; 0 if unknown
+ * @param busy the fraction of the processors' time that the measured processes used; 0 if unknown
  */
 record Load(double busy) {
 
-  /** Above this load, latencies measure the machine more than the client. */
+  /** The load above which latencies measure the machine more than the client. */
   static final double SATURATED = 0.85;
 
   /** The notice of a report with marked lines. */
@@ -24,23 +24,23 @@ record Load(double busy) {
           + " machine: they mean little for the client.";
 
   private static final String CAVEAT =
-      " These are latencies of a saturated machine: they say little of the client.";
+      " These are latencies of a saturated machine: they mean little for the client.";
 
-  /** The load of a point. */
+  /** Returns the load of a point. */
   static Load of(Point point, @Nullable MachineFacts machine) {
     return of(point.cpu(), point.throughput(), machine);
   }
 
   /**
-   * The load of operations at a rate. Operations on some of the shards are measured together with
-   * all others.
+   * Returns the load of operations at a rate. If the entry has the operations on some shards, the
+   * load is still the load of the operations on all shards.
    */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
     boolean all = entry.shards().equals(ScenarioEntry.ALL);
     return of(entry.cpu(), all ? entry.figures().perSecond() : entry.rate(), machine);
   }
 
-  /** The load of a client whose bytes across zones were counted. */
+  /** Returns the load of a client whose bytes across zones were counted. */
   static Load of(ZonesResult.Line line, double perSecond, @Nullable MachineFacts machine) {
     return of(line.cpu(), perSecond, machine);
   }
@@ -51,12 +51,15 @@ record Load(double busy) {
     return cores(micros == null ? 0 : micros * perSecond / 1e6, machine);
   }
 
-  /** The load of a number of busy processors. */
+  /** Returns the load of a number of busy processors. */
   static Load cores(double used, @Nullable MachineFacts machine) {
     return new Load(machine == null || machine.cores() == 0 ? 0 : used / machine.cores());
   }
 
-  /** A sentence on latencies at these loads, with a caveat if one machine was saturated. */
+  /**
+   * Returns a sentence about latencies at these loads. It has a caveat if the machine was saturated
+   * at one of the loads.
+   */
   static String qualified(String sentence, Stream<Load> loads) {
     return loads.anyMatch(Load::isSaturated) ? sentence + CAVEAT : sentence;
   }
@@ -65,7 +68,7 @@ record Load(double busy) {
     return busy > SATURATED;
   }
 
-  /** The text after a marked name. */
+  /** Returns the mark after the name of a line; empty if the machine was not saturated. */
   String mark() {
     return isSaturated() ? ", saturated" : "";
   }

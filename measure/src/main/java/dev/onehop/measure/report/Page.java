@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.regex.Matcher;
 
 /**
- * Renders a sheet as a page, with the templates in {@code src/main/jte}, which the build compiles.
+ * Renders a sheet as a page. The templates are in {@code src/main/jte}, and the build compiles
+ * them.
  */
 final class Page {
   private static final TemplateEngine TEMPLATES =
@@ -20,7 +21,7 @@ final class Page {
 
   private Page() {}
 
-  /** The whole page as HTML. */
+  /** Returns the whole page as HTML. */
   static String of(Sheet sheet) {
     sheet.add(Facts.topology(sheet.results().topology()));
     StringOutput html = new StringOutput();
@@ -29,9 +30,9 @@ final class Page {
   }
 
   /**
-   * A chart as a separate SVG file, which follows light and dark colours as a page does.
+   * Returns a chart as a separate SVG file. Like a page, it has light and dark colours.
    *
-   * @param svg as {@link LineChart#svg} draws it
+   * @param svg the chart, as {@link LineChart#svg} draws it
    */
   static String alone(String svg) {
     return svg.replaceFirst(

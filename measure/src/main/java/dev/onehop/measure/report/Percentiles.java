@@ -17,7 +17,10 @@ final class Percentiles {
     curves.put(style, histogram);
   }
 
-  /** A chart of the curves, each to its slowest operation; empty if there are none. */
+  /**
+   * Returns a chart of the curves. Each curve ends at its slowest operation. The chart is empty if
+   * there are no curves.
+   */
   LineChart chart(String caption) {
     long most = curves.values().stream().mapToLong(Histogram::getTotalCount).max().orElse(1);
     LineChart chart =
@@ -27,7 +30,10 @@ final class Percentiles {
     return chart;
   }
 
-  /** A histogram as a curve, evenly spaced on the 1 / (1 − p) scale, to its last operation. */
+  /**
+   * Returns a histogram as a curve up to its last operation, with evenly spaced points on the scale
+   * 1 / (1 − p).
+   */
   private static List<Spot> sample(Histogram histogram) {
     double nines = Math.log10(Math.max(2.0, (double) histogram.getTotalCount()));
     List<Spot> spots = new ArrayList<>();

@@ -22,12 +22,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Points of closed loops: throughput, latencies, shares of the servers, and conditions. */
+/**
+ * The sections about points of closed loops: throughput, latencies, shares of the servers, and
+ * conditions.
+ */
 final class PointSections {
 
   /**
-   * A bound that is higher than all values by this factor is left out, because it would compress
-   * the lines.
+   * A bound that is higher than all values by this factor is left out, because it compresses the
+   * lines of the chart.
    */
   private static final double OUT_OF_SIGHT = 10;
 
@@ -81,7 +84,7 @@ final class PointSections {
         .formatted(point.threads(), point.client().label(), Format.rate(point.throughput()));
   }
 
-  /** The columns that identify a point. */
+  /** Returns the columns that identify a point. */
   static List<Column<Point>> head(Function<Point, String> name) {
     return List.of(
         Column.text("mode", name),
@@ -102,7 +105,8 @@ final class PointSections {
 
   private static Column<Point> rounds() {
     return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
-        .means("the slowest and the fastest; all other figures are the median round's")
+        .means(
+            "ops/s of the slowest and the fastest round; all other figures are from the median round")
         .missingIf("n = 1");
   }
 
@@ -131,7 +135,7 @@ final class PointSections {
                             shard ->
                                 Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
                         .collect(Collectors.joining("/")))
-        .means("operations that " + String.join(" / ", shards) + " served, by their counters")
+        .means("the operations of " + String.join(" / ", shards) + ", by the shards' own counters")
         .withBars(
             point ->
                 shards.stream()
@@ -146,7 +150,7 @@ final class PointSections {
             "operations that reached their shard from a router on its host, by samples on the shard");
   }
 
-  /** All points in one table, for a terminal. */
+  /** Returns all points in one table, for a terminal. */
   private Section overview(String experiment) {
     List<Column<Point>> latencies = new ArrayList<>();
     for (String operation : results.operations()) {
@@ -169,7 +173,8 @@ final class PointSections {
                 List.of(rate(), rounds()),
                 List.of(
                     Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
-                        .means("half the 95 % interval of ops/s, by means of windows of a second")),
+                        .means(
+                            "half the 95 % interval of ops/s, from the means of windows of one second")),
                 limits(),
                 latencies,
                 List.of(
@@ -198,8 +203,8 @@ final class PointSections {
             List.of(
                 Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
                     .means(
-                        "connections / mean round trip, if one router's pool carries every"
-                            + " operation")
+                        "connections / mean round trip, if all operations use the pool of one"
+                            + " router")
                     .missingIf("no round trips between hosts"),
                 Column.of("errors", Format::whole, Point::errors))));
   }
@@ -253,8 +258,8 @@ final class PointSections {
   }
 
   /**
-   * Adds the mean of a figure over the points at each number of threads, unless it is far above the
-   * values.
+   * Adds the mean of a figure over the points at each number of threads. A mean that is far above
+   * the values is left out.
    */
   private void bound(
       LineChart chart,
@@ -328,7 +333,7 @@ final class PointSections {
     return chart;
   }
 
-  /** Percentile curves by number of threads, from the points' logs. */
+  /** Adds percentile curves by number of threads, from the points' logs. */
   private void percentiles(Section section, String operation) {
     List<LineChart> charts = new ArrayList<>();
     for (int count : threads) {
@@ -348,7 +353,7 @@ final class PointSections {
   }
 
   private Section shares() {
-    return new Section("shards", "Who served", Medium.PAGE)
+    return new Section("shards", "Shards and routers", Medium.PAGE)
         .table(
             Table.of(
                 "Operations by shard",

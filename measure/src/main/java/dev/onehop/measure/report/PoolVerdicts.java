@@ -8,14 +8,17 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Routed clients compared with official ones of the same pool, one sentence for each pool: where
- * routing makes a difference and where it makes none.
+ * Compares routed clients with official clients of the same pool. The sentence for each pool says
+ * whether routing makes a difference.
  */
 final class PoolVerdicts {
 
   private PoolVerdicts() {}
 
-  /** The sentences; none unless routed and official clients were measured with several pools. */
+  /**
+   * Returns the sentences. There are none if routed or official clients were measured with only one
+   * pool.
+   */
   static List<String> of(Results results) {
     List<Point> there = Comparison.atMostThreads(results);
     List<String> sentences = new ArrayList<>();

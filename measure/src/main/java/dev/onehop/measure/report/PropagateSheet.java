@@ -50,7 +50,7 @@ record PropagateSheet(PropagateResults results) {
     return sheet;
   }
 
-  /** The intervals that a mongos' stream waits for on idle servers. */
+  /** Returns a sentence about the intervals for which a mongos' stream waits on idle servers. */
   private String noops() {
     PropagateResults.Streams streams = results.streams();
     String noops =
@@ -109,7 +109,7 @@ record PropagateSheet(PropagateResults results) {
         .collect(Collectors.groupingBy(by, LinkedHashMap::new, Collectors.toList()));
   }
 
-  /** Whether documents are read and no writes are timed. */
+  /** Whether the measurement reads documents and times no writes. */
   private static boolean isRead(PropagateMeasurement each) {
     return each.service() == null;
   }
@@ -160,7 +160,10 @@ record PropagateSheet(PropagateResults results) {
     return section;
   }
 
-  /** Time by a size, if there are several sizes: medians of whole tests if they exist. */
+  /**
+   * Returns a chart of the median time by a size, if there are several sizes. It has the times of
+   * whole tests if these were measured.
+   */
   private static LineChart chart(
       List<PropagateMeasurement> measurements,
       String label,
@@ -186,13 +189,13 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** The times of whole tests, or of their parts if tests were not timed. */
+  /** Returns the times of whole tests, or of their parts if tests were not timed. */
   private static LatencySummary whole(PropagateMeasurement each) {
     LatencySummary test = each.test();
     return test != null && test.count() > 0 ? test : each.latency();
   }
 
-  /** Percentiles, if there is only one size of each kind. */
+  /** Returns a chart of percentiles, if there is only one size of each kind. */
   private static LineChart percentiles(List<PropagateMeasurement> measurements) {
     LineChart chart =
         new LineChart("Time by percentile, in milliseconds", Axis.percentiles(3), "ms", true);
@@ -209,7 +212,7 @@ record PropagateSheet(PropagateResults results) {
     return chart;
   }
 
-  /** A figure of all paths, a row of a table with a column for each path. */
+  /** A figure of all paths: a row of a table with a column for each path. */
   private record Figure(String name, String legend, Function<PropagateMeasurement, String> of) {}
 
   private static Table table(String title, List<PropagateMeasurement> paths) {

@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Operations at fixed rates. */
+/** The section about operations at fixed rates. */
 final class RateSection {
   private final Results results;
   private final List<ScenarioEntry> entries;
@@ -99,8 +99,8 @@ final class RateSection {
                     Column.of("done/s", Format::rate, each -> each.figures().perSecond()),
                     latency("p50")
                         .means(
-                            "from the intended time of an operation; >=: some had no reply"
-                                + " in the end and count with the time that they have waited"),
+                            "from the intended time of an operation; >=: some operations had no"
+                                + " reply in the end and count with the time of their wait"),
                     latency("p90"),
                     latency("p99"),
                     latency("p99.9"),

@@ -4,12 +4,15 @@ import dev.onehop.measure.results.Ratio;
 import dev.onehop.measure.results.Ratios;
 import java.util.List;
 
-/** Every client compared with the best official one, and the significance by the rounds. */
+/**
+ * The section that compares every client with the best official client. The rounds show whether a
+ * difference is significant.
+ */
 final class RatioSection {
 
   private RatioSection() {}
 
-  /** The section; empty if there is no comparison. */
+  /** Returns the section; empty if there is no comparison. */
   static Section of(List<Ratio> ratios) {
     return new Section("ratios", "Compared with the best official client")
         .table(

@@ -16,21 +16,22 @@ import java.nio.file.Path;
 /** Shows the results of a run in a terminal and as a page. */
 public final class Reports {
 
-  /** The page's name in a results folder. */
+  /** The name of the page in a results folder. */
   public static final String NAME = "report.html";
 
   private Reports() {}
 
-  /** The tables with title, notes and findings as text; every line ends in a newline. */
+  /** Returns the tables with title, notes and findings as text. Every line ends in a newline. */
   public static String table(RunResults results) {
     return sheet(results, Path.of("")).text();
   }
 
   /**
-   * The page as HTML: one file without scripts and without network access. Charts are SVG in the
-   * page's light or dark colours, also in print.
+   * Returns the page as HTML: one file without scripts and without network access. Charts are SVG
+   * in the page's light or dark colours, also in print.
    *
-   * @param folder the run's folder: percentile curves are drawn from existing HdrHistogram logs
+   * @param folder the run's folder; percentile curves come from its HdrHistogram logs, if they
+   *     exist
    */
   public static String html(RunResults results, Path folder) {
     return Page.of(sheet(results, folder));
@@ -40,7 +41,7 @@ public final class Reports {
    * Writes {@code folder/report.html}.
    *
    * @return the file
-   * @throws Failure if it can't be written
+   * @throws Failure if the page can't be written
    */
   public static Path write(Path folder, RunResults results) {
     Path file = folder.resolve(NAME);
@@ -52,10 +53,10 @@ public final class Reports {
   }
 
   /**
-   * Writes each chart of the page as {@code folder/charts/ID-N.svg}, for a README: they follow
+   * Writes each chart of the page as {@code folder/charts/ID-N.svg}, for a README. The charts have
    * light and dark colours.
    *
-   * @throws Failure if they can't be written
+   * @throws Failure if the charts can't be written
    */
   public static Path writeCharts(Path folder, RunResults results) {
     Path charts = folder.resolve("charts");

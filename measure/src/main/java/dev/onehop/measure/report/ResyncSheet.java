@@ -43,7 +43,8 @@ final class ResyncSheet {
   }
 
   /**
-   * Whether sizes were measured more than once; lines through single measurements would show noise.
+   * Whether sizes were measured more than once. A line through single measurements shows only
+   * noise.
    */
   private boolean hasFit() {
     return cells.stream().anyMatch(cell -> cell.seconds().size() > 1);
@@ -55,7 +56,7 @@ final class ResyncSheet {
         + Format.counted(kind.collections(), "collection");
   }
 
-  /** Compares both methods on one kind of data, at the largest size. */
+  /** Compares the two methods on one kind of data, at the largest size. */
   private void compare(Sheet sheet, Kind kind) {
     List<ResyncCell> logical =
         results.cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
@@ -173,8 +174,8 @@ final class ResyncSheet {
         List.of(
             Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
                 .means(
-                    "acknowledged while a member is added. reads, writes: one document, read on the"
-                        + " source, written on the primary; locked: while the source was locked"),
+                    "acknowledged while a member is added. reads, writes: of one document, reads at the"
+                        + " source, writes at the primary; locked: while the source was locked"),
             Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
                 .means("missing on the new member in the end")));
   }

@@ -20,7 +20,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The effect of a fault on operations at a fixed rate: a sentence, charts over time, figures. */
+/**
+ * The section about the effect of a fault on operations at a fixed rate. It has a sentence, charts
+ * over time, and figures.
+ */
 final class ScenarioSection {
   private final Timeline scenario;
   private final List<ScenarioEntry> entries;
@@ -88,7 +91,7 @@ final class ScenarioSection {
     sheet.add(section);
   }
 
-  /** The figures of a client's phase; null if they are missing. */
+  /** Returns the figures of a client's phase; null if they are missing. */
   private @Nullable ScenarioEntry entry(Line line, String phase, String shards) {
     return entries.stream()
         .filter(each -> each.client().equals(line.client()))
@@ -141,7 +144,7 @@ final class ScenarioSection {
             scenario.fault());
   }
 
-  /** The load of the machine before the fault. */
+  /** Returns the load of the machine before the fault. */
   private Load load(Line line) {
     ScenarioEntry before = entry(line, "before", scenario.healthyShards());
     return before == null ? new Load(0) : Load.of(before, machine);

@@ -6,7 +6,7 @@ import java.util.List;
 /** A part of a {@link Sheet}: text, charts and tables on one subject. Not thread-safe. */
 final class Section {
 
-  /** The output that shows a section. */
+  /** The kinds of output that show a section. */
   enum Medium {
     BOTH,
     TERMINAL,
@@ -21,9 +21,9 @@ final class Section {
   private final List<Table> tables = new ArrayList<>();
 
   /**
-   * An empty section.
+   * Creates an empty section.
    *
-   * @param id its anchor in a page's table of contents
+   * @param id the anchor of the section, for the table of contents of a page
    */
   Section(String id, String title, Medium medium) {
     this.id = id;
@@ -59,13 +59,13 @@ final class Section {
     return tables;
   }
 
-  /** Adds sentences; empty ones are left out. */
+  /** Adds sentences. Empty sentences are left out. */
   Section say(String... sentences) {
     List.of(sentences).stream().filter(sentence -> !sentence.isEmpty()).forEach(text::add);
     return this;
   }
 
-  /** Adds a chart, unless it has no line. */
+  /** Adds a chart. A chart without lines is left out. */
   Section chart(LineChart chart) {
     if (!chart.isEmpty()) {
       charts.add(chart);
@@ -81,7 +81,7 @@ final class Section {
     return this;
   }
 
-  /** Adds a table, unless it has no row. */
+  /** Adds a table. A table without rows is left out. */
   Section table(Table table) {
     if (!table.rows().isEmpty()) {
       tables.add(table);
@@ -89,7 +89,7 @@ final class Section {
     return this;
   }
 
-  /** Whether there is nothing to show. */
+  /** Whether the section has no text, no chart and no table. */
   boolean isEmpty() {
     return text.isEmpty() && charts.isEmpty() && tables.isEmpty();
   }

@@ -22,9 +22,9 @@ final class Sheet {
           + " speed, cost or lag.";
 
   /**
-   * A number in large letters.
+   * A key figure, which a page shows in large letters.
    *
-   * @param value with its unit
+   * @param value the value with its unit
    * @param what the name of the quantity
    * @param beside the value to compare with; may be empty
    */
@@ -40,7 +40,7 @@ final class Sheet {
   private final List<Section> sections = new ArrayList<>();
 
   /**
-   * A sheet with the parts of every run: whether it is complete, and its limits.
+   * Creates a sheet with the parts that every run has: whether the run is complete, and its limits.
    *
    * @param logs the logs in the page's folder, as the start of a sentence; may be empty
    */
@@ -51,7 +51,7 @@ final class Sheet {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
-          // Without a reason the run is still running, or its process was killed.
+          // Without a reason, the run has not ended, or its process was killed.
           run.stopped() == null
               ? "So far %d of %d measurements.".formatted(results.finished(), run.pointsPlanned())
               : "Unfinished run: %d of %d measurements (%s)."
@@ -79,7 +79,7 @@ final class Sheet {
     return what.replaceFirst("\\.? *The full response is .*", "");
   }
 
-  /** Adds a fact that a reader must know first; nothing if empty. */
+  /** Adds a fact that a reader must know first. An empty text is left out. */
   Sheet notice(String text) {
     if (!text.isEmpty()) {
       notices.add(text);
@@ -87,7 +87,7 @@ final class Sheet {
     return this;
   }
 
-  /** Adds a finding; nothing if empty. */
+  /** Adds a finding. An empty text is left out. */
   Sheet say(String sentence) {
     if (!sentence.isEmpty()) {
       sentences.add(sentence);
@@ -107,7 +107,7 @@ final class Sheet {
     return this;
   }
 
-  /** Adds a section, unless it is empty. */
+  /** Adds a section. An empty section is left out. */
   Sheet add(Section section) {
     if (!section.isEmpty()) {
       sections.add(section);
@@ -154,7 +154,8 @@ final class Sheet {
   }
 
   /**
-   * The text for a terminal; lines end in newlines. The findings come last, where they are visible.
+   * Returns the text for a terminal. Lines end in newlines. The findings are the last part, because
+   * this part stays visible.
    */
   String text() {
     StringBuilder text = new StringBuilder(surroundings()).append('\n');
@@ -172,7 +173,7 @@ final class Sheet {
     return text.toString();
   }
 
-  /** The topology and servers in one line. */
+  /** Returns the topology and the servers in one line. */
   private String surroundings() {
     String mongod = results.server().mongod();
     return "Topology %s%s%s"
@@ -182,7 +183,7 @@ final class Sheet {
             routers(results.server()).isEmpty() ? "" : ", " + routers(results.server()));
   }
 
-  /** The kind of routers in words; empty if there are none. */
+  /** Returns the kind of routers in words; empty if there are no routers. */
   static String routers(ServerFacts server) {
     ServerFacts.Router router = server.router();
     if (router.kind().equals(ServerFacts.Router.NONE)) {

@@ -8,9 +8,9 @@ import java.util.Set;
 /**
  * A table for a terminal or a page.
  *
- * @param caption its title; empty if it is the only one of its section
+ * @param caption the title; empty if the section has only this table
  * @param columns the names of the columns with values
- * @param rows with one cell for each column
+ * @param rows the rows, with one cell for each column
  * @param notes the meaning of the columns, and the columns that are left out because they have no
  *     values
  */
@@ -19,12 +19,12 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
   /**
    * A cell.
    *
-   * @param text its text
-   * @param bars fractions of 1 that a page draws above the text
+   * @param text the text of the cell
+   * @param bars the fractions of 1 that a page draws above the text
    */
   record Cell(String text, List<Double> bars) {}
 
-  /** A table with a row for each item; columns without any value are left out. */
+  /** Returns a table with a row for each item. Columns without any value are left out. */
   @SafeVarargs
   static <P> Table of(String caption, List<P> items, Collection<Column<P>>... groups) {
     List<String> names = new ArrayList<>();
@@ -57,7 +57,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
     return new Table(caption, names, rows, notes);
   }
 
-  /** Adds further notes. */
+  /** Returns this table with further notes. */
   Table noting(List<String> more) {
     List<String> together = new ArrayList<>(notes);
     together.addAll(more);
@@ -65,11 +65,11 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
   }
 
   /**
-   * The text for a terminal: columns two spaces apart, the first left-aligned, all others
-   * right-aligned.
+   * Returns the text for a terminal. Columns are two spaces apart. The first column is
+   * left-aligned, and all others are right-aligned.
    *
-   * @param said the notes of the tables above, which are not repeated; the notes of this table are
-   *     added
+   * @param said the notes of the tables above, which are not repeated; this method adds the notes
+   *     of this table
    */
   String text(Set<String> said) {
     List<List<String>> lines = new ArrayList<>();
@@ -88,7 +88,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
     return text.toString();
   }
 
-  /** The width of all columns in letters, by which a page decides on the layout. */
+  /** The width of all columns together in letters. The layout of a page depends on it. */
   int letters() {
     int letters = 0;
     for (int i = 0; i < columns.size(); i++) {

@@ -6,18 +6,19 @@ import org.jspecify.annotations.Nullable;
 /** Words for the comparison of two figures, the same in all reports. */
 final class Verdict {
 
-  /** A ratio without an interval that is closer to 1 than this shows no difference. */
+  /** The difference from 1 below which a ratio without an interval shows no difference. */
   private static final double NOISE = 0.1;
 
   private Verdict() {}
 
   /**
-   * The comparison of one rate with another; the name of the other follows.
+   * Returns the comparison of one rate with another rate. The name of the other rate follows it in
+   * a sentence.
    *
-   * @param ratio more is better
-   * @param low the lower end of its 95 % interval; null without one
-   * @param high the upper end; null without one
-   * @param why why it may not be faster; empty if unknown
+   * @param ratio the first rate divided by the other rate
+   * @param low the lower end of the ratio's 95 % interval; null without an interval
+   * @param high the upper end of the interval; null without an interval
+   * @param why the reason why the first rate may not be higher; empty if unknown
    */
   static String faster(double ratio, @Nullable Double low, @Nullable Double high, String why) {
     double least = low == null ? ratio * (1 - NOISE) : low;
@@ -30,7 +31,7 @@ final class Verdict {
         : "not faster (" + times(ratio) + " times" + (why.isEmpty() ? "" : ": " + why) + ") than";
   }
 
-  /** The comparison without an interval. */
+  /** Returns the comparison of rates without an interval. */
   static String faster(double ratio, String why) {
     return faster(ratio, null, null, why);
   }
@@ -40,7 +41,9 @@ final class Verdict {
     return ratio * (1 - NOISE) > 1;
   }
 
-  /** The comparison of one time with another; the other follows. */
+  /**
+   * Returns the comparison of one time with another time. The other time follows it in a sentence.
+   */
   static String shorter(double time, double other) {
     if (time <= 0 || other <= 0) {
       return "not comparable with";
@@ -53,7 +56,7 @@ final class Verdict {
             : times(1 / ratio) + " times longer than";
   }
 
-  /** A ratio: two decimals, whole from 10 on. */
+  /** Returns a ratio with two decimals, or as a whole number from 10 on. */
   static String times(double ratio) {
     return String.format(Locale.ROOT, ratio >= 10 ? "%,.0f" : "%.2f", ratio);
   }

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes across zones: sentences and figures. */
+/** The section about the bytes across zones: sentences and figures. */
 record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
 
   void addTo(Sheet sheet) {
@@ -45,7 +45,7 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
         .min(Comparator.comparingDouble(line -> line.crossed().ofOperations()));
   }
 
-  /** Compares the best official client with the best routed one. */
+  /** Compares the best official client with the best routed client. */
   private void compare(Sheet sheet, boolean reads) {
     Optional<Line> official = best(reads, line -> Client.isOfficial(line.mode()));
     Optional<Line> routed = best(reads, line -> !Client.isOfficial(line.mode()));
@@ -92,7 +92,7 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
                 .means(
                     "bytes of TCP payload per operation from one zone to another, both directions"
                         + " together, counted by the links: between application and servers, and"
-                        + " between mongoses and shards, heartbeats of both included"),
+                        + " between mongoses and shards, including heartbeats"),
             crossed("client-mongos", Crossed::clientAndRouter),
             crossed("client-shard", Crossed::clientAndShard),
             crossed("mongos-shard", Crossed::routerAndShard),

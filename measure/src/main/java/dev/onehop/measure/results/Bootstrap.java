@@ -10,17 +10,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ratio of two clients' figures over rounds in which both were measured, with its 95 %
  * interval. The interval is the percentile bootstrap over the rounds, as pairs, of the geometric
- * mean of their ratios. A disturbance that slows both down in a round does not widen it.
+ * mean of their ratios. A disturbance that slows the two clients down in a round does not widen the
+ * interval.
  *
  * <p>With as few as five rounds, a percentile bootstrap is somewhat too narrow.
  *
  * @param ratio the geometric mean of the rounds' ratios
  * @param low the 2.5th percentile of the resamples' geometric means; null with fewer than {@link
  *     Ratios#LEAST_ROUNDS} rounds
- * @param high the 97.5th percentile; null likewise
+ * @param high the 97.5th percentile of these means; null with fewer than {@link
+ *     Ratios#LEAST_ROUNDS} rounds
  * @param least the smallest of the rounds' ratios
- * @param most the largest
- * @param rounds the number of rounds in which both were measured
+ * @param most the largest of the rounds' ratios
+ * @param rounds the number of rounds in which both clients were measured
  */
 public record Bootstrap(
     double ratio,
@@ -37,14 +39,15 @@ public record Bootstrap(
    *
    * @param ours a figure of each round
    * @param theirs the other figure of each round
-   * @param seed of the random choice: the same seed gives the same interval
+   * @param seed the seed of the random choice; the same seed gives the same interval
    * @return empty if there are no figures, or a figure is not above 0
    * @throws IllegalArgumentException if the numbers of figures differ
    */
   static Optional<Bootstrap> ofPairs(List<Double> ours, List<Double> theirs, long seed) {
     int rounds = ours.size();
     if (rounds != theirs.size()) {
-      throw new IllegalArgumentException(rounds + " figures and " + theirs.size());
+      throw new IllegalArgumentException(
+          "the clients have " + rounds + " and " + theirs.size() + " figures");
     }
     if (rounds == 0 || Stream.of(ours, theirs).flatMap(List::stream).anyMatch(v -> !(v > 0))) {
       return Optional.empty();

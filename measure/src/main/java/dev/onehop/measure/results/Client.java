@@ -8,15 +8,15 @@ import java.util.Set;
 /**
  * A configuration of a measured client.
  *
- * @param mode its mode, such as {@code targeted-async}
+ * @param mode the name of the mode, such as {@code targeted-async}
  * @param connections the pool size per server, or the number of shared sockets
  * @param pipelining whether many requests are in flight on each socket
  */
 public record Client(String mode, int connections, boolean pipelining) {
 
   /**
-   * Orders official drivers before OneHop's clients, and pipelined clients after others of the same
-   * mode.
+   * Orders official drivers before OneHop's clients, and pipelined clients after the other clients
+   * of their mode.
    */
   public static final Comparator<Client> ORDER =
       Comparator.<Client>comparingInt(client -> place(client.mode()))
@@ -44,29 +44,29 @@ public record Client(String mode, int connections, boolean pipelining) {
     return at < 0 ? MODES.size() : at;
   }
 
-  /** Its name without the pool. */
+  /** The name of the client without the pool. */
   public String name() {
     return mode + (pipelining ? " (pipelined)" : "");
   }
 
-  /** Its name with the pool. */
+  /** The name of the client with the pool. */
   public String label() {
     return name() + ", " + connections + (connections == 1 ? " connection" : " connections");
   }
 
-  /** Whether it is an official driver in a common configuration, for comparison. */
+  /** Whether the client is an official driver in a common configuration. */
   @JsonIgnore
   public boolean isOfficial() {
     return isOfficial(mode) && !pipelining;
   }
 
-  /** Whether it is one of OneHop's routing clients. */
+  /** Whether the client is a routing client of OneHop. */
   @JsonIgnore
   public boolean isRouted() {
     return mode.startsWith("targeted-") || mode.startsWith("direct-");
   }
 
-  /** Whether it is the mode of an official driver in a common configuration. */
+  /** Whether a mode is an official driver in a common configuration. */
   public static boolean isOfficial(String mode) {
     return OFFICIAL.contains(mode);
   }

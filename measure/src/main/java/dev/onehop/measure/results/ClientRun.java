@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * their histograms are added, and percentiles are never averaged.
  *
  * @param folder the point's folder, which identifies the point
- * @param startSpreadMillis from the first client's start to the last one's, by their machines'
- *     clocks
+ * @param startSpreadMillis the time from the start of the first client to the start of the last
+ *     client, in milliseconds by their machines' clocks
  * @param clients the clients by index
  */
 public record ClientRun(String folder, long startSpreadMillis, List<Part> clients) {
@@ -17,14 +17,16 @@ public record ClientRun(String folder, long startSpreadMillis, List<Part> client
   /**
    * One client process.
    *
-   * @param index from 0
-   * @param seconds from the start of its first measured operation to the end of its last
-   * @param operations operations in that time, including failed ones
-   * @param errors the failed operations
-   * @param throughput operations per second
-   * @param cpu processor time of its process per operation, in microseconds; null without any
-   *     operation
-   * @param latency of its operations of all kinds, with the parts of a read-modify-write
+   * @param index the number of the client, from 0
+   * @param seconds the time from the start of the client's first measured operation to the end of
+   *     its last
+   * @param operations the number of operations in that time, including failed operations
+   * @param errors the number of failed operations
+   * @param throughput the operations per second
+   * @param cpu the processor time of the client's process per operation, in microseconds; null
+   *     without operations
+   * @param latency the latencies of the client's operations of all kinds, including the parts of a
+   *     read-modify-write
    */
   public record Part(
       int index,

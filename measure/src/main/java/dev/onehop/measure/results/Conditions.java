@@ -6,19 +6,21 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The conditions of a point's measurement, for reviewers. Each is null if unknown.
+ * The conditions of a point's measurement, for reviewers. A component is null if unknown.
  *
  * @param steal the share of processor time that the host gave to other machines during the
  *     measurement, from 0 to 1
- * @param runQueue mean number of threads that ran or waited for a processor, on the whole machine
- * @param clockMegahertz mean clock frequency of the processors
- * @param sockets the most connections of the client to servers
- * @param bytesPerOperation bytes that links carried per operation, in both directions, including
- *     the servers' own traffic
+ * @param runQueue the mean number of threads that ran or waited for a processor, on the whole
+ *     machine
+ * @param clockMegahertz the mean clock frequency of the processors, in MHz
+ * @param sockets the largest number of connections of the client to servers
+ * @param bytesPerOperation the bytes that passed through links per operation, in both directions,
+ *     including the servers' own traffic
  * @param warmupSeconds the time of the unmeasured operations before
- * @param steady whether their rate was steady in the end; null if the time was fixed
- * @param error half the width of the 95 % interval of the throughput, as a fraction of it, from the
- *     means of windows of a second
+ * @param steady whether the rate was steady at the end of the warm-up; null if the warm-up had a
+ *     fixed time
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of the
+ *     throughput, from the means of windows of one second
  * @param windows the number of these windows
  */
 @JsonInclude(Include.ALWAYS)
@@ -33,7 +35,7 @@ public record Conditions(
     @Nullable Double error,
     @Nullable Integer windows) {
 
-  /** The share of lost processor time above which a point is marked. */
+  /** The share of processor time that other machines took, above which a point has a mark. */
   public static final double MOST_STEAL = 0.01;
 
   /**

@@ -11,30 +11,35 @@ import org.jspecify.annotations.Nullable;
  * @param source {@code direct} or {@code mongos}
  * @param order {@code key} or {@code total}: the order of events of different keys
  * @param channels the number of channels of all processes
- * @param processes the number of processes that shared them
+ * @param processes the number of processes that shared the channels
  * @param kind {@link #DRAIN}, {@link #LIVE} or {@link #IDLE}
- * @param rows rows that were written and acknowledged for this point
- * @param seconds the measured time: for a drain from opening the stream to the last row
- * @param rowsPerSecond rows that consumers took per second of it
- * @param millisPer1000 milliseconds per 1,000 rows
- * @param cores processors that consumers kept busy; null if unknown
- * @param rowsPerSecondAndCore rows per second divided by {@code cores}
- * @param routerCores processors that routers kept busy; null if unknown
- * @param mongodCores processors that the servers behind the routers kept busy; null if unknown
- * @param memoryBytes the most memory (RSS) of all consumers together; 0 if unknown
- * @param mbitPerSecond events as BSON, without protocol, in 10^6 bits per second
- * @param writtenPerSecond acknowledged rows of the writer per second; null for a drain
- * @param lag from the commit to the arrival of the row at the consumer, in microseconds; null for a
- *     drain, and without servers that report this machine's clock
- * @param sinceIssued from the issue of the write to the arrival of the row; null for a drain
- * @param lost acknowledged rows that did not arrive
- * @param doubled rows that arrived again
- * @param outOfOrder rows that arrived after a later version, in another channel than before, or
- *     against the order of all events if there is one
- * @param unexpected rows that arrived but were not acknowledged
- * @param negativeLags lags below zero, which histograms cannot record; none unless a clock was set
- * @param windows rows per second in each interval of five seconds; the last may be shorter
- * @param folder the folder of its logs, relative to the results' folder
+ * @param rows the number of rows that were written and acknowledged for this point
+ * @param seconds the measured time; for a drain, the time from the opening of the stream to the
+ *     last row
+ * @param rowsPerSecond the rows that arrived per second of the measured time
+ * @param millisPer1000 the milliseconds per 1,000 rows
+ * @param cores the number of processors that consumers kept busy; null if unknown
+ * @param rowsPerSecondAndCore the rows per second divided by {@code cores}
+ * @param routerCores the number of processors that routers kept busy; null if unknown
+ * @param mongodCores the number of processors that config servers and shards kept busy; null if
+ *     unknown
+ * @param memoryBytes the largest memory (RSS) of all consumers together; 0 if unknown
+ * @param mbitPerSecond the events as BSON, without protocol, in 10^6 bits per second
+ * @param writtenPerSecond the acknowledged rows of the writer per second; null for a drain
+ * @param lag the time from the commit to the arrival of the row at the consumer, in microseconds;
+ *     null for a drain, and if the servers do not report times by this machine's clock
+ * @param sinceIssued the time from the issue of the write to the arrival of the row, in
+ *     microseconds; null for a drain
+ * @param lost the number of acknowledged rows that did not arrive
+ * @param doubled the number of rows that arrived again
+ * @param outOfOrder the number of rows that arrived after a later version, in another channel than
+ *     before, or against the order of all events if the stream has one
+ * @param unexpected the number of rows that arrived without an acknowledgement of their write
+ * @param negativeLags the number of lags below zero, which histograms cannot record; they occur
+ *     only if a clock was set
+ * @param windows the rows per second in each interval of five seconds; the last interval may be
+ *     shorter
+ * @param folder the folder of the point's logs, relative to the results' folder
  */
 public record ConsumePoint(
     String source,
@@ -63,22 +68,24 @@ public record ConsumePoint(
     List<Double> windows,
     String folder) {
 
-  /** The HdrHistogram log of {@code lag} in the point's folder. */
+  /** The name of the HdrHistogram log of {@code lag} in the point's folder. */
   public static final String LAG_LOG = "LAG";
 
-  /** The HdrHistogram log of {@code sinceIssued} in the point's folder. */
+  /** The name of the HdrHistogram log of {@code sinceIssued} in the point's folder. */
   public static final String SINCE_ISSUED_LOG = "SINCE-ISSUED";
 
-  /** Reads a finished backlog. */
+  /** The kind of a point that reads a finished backlog. */
   public static final String DRAIN = "drain";
 
-  /** Reads while rows are written. */
+  /** The kind of a point that reads while rows are written. */
   public static final String LIVE = "live";
 
-  /** Reads while rows are written at a low rate and one shard has no rows. */
+  /**
+   * The kind of a point that reads while rows are written at a low rate and one shard has no rows.
+   */
   public static final String IDLE = "idle-shard";
 
-  /** Rows that are lost, doubled, out of order or unexpected. */
+  /** The number of rows that are lost, doubled, out of order or unexpected. */
   public long faults() {
     return lost + doubled + outOfOrder + unexpected;
   }

@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * The results of a run of {@code onehop consume}: the content of its {@code results.json}.
  *
- * @param command {@link #COMMAND}, which distinguishes the file from a bench's
+ * @param command {@link #COMMAND}, which distinguishes the file from files of other commands
  * @param envelope the common part of all such files
- * @param points the finished points in the order they ran
+ * @param points the finished points in the order of their measurement
  */
 public record ConsumeResults(
     String command, @JsonUnwrapped Envelope envelope, List<ConsumePoint> points)
@@ -17,17 +17,17 @@ public record ConsumeResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "consume";
 
-  /** Creates results of this version. */
+  /** Creates results with the present format. */
   public ConsumeResults(Envelope envelope, List<ConsumePoint> points) {
     this(COMMAND, envelope, points);
   }
 
-  /** The points of a kind. */
+  /** Returns the points of a kind. */
   public List<ConsumePoint> points(String kind) {
     return points.stream().filter(point -> point.kind().equals(kind)).toList();
   }
 
-  /** Rows that are lost, doubled, out of order or unexpected, over all points. */
+  /** The number of rows of all points that are lost, doubled, out of order or unexpected. */
   public long faults() {
     return points.stream().mapToLong(ConsumePoint::faults).sum();
   }

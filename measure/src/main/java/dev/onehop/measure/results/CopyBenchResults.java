@@ -11,9 +11,9 @@ import java.util.function.ToDoubleFunction;
  * The results of a run of {@code onehop bench copy} or {@code bench verify}: the content of its
  * {@code results.json}.
  *
- * @param command {@link #COMMAND}, which distinguishes the file from others
+ * @param command {@link #COMMAND}, which distinguishes the file from files of other commands
  * @param envelope the common part of all such files
- * @param points the finished copies in the order they ran
+ * @param points the finished copies in the order of their measurement
  */
 public record CopyBenchResults(
     String command, @JsonUnwrapped Envelope envelope, List<CopyBenchRun> points)
@@ -22,13 +22,14 @@ public record CopyBenchResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "copy";
 
-  /** Creates results of this version. */
+  /** Creates results with the present format. */
   public CopyBenchResults(Envelope envelope, List<CopyBenchRun> points) {
     this(COMMAND, envelope, points);
   }
 
   /**
-   * The titles of all measurements, each once: full copies first, otherwise in the order they ran.
+   * The titles of all measurements, each once. Full copies come first, and other measurements
+   * follow in the order in which they ran.
    */
   public List<String> titles() {
     return points.stream()
@@ -47,7 +48,7 @@ public record CopyBenchResults(
         .toList();
   }
 
-  /** The runs of a tool, in the order of their rounds. */
+  /** Returns the runs of a tool, in the order of their rounds. */
   public List<CopyBenchRun> runs(String title, String tool) {
     return points.stream()
         .filter(run -> run.title().equals(title) && run.tool().equals(tool))
@@ -55,11 +56,11 @@ public record CopyBenchResults(
   }
 
   /**
-   * The ratio of OneHop to another tool, over rounds.
+   * Compares a figure of OneHop with the figure of another tool, over all rounds.
    *
    * @param other the other tool
    * @param figure the figure to compare
-   * @return empty if no round has both, or a figure is not above 0
+   * @return the comparison; empty if no round has both tools, or a figure is not above 0
    */
   public Optional<Bootstrap> ratio(
       String title, String other, ToDoubleFunction<CopyBenchRun> figure) {

@@ -17,25 +17,26 @@ import org.jspecify.annotations.Nullable;
  * @param destination {@link #SHARDED} or {@link #REPLICA_SET}
  * @param collections the number of collections that share the documents
  * @param tool {@link #ONEHOP}, {@link #DRIVER}, or the name of a tool that the user has provided
- * @param round the round, from 1 on; OneHop and one other tool are in each
+ * @param round the number of the round, from 1; OneHop and one other tool run in each round
  * @param documents the number of copied documents, or of applied changes
- * @param startSeconds from the command until the destination had written the first hundredth
- * @param seconds from then until it had written all but the last hundredth
- * @param documentsPerSecond documents or changes per second of that time; for {@link #LAG} the
- *     writes at the source
- * @param read documents that each shard of the source returned, by shard
- * @param written inserts, updates and deletes of each shard of the destination, by shard
- * @param perRouter the same per second of each router of the destination, by router; empty without
- *     routers
- * @param toolCpuSeconds processor time of the copying process
- * @param routersCpuSeconds processor time of all routers of both sides
- * @param serversCpuSeconds processor time of all other servers of both sides
- * @param memoryBytes the most memory (RSS) of the copying process until then; 0 if unknown
- * @param moves migrations at the source during the copy
- * @param verified whether source and destination were equal afterwards
- * @param lag for {@link #LAG}: from the issue of a write at the source until its arrival at the
- *     destination, in microseconds
- * @param series inserts, updates and deletes per second of the destination's shards, by second
+ * @param startSeconds the time from the command until the destination had written the first
+ *     hundredth
+ * @param seconds the time from then until only the last hundredth was missing
+ * @param documentsPerSecond the documents or changes per second of {@code seconds}; for {@link
+ *     #LAG}, the writes per second at the source
+ * @param read the documents that each shard of the source returned, by shard
+ * @param written the inserts, updates and deletes of each shard of the destination, by shard
+ * @param perRouter the inserts, updates and deletes per second of each router of the destination,
+ *     by router; empty without routers
+ * @param toolCpuSeconds the processor time of the copying process
+ * @param routersCpuSeconds the processor time of all routers of source and destination
+ * @param serversCpuSeconds the processor time of all other servers of source and destination
+ * @param memoryBytes the largest memory (RSS) of the copying process so far; 0 if unknown
+ * @param moves the number of migrations at the source during the copy
+ * @param verified whether source and destination were equal after the copy
+ * @param lag the time from the issue of a write at the source until its arrival at the destination,
+ *     in microseconds; only for {@link #LAG}
+ * @param series the inserts, updates and deletes per second of the destination's shards, by second
  */
 public record CopyBenchRun(
     String phase,
@@ -60,13 +61,13 @@ public record CopyBenchRun(
     @JsonInclude(Include.NON_NULL) @Nullable LatencySummary lag,
     List<Double> series) {
 
-  /** A copy of all documents. */
+  /** The phase of a copy of all documents. */
   public static final String FULL = "full";
 
-  /** A copy of a backlog of changes. */
+  /** The phase of a copy of a backlog of changes. */
   public static final String INCREMENTAL = "incremental";
 
-  /** {@link #INCREMENTAL} of changes at a rate, which has a lag. */
+  /** The kind of a copy of changes at a rate, which has a lag. */
   public static final String LAG = "lag";
 
   /** A sharded cluster. */
@@ -75,7 +76,7 @@ public record CopyBenchRun(
   /** A replica set. */
   public static final String REPLICA_SET = "replica-set";
 
-  /** A comparison. */
+  /** The phase of a comparison. */
   public static final String VERIFY = "verify";
 
   /** The plain driver through one mongos. */
@@ -93,12 +94,12 @@ public record CopyBenchRun(
     tool = EARLIER.getOrDefault(tool, tool);
   }
 
-  /** {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */
+  /** The kind of the run: {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */
   public String kind() {
     return lag == null ? phase : LAG;
   }
 
-  /** The title of the measurement, common to its runs. */
+  /** The title of the measurement. All runs of a measurement have the same title. */
   public String title() {
     String ends = source.equals(destination) ? source : source + " to " + destination;
     return kind()

@@ -5,13 +5,13 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processor time per operation in microseconds, user and system, by part. A part is null if
- * unknown, as for servers on other machines.
+ * The processor time per operation in microseconds, user and system time together. A component is
+ * null if unknown, as for servers on other machines.
  *
- * @param client the YCSB process
- * @param routers all routers together
- * @param mongods all config servers and shard members together
- * @param links the bench itself, which makes the delays between regions
+ * @param client the time of the YCSB process
+ * @param routers the time of all routers together
+ * @param mongods the time of all config servers and shard members together
+ * @param links the time of the bench itself, which makes the delays between regions
  */
 @JsonInclude(Include.ALWAYS)
 public record CpuPerOperation(
@@ -20,7 +20,7 @@ public record CpuPerOperation(
     @Nullable Double mongods,
     @Nullable Double links) {
 
-  /** The sum of all parts; null if one is unknown. */
+  /** The sum of all components; null if one of them is unknown. */
   public @Nullable Double total() {
     return client == null || routers == null || mongods == null || links == null
         ? null

@@ -3,7 +3,7 @@ package dev.onehop.measure.results;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The common part of every {@code results.json}; its fields are at the top level of the file.
+ * The common part of every {@code results.json}. Its fields are at the top level of the file.
  * Immutable.
  *
  * @param run the facts of the run; null in a file without them

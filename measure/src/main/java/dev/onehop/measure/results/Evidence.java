@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The servers' own figures about the operations of a point. Immutable.
  *
- * @param share the fraction of operations that each shard served, by the servers' own counters;
+ * @param share the fraction of operations that each shard executed, by the servers' own counters;
  *     empty if unknown
  * @param besideOwner the fraction of operations that reached their shard from a router on the
  *     shard's own host; null if unknown
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record Evidence(
     Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long besideOwnerSample) {
 
-  /** The figures of a client that uses no router. */
+  /** Returns these figures for a client that uses no router. */
   public Evidence withoutRouter() {
     return new Evidence(share, null, besideOwnerSample);
   }

@@ -8,11 +8,11 @@ import java.util.List;
  *
  * @param clients the number of instances, each a client with separate pools
  * @param processes the number of processes
- * @param rate operations per second of all together
+ * @param rate the operations per second of all instances together
  * @param burst the number of operations that an instance issues at once, one instance after the
  *     other
  * @param seconds the time in which operations were issued
- * @param lines the client configurations, in the order they ran
+ * @param lines the client configurations, in the order of their measurement
  */
 public record FleetResult(
     int clients, int processes, double rate, int burst, int seconds, List<Line> lines) {
@@ -20,16 +20,17 @@ public record FleetResult(
   /**
    * One client configuration.
    *
-   * @param client the client of each instance; its fields are at the level of the others in the
-   *     file
+   * @param client the client of each instance; in the file, its fields are at the same level as the
+   *     other fields
    * @param intended the number of operations to issue
-   * @param completed the operations with a reply
-   * @param errors operations that failed, were not issued, or had no reply in the end
-   * @param perSecond operations with a reply per second, until the last reply or the end of the
+   * @param completed the number of operations with a reply
+   * @param errors the number of operations that failed, were not issued, or had no reply in the end
+   * @param perSecond the operations with a reply per second, until the last reply or the end of the
    *     wait
-   * @param latency from the intended time to the reply, in microseconds, of all operations
-   * @param servers their resource use at each server
-   * @param folder the folder of its logs, relative to the results' folder
+   * @param latency the latency of all operations, from the intended time to the reply, in
+   *     microseconds
+   * @param servers the clients' resource use at each server
+   * @param folder the folder of the line's logs, relative to the results' folder
    */
   public record Line(
       @JsonUnwrapped Client client,
@@ -41,7 +42,10 @@ public record FleetResult(
       List<Server> servers,
       String folder) {
 
-    /** The most sockets at one time of all routers together, or of all other servers. */
+    /**
+     * The largest number of sockets at one time of all routers together, or of all other servers
+     * together.
+     */
     public int peakSockets(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -49,7 +53,7 @@ public record FleetResult(
           .sum();
     }
 
-    /** The most sockets of one router, or of one other server. */
+    /** The largest number of sockets of one router, or of one other server. */
     public int peakSocketsOfOne(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -58,7 +62,9 @@ public record FleetResult(
           .orElse(0);
     }
 
-    /** The growth of the memory of all routers, or of all other servers, from rest to peak. */
+    /**
+     * The growth in bytes of the memory of all routers, or of all other servers, from rest to peak.
+     */
     public long grownBytes(boolean routers) {
       return servers.stream()
           .filter(server -> server.router() == routers)
@@ -71,12 +77,12 @@ public record FleetResult(
   /**
    * The resource use of a server.
    *
-   * @param server its address, as {@code host:port}
-   * @param host the name of its host
-   * @param router whether it is a router, and not a config server or a shard's member
-   * @param rest before the clients were started
-   * @param load the median while operations were issued
-   * @param peak the most at any time, separately for sockets and memory
+   * @param server the address of the server, as {@code host:port}
+   * @param host the name of the server's host
+   * @param router whether it is a router; false for a config server or a shard's member
+   * @param rest the use before the clients were started
+   * @param load the median use while operations were issued
+   * @param peak the largest use at any time, separately for sockets and memory
    */
   public record Server(
       String server, String host, boolean router, Usage rest, Usage load, Usage peak) {}
@@ -84,8 +90,9 @@ public record FleetResult(
   /**
    * The resource use at a moment.
    *
-   * @param sockets established connections to the server, of all clients and servers
-   * @param memoryBytes memory of its process that is in use (RSS)
+   * @param sockets the number of established connections to the server, from all clients and
+   *     servers
+   * @param memoryBytes the memory of the server's process in use (RSS)
    */
   public record Usage(int sockets, long memoryBytes) {}
 }

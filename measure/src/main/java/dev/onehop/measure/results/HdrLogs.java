@@ -20,27 +20,31 @@ import org.HdrHistogram.HistogramLogReader;
 import org.HdrHistogram.HistogramLogWriter;
 
 /**
- * The HdrHistogram logs of YCSB, one per operation, with one line per status interval. The
- * intervals are merged into one histogram; percentiles of intervals are never averaged.
+ * Reads and writes the HdrHistogram logs of YCSB. There is one log per operation, with one line per
+ * status interval. The intervals are merged into one histogram, because percentiles of intervals
+ * cannot be averaged.
  */
 public final class HdrLogs {
 
   private HdrLogs() {}
 
-  /** The log of an operation such as {@code READ} in a point's folder. */
+  /** Returns the log of an operation such as {@code READ} in a point's folder. */
   public static Path file(Path folder, String operation) {
     return folder.resolve("hdr-" + operation + ".hdr");
   }
 
-  /** The prefix that YCSB puts before an operation's name, so that the result is {@link #file}. */
+  /**
+   * Returns the prefix that YCSB writes before an operation's name. The result is the path of
+   * {@link #file}.
+   */
   public static String prefix(Path folder) {
     return folder.resolve("hdr-").toString();
   }
 
   /**
-   * The merged histogram of an operation, in microseconds.
+   * Reads the merged histogram of an operation, in microseconds.
    *
-   * @return empty if there is no log or nothing was recorded in it
+   * @return the histogram; empty if there is no log, or the log has no values
    * @throws Failure if the log is damaged
    */
   public static Optional<Histogram> merged(Path folder, String operation) {
@@ -61,10 +65,10 @@ public final class HdrLogs {
   /**
    * An interval of a log.
    *
-   * @param second its begin, in seconds after the log's
-   * @param kind of the latencies; empty without one
-   * @param shard of the operations; empty if the log does not distinguish shards
-   * @param histogram latencies in microseconds
+   * @param second the begin of the interval, in seconds after the begin of the log
+   * @param kind the kind of the latencies; empty without a kind
+   * @param shard the shard of the operations; empty if the log does not distinguish shards
+   * @param histogram the latencies in microseconds
    */
   record Interval(int second, String kind, String shard, Histogram histogram) {}
 
@@ -98,7 +102,7 @@ public final class HdrLogs {
   }
 
   /**
-   * The sum of all histograms of one kind in a file, in microseconds.
+   * Returns the sum of all histograms of one kind in a file, in microseconds.
    *
    * @throws Failure if the file is missing or damaged
    */
@@ -107,9 +111,9 @@ public final class HdrLogs {
   }
 
   /**
-   * The names of the operations with logs in a point's folder.
+   * Returns the names of the operations with logs in a point's folder.
    *
-   * @throws Failure if it can't be read
+   * @throws Failure if the folder can't be read
    */
   public static Set<String> operations(Path folder) {
     Set<String> operations = new TreeSet<>();
@@ -125,12 +129,12 @@ public final class HdrLogs {
   }
 
   /**
-   * Adds up several clients' logs by operation into logs of the same format with one interval.
-   * Every count of every histogram is kept, so that a percentile is the percentile of all samples.
+   * Merges several clients' logs by operation into logs of the same format with one interval. The
+   * counts of all histograms are added. A percentile is therefore the percentile of all samples.
    *
    * @param clients the clients' folders
-   * @param into the folder for the sum
-   * @throws Failure if a log is damaged or the sum can't be written
+   * @param into the folder for the merged logs
+   * @throws Failure if a log is damaged or the merged logs can't be written
    */
   public static void merge(List<Path> clients, Path into) {
     Set<String> operations = new TreeSet<>();
@@ -145,7 +149,7 @@ public final class HdrLogs {
   /**
    * Writes a histogram as a log with one interval.
    *
-   * @throws Failure if it can't be written
+   * @throws Failure if the log can't be written
    */
   public static void write(Path file, Histogram histogram) {
     try (PrintStream out =

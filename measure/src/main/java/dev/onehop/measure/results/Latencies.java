@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latencies of a point by kind of operation, in microseconds; null for kinds without
- * operations. Immutable.
+ * The latencies of a point by kind of operation, in microseconds. A component is null if there were
+ * no operations of this kind. Immutable.
  */
 public record Latencies(
     @Nullable LatencySummary read,
@@ -34,7 +34,7 @@ public record Latencies(
     return HdrLogs.merged(folder, operation).map(LatencySummary::of).orElse(null);
   }
 
-  /** The existing latencies, by YCSB's name of the operation. */
+  /** The latencies that are not null, by YCSB's name of the operation. */
   public Map<String, LatencySummary> byOperation() {
     Map<String, LatencySummary> latencies = new LinkedHashMap<>();
     putIfThere(latencies, "READ", read);
@@ -52,12 +52,15 @@ public record Latencies(
     }
   }
 
-  /** The number of single operations. YCSB counts a read-modify-write and also its parts. */
+  /**
+   * The number of single operations. The parts of a read-modify-write count, and the whole does
+   * not, because YCSB records both.
+   */
   public long count() {
     return single().values().stream().mapToLong(LatencySummary::count).sum();
   }
 
-  /** Mean latency in microseconds over all single operations; null without any. */
+  /** The mean latency of all single operations, in microseconds; null without operations. */
   public @Nullable Double mean() {
     double sum = single().values().stream().mapToDouble(each -> each.mean() * each.count()).sum();
     long count = count();

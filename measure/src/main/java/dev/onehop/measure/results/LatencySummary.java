@@ -6,19 +6,19 @@ import org.HdrHistogram.AbstractHistogram;
  * The latencies of one kind of operation at one point, in microseconds, without failed operations.
  *
  * @param count the number of measured operations
- * @param mean arithmetic mean
- * @param p50 median
- * @param p90 90th percentile; 0 in files of earlier versions
- * @param p95 95th percentile
- * @param p99 99th percentile
- * @param p999 99.9th percentile
- * @param max the slowest operation
+ * @param mean the arithmetic mean
+ * @param p50 the median
+ * @param p90 the 90th percentile; 0 in files of earlier versions
+ * @param p95 the 95th percentile
+ * @param p99 the 99th percentile
+ * @param p999 the 99.9th percentile
+ * @param max the latency of the slowest operation
  */
 public record LatencySummary(
     long count, double mean, long p50, long p90, long p95, long p99, long p999, long max) {
 
   /**
-   * A figure by its name.
+   * Returns a figure by its name.
    *
    * @param name {@code n} for the count, {@code mean}, {@code p50}, {@code p90}, {@code p95},
    *     {@code p99}, {@code p99.9} or {@code max}
@@ -34,11 +34,11 @@ public record LatencySummary(
       case "p99" -> p99;
       case "p99.9" -> p999;
       case "max" -> max;
-      default -> throw new IllegalArgumentException("no figure " + name);
+      default -> throw new IllegalArgumentException("there is no figure " + name);
     };
   }
 
-  /** Summarises a histogram of microseconds; all percentiles are 0 if it is empty. */
+  /** Summarises a histogram of microseconds. If it is empty, all percentiles are 0. */
   public static LatencySummary of(AbstractHistogram histogram) {
     return new LatencySummary(
         histogram.getTotalCount(),

@@ -8,19 +8,19 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One measured point: a mode at a number of threads with a pool size. The fields of its records are
- * at the same level in the file. Immutable.
+ * One measured point: a mode at a number of threads with a pool size. In the file, the fields of
+ * its records are at the same level as the other fields. Immutable.
  *
  * @param client the client, without its threads
- * @param threads YCSB client threads, each with one operation in flight
+ * @param threads the number of YCSB's client threads, each with one operation in flight
  * @param done the executed operations
  * @param bounds the upper bounds of the throughput
  * @param evidence the servers' own figures
- * @param cpu processor time per operation; null if unknown
+ * @param cpu the processor time per operation; null if unknown
  * @param conditions the conditions of the measurement; null if unknown
  * @param routes the client's own counters of its routing decisions
  * @param folder the folder of the point's logs, relative to the results' folder
- * @param latencies by kind of operation
+ * @param latencies the latencies by kind of operation
  */
 public record Point(
     @JsonUnwrapped Client client,
@@ -37,13 +37,15 @@ public record Point(
   /**
    * The operations that a client executed.
    *
-   * @param seconds from the start of the first measured operation to the end of the last
-   * @param operations operations in that time, including failed ones
-   * @param errors failed operations, including failures of all other rounds
-   * @param throughput operations per second
-   * @param rounds the throughput of every round, in the order of measurement; this is the median
-   *     round
-   * @param failures failed operations per operation and status, empty if there were none
+   * @param seconds the time from the start of the first measured operation to the end of the last
+   * @param operations the number of operations in that time, including failed operations
+   * @param errors the number of failed operations, including the failed operations of all other
+   *     rounds
+   * @param throughput the operations per second
+   * @param rounds the throughput of every round, in the order of measurement; the other figures are
+   *     from the median round
+   * @param failures the number of failed operations by operation and status; empty if there were
+   *     none
    */
   public record Done(
       double seconds,
@@ -53,12 +55,12 @@ public record Point(
       List<Double> rounds,
       Map<String, Long> failures) {
 
-    /** The rounds are missing in older or hand-made files. */
+    /** Replaces missing rounds: older or hand-made files have none. */
     public Done {
       rounds = rounds == null || rounds.isEmpty() ? List.of(throughput) : List.copyOf(rounds);
     }
 
-    /** The failed operations of several points, by operation and status. */
+    /** Returns the number of failed operations of several points, by operation and status. */
     public static Map<String, Long> failures(List<Point> points) {
       Map<String, Long> failures = new TreeMap<>();
       points.forEach(
@@ -71,24 +73,26 @@ public record Point(
   /**
    * The upper bounds of a closed loop.
    *
-   * @param limit the closed-loop bound in operations per second; null if unknown
-   * @param poolLimit the bound by a pool of {@code connections} to one router, in operations per
+   * @param limit the bound of a closed loop, in operations per second; null if unknown
+   * @param poolLimit the bound of a pool of {@code connections} to one router, in operations per
    *     second; null for modes without this bound
-   * @param meanRoundTripMillis mean round trip of the executed operations, weighted by owning shard
+   * @param meanRoundTripMillis the mean round trip of the executed operations, weighted by their
+   *     owning shards
    */
   public record Bounds(
       @Nullable Double limit, @Nullable Double poolLimit, @Nullable Double meanRoundTripMillis) {}
 
-  /** The folder is missing in older or hand-made files. */
+  /** Replaces a missing folder: older or hand-made files have none. */
   public Point {
     folder = folder == null ? "" : folder;
   }
 
   /**
-   * The result of several rounds: the round of median throughput, the lower of two. It has the
-   * failed operations of all rounds, because failures are no outliers.
+   * Returns the result of several rounds: the round with the median throughput, or the lower of the
+   * two middle rounds. It has the failed operations of all rounds, because a failure is never an
+   * outlier.
    *
-   * @param rounds in the order of measurement, at least one
+   * @param rounds the rounds in the order of measurement; at least one
    */
   public static Point median(List<Point> rounds) {
     List<Point> ascending =
@@ -115,22 +119,22 @@ public record Point(
         median.latencies);
   }
 
-  /** Operations per second. */
+  /** The operations per second. */
   public double throughput() {
     return done.throughput;
   }
 
-  /** Failed operations, over all rounds. */
+  /** The number of failed operations of all rounds. */
   public long errors() {
     return done.errors;
   }
 
-  /** Throughput as a fraction of the closed-loop limit; null without a limit. */
+  /** The throughput as a fraction of the closed-loop limit; null without a limit. */
   public @Nullable Double ofLimit() {
     return bounds.limit == null ? null : (Double) (done.throughput / bounds.limit);
   }
 
-  /** Half the 95 % interval of the throughput in percent of it; null if unknown. */
+  /** Half the 95 % interval of the throughput, in percent of the throughput; null if unknown. */
   public @Nullable Double errorPercent() {
     Double error = conditions == null ? null : conditions.error();
     return error == null ? null : (Double) (error * 100);

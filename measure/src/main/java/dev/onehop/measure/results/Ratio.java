@@ -5,18 +5,19 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client compared with the best configuration of the official drivers, at the same threads or the
- * same rate.
+ * A client compared with the best configuration of the official drivers, at the same number of
+ * threads or the same rate.
  *
  * @param metric the figure to compare: {@link #THROUGHPUT}, or {@link #P99} of the latency
  * @param client the client
- * @param peer the best official client: with the highest throughput, or with the lowest p99
- * @param threads threads of both; null at a rate
- * @param rate operations per second of both; null in a closed loop
- * @param ratio the client's figure divided by the peer's: the geometric mean over the rounds
+ * @param peer the best official client, which has the highest throughput or the lowest p99
+ * @param threads the number of threads of each client; null at a rate
+ * @param rate the operations per second of each client; null in a closed loop
+ * @param ratio the figure of {@code client} divided by the figure of {@code peer}: the geometric
+ *     mean over the rounds
  * @param low the lower end of the 95 % interval of the ratio; null with too few rounds
- * @param high its upper end; null likewise
- * @param rounds the number of rounds in which both were measured
+ * @param high the upper end of the interval; null with too few rounds
+ * @param rounds the number of rounds in which both clients were measured
  * @param claim the conclusion from the interval
  */
 @JsonInclude(Include.ALWAYS)
@@ -32,10 +33,10 @@ public record Ratio(
     int rounds,
     Claim claim) {
 
-  /** {@link #metric}: operations per second of a closed loop. */
+  /** The {@link #metric} of operations per second in a closed loop. */
   public static final String THROUGHPUT = "throughput";
 
-  /** {@link #metric}: 99th percentile of the latency from the intended time. */
+  /** The {@link #metric} of the 99th percentile of the latency from the intended time. */
   public static final String P99 = "p99";
 
   /** The conclusion from an interval. */

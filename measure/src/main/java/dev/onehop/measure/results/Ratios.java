@@ -9,20 +9,21 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares every client with the best official client, with any pool. At the same threads, the best
- * client has the highest throughput; at the same rate, the lowest 99th percentile.
+ * Compares every client with the best official client, whose pool may have another size. At the
+ * same number of threads, the best client has the highest throughput. At the same rate, it has the
+ * lowest 99th percentile.
  */
 public final class Ratios {
 
-  /** The fewest rounds for an interval. */
+  /** The least number of rounds for an interval. */
   public static final int LEAST_ROUNDS = 5;
 
   private Ratios() {}
 
   /**
-   * The possible ratios of some results.
+   * Returns all ratios that results allow.
    *
-   * @param seed of the intervals' resamples
+   * @param seed the seed of the resamples for intervals
    */
   public static List<Ratio> of(List<Point> points, List<ScenarioEntry> scenarios, long seed) {
     List<Ratio> ratios = new ArrayList<>();

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
  * The results of a bench run: the content of {@code results.json}.
  *
  * @param envelope the common part of all such files
- * @param points the finished points of closed loops in the order of the plan
- * @param scenarios operations at a fixed rate, by client and phase
- * @param timelines the effects of faults on them, by second
- * @param ratios clients compared with the best official client
+ * @param points the finished points of closed loops, in the order of the plan
+ * @param scenarios the operations at a fixed rate, by client and phase
+ * @param timelines the effects of faults on these operations, by second
+ * @param ratios the clients, compared with the best official client
  * @param zones the bytes across zones
  * @param clients the clients of points with several clients
  * @param fleets the resource use at the servers of many instances of an application
@@ -32,7 +32,7 @@ public record Results(
     @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets)
     implements RunResults {
 
-  /** Results of closed loops without comparisons. */
+  /** Creates results of closed loops without comparisons. */
   public Results(Envelope envelope, List<Point> points) {
     this(envelope, points, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
   }
@@ -51,7 +51,7 @@ public record Results(
     return points.size() + entries(ScenarioEntry.RATE).size() + clients;
   }
 
-  /** Failed operations of all points. Operations at a fixed rate are counted separately. */
+  /** The number of failed operations of all points. Operations at a fixed rate do not count. */
   public long errors() {
     return points.stream().mapToLong(Point::errors).sum();
   }
@@ -65,12 +65,12 @@ public record Results(
         .anyMatch(conditions -> conditions != null && conditions.isDisturbed());
   }
 
-  /** The entries of a scenario, in the order they ran. */
+  /** Returns the entries of a scenario, in the order in which they ran. */
   public List<ScenarioEntry> entries(String scenario) {
     return scenarios.stream().filter(each -> each.scenario().equals(scenario)).toList();
   }
 
-  /** The shards that served operations, sorted. */
+  /** The names of the shards that executed operations, sorted. */
   public List<String> shards() {
     return points.stream()
         .flatMap(p -> p.evidence().share().keySet().stream())
@@ -79,7 +79,7 @@ public record Results(
         .toList();
   }
 
-  /** The kinds of measured operations, with YCSB's names. */
+  /** YCSB's names of the kinds of measured operations. */
   public Set<String> operations() {
     Set<String> operations = new LinkedHashSet<>();
     points.forEach(point -> operations.addAll(point.latencies().byOperation().keySet()));

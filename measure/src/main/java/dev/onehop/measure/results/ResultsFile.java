@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads and writes {@code results.json}. */
 public final class ResultsFile {
 
-  /** The file's name in a results folder. */
+  /** The name of the file in a results folder. */
   public static final String NAME = "results.json";
 
   private static final JsonSetter.Value EMPTY = JsonSetter.Value.forValueNulls(Nulls.AS_EMPTY);
@@ -30,26 +30,26 @@ public final class ResultsFile {
       JsonMapper.builder()
           .enable(SerializationFeature.INDENT_OUTPUT)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-          // Older or hand-made files lack some lists and maps.
+          // Older or hand-made files do not have all lists and maps.
           .withConfigOverride(List.class, list -> list.setSetterInfo(EMPTY))
           .withConfigOverride(Map.class, map -> map.setSetterInfo(EMPTY))
           .build();
 
   private ResultsFile() {}
 
-  /** The results as JSON text, ending in a newline. */
+  /** Returns the results as JSON text, which ends in a newline. */
   public static String toJson(RunResults results) {
     try {
       return JSON.writeValueAsString(results) + "\n";
     } catch (JsonProcessingException e) {
-      throw new IllegalStateException("results do not serialise", e);
+      throw new IllegalStateException("the results cannot be written as JSON", e);
     }
   }
 
   /**
-   * Writes {@code folder/results.json} atomically: a reader never sees a partial file.
+   * Writes {@code folder/results.json} atomically: a reader never reads a partial file.
    *
-   * @throws Failure if it can't be written
+   * @throws Failure if the file can't be written
    */
   public static void write(Path folder, RunResults results) {
     Path file = folder.resolve(NAME);
@@ -65,7 +65,7 @@ public final class ResultsFile {
   /**
    * Reads {@code folder/results.json}.
    *
-   * @throws Failure if it does not exist, is not readable, or is another kind of file
+   * @throws Failure if the file does not exist, is not readable, or is another kind of file
    */
   public static Results read(Path folder) {
     return whole(folder, Results.class);
@@ -74,7 +74,7 @@ public final class ResultsFile {
   /**
    * Reads the {@code results.json} of a command that writes its name into it.
    *
-   * @return empty if the file is another command's
+   * @return the results; empty if another command has written the file
    * @throws Failure as {@link #read(Path)}
    */
   public static <T extends RunResults> Optional<T> read(
@@ -99,7 +99,10 @@ public final class ResultsFile {
     return whole(folder, type);
   }
 
-  /** The command that wrote the file; empty for a bench, which does not write its name. */
+  /**
+   * Returns the command that wrote the file; empty for the bench of clients, which does not write
+   * its name.
+   */
   private static String command(Path folder) {
     JsonNode tree = read(folder, JsonNode.class);
     return tree == null ? "" : tree.path("command").asText();

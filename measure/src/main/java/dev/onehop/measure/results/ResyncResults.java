@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The results of a run of {@code onehop resync bench}: the content of its {@code results.json}.
  *
- * @param command {@link #COMMAND}, which distinguishes the file from others
+ * @param command {@link #COMMAND}, which distinguishes the file from files of other commands
  * @param envelope the common part of all such files
- * @param cells the finished cells in the order they ran
+ * @param cells the finished cells in the order of their measurement
  */
 public record ResyncResults(
     String command, @JsonUnwrapped Envelope envelope, List<ResyncCell> cells)
@@ -20,7 +20,7 @@ public record ResyncResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "resync";
 
-  /** Creates results of this version, with the lines through the cells of several sizes. */
+  /** Creates results with the present format, with lines through the cells of several sizes. */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
         COMMAND, envelope, cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());
@@ -36,7 +36,7 @@ public record ResyncResults(
     return StraightLine.through(points).orElse(null);
   }
 
-  /** The cells of a method on some kind of data, smallest first. */
+  /** Returns the cells of a method on one kind of data, the smallest first. */
   public List<ResyncCell> cells(String method, int indexes, int collections) {
     return cells.stream()
         .filter(cell -> cell.method().equals(method) && cell.isLike(indexes, collections))
@@ -47,12 +47,12 @@ public record ResyncResults(
   /**
    * Data of one kind.
    *
-   * @param indexes secondary indexes of each collection
+   * @param indexes the number of secondary indexes of each collection
    * @param collections the number of collections
    */
   public record Kind(int indexes, int collections) {}
 
-  /** The kinds of data, simplest first. */
+  /** The kinds of data, the simplest first. */
   public List<Kind> kinds() {
     return cells.stream()
         .map(cell -> new Kind(cell.indexes(), cell.collections()))
@@ -66,8 +66,8 @@ public record ResyncResults(
   }
 
   /**
-   * The size at which both methods take the same time, in bytes of documents: the intersection of
-   * their lines. Null if they do not intersect, or without lines.
+   * Returns the size in bytes of documents at which the two methods take the same time: the
+   * intersection of their lines. Null if there are no lines, or they do not intersect.
    */
   public @Nullable Double crossover(Kind kind) {
     List<ResyncCell> logical = cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());

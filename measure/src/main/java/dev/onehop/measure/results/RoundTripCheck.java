@@ -9,14 +9,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether the measured round trips are as configured: within 3 % or 0.5 ms. A busy machine
- * makes them longer, by up to 25 % or 5 ms; the results are then marked.
+ * Checks whether the measured round trips equal the configured round trips within 3 % or 0.5 ms. A
+ * busy machine makes round trips longer. Results with round trips that are longer by up to 25 % or
+ * 5 ms have a mark.
  */
 public final class RoundTripCheck {
 
   private RoundTripCheck() {}
 
-  /** A description of each differing pair; empty if all are as configured. */
+  /** Returns a description of each round trip that differs; empty if all are as configured. */
   public static List<String> violations(TopologyFacts topology) {
     List<String> violations = new ArrayList<>();
     for (HostFacts host : topology.hosts()) {
@@ -35,12 +36,15 @@ public final class RoundTripCheck {
     return violations;
   }
 
-  /** The mark of results if round trips are not as configured; empty if all are. */
+  /**
+   * Returns the mark of results with round trips that are not as configured; empty if all are as
+   * configured.
+   */
   public static String notice(TopologyFacts topology) {
     List<String> off = violations(topology);
     return off.isEmpty()
         ? ""
-        : "Round trips are not as configured (%s): this machine's processors were busy. End what else runs on it, and measure again."
+        : "Round trips are not as configured (%s): this machine's processors were busy. End other programs on it, and measure again."
             .formatted(String.join("; ", off));
   }
 
@@ -69,7 +73,10 @@ public final class RoundTripCheck {
 
   /** The round trip from the client to a host, in milliseconds. */
   private record Distance(double measured, double configured) {
-    /** Null if nothing is measured or configured, as for an existing cluster. */
+    /**
+     * Returns the round trip. Null if it is not measured or not configured, as for an existing
+     * cluster.
+     */
     static @Nullable Distance of(TopologyFacts topology, String host) {
       Double measured = topology.measuredFromClient(host);
       Double configured =

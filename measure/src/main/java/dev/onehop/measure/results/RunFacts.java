@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The facts of a run.
  *
- * @param started its start, ISO-8601 with offset
- * @param command the command line that repeats it
- * @param complete false if it was interrupted or failed before its last point
- * @param stopped the reason of an early end; null if it did not end early
+ * @param started the start of the run, in ISO-8601 with offset
+ * @param command the command line that repeats the run
+ * @param complete whether the run has measured all points; false if it was interrupted or failed
+ *     before
+ * @param stopped the reason of an early end; null if the run did not end early
  * @param pointsPlanned the number of planned points
- * @param load the data and the way of measuring; its fields are at the level of the others in the
- *     file
+ * @param load the data and the parameters of the measurement; in the file, its fields are at the
+ *     same level as the other fields
  */
 public record RunFacts(
     String started,
@@ -27,19 +28,19 @@ public record RunFacts(
     @JsonUnwrapped Load load) {
 
   /**
-   * The data and the way of measuring, as the bench reports them.
+   * The data and the parameters of the measurement, as the bench reports them.
    *
    * @param records the number of loaded documents
    * @param workload the workload's name or file, or a description
    * @param properties YCSB properties from the command line
    * @param placement the result of the check of the documents' owners; null if the shards cannot be
    *     reached
-   * @param missing facts that could not be found out, with the reasons
+   * @param missing the facts that are unknown, with the reasons
    * @param rounds the number of planned measurements of each point
    * @param seed the seed of the random order of the points, and of the resamples of intervals
    * @param processors the processors of clients, routers and servers, in words; null if unknown
-   * @param experiment the name of the experiment with these parameters, such as the one of 2014;
-   *     null for parameters of the run's own
+   * @param experiment the name of the experiment with these parameters, such as the experiment of
+   *     2014; null if no experiment has these parameters
    */
   public record Load(
       long records,
@@ -52,12 +53,12 @@ public record RunFacts(
       @Nullable String processors,
       @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
 
-    /** The rounds are missing in some files. */
+    /** Replaces missing rounds, which some files do not have. */
     public Load {
       rounds = Math.max(1, rounds);
     }
 
-    /** A load without properties, placement, processors and experiment. */
+    /** Creates a load without properties, placement, processors and experiment. */
     public static Load of(
         long records, String workload, List<String> missing, int rounds, long seed) {
       return new Load(records, workload, Map.of(), null, missing, rounds, seed, null, null);
@@ -65,10 +66,11 @@ public record RunFacts(
   }
 
   /**
-   * The documents' shards after loading, counted on the shards themselves.
+   * The shards of the documents after loading, from counts on the shards themselves.
    *
-   * @param documents documents per shard
-   * @param misplaced documents on a shard that does not own them, by {@code config.chunks}
+   * @param documents the number of documents on each shard
+   * @param misplaced the number of documents on a shard that does not own them according to {@code
+   *     config.chunks}
    */
   public record Placement(Map<String, Long> documents, long misplaced) {}
 }

@@ -2,10 +2,10 @@ package dev.onehop.measure.results;
 
 import org.jspecify.annotations.Nullable;
 
-/** The content of {@code results.json} of any measuring command. */
+/** The content of the {@code results.json} of any command that measures. */
 public interface RunResults {
 
-  /** The common part. */
+  /** The common part of all such files. */
   Envelope envelope();
 
   /** The facts of the run; null in a file without them. */
@@ -28,10 +28,10 @@ public interface RunResults {
     return envelope().machine();
   }
 
-  /** The number of {@link RunFacts#pointsPlanned} that were finished. */
+  /** The number of the {@link RunFacts#pointsPlanned} points that were finished. */
   int finished();
 
-  /** The fault that the run has found, as the begin of a sentence; empty without a fault. */
+  /** The faults that the run has found, as the begin of a sentence; empty without faults. */
   default String fault() {
     return "";
   }

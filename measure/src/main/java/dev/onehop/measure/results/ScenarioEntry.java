@@ -14,23 +14,25 @@ import org.jspecify.annotations.Nullable;
  * The figures of one client with operations at a fixed rate, in one phase and on some of the
  * shards.
  *
- * <p>An operation belongs to the phase of its intended time. The fields of {@code client} and
- * {@code figures} are at the level of the others in the file.
+ * <p>An operation belongs to the phase of its intended time. In the file, the fields of {@code
+ * client} and {@code figures} are at the same level as the other fields.
  *
  * @param scenario the fault, such as {@code shard-freeze}; {@link #RATE} without a fault
  * @param client the client, without its load
- * @param rate intended operations per second
+ * @param rate the intended operations per second
  * @param arrivals {@code constant} or {@code poisson}
  * @param phase {@code before}, {@code during} or {@code after} the fault; {@code all} without a
  *     fault
- * @param shards {@code healthy} for those without a fault, {@code affected}, or {@code all}
+ * @param shards {@code healthy} for the shards without a fault, {@code affected} for the shard with
+ *     the fault, or {@code all}
  * @param figures the results of the operations
  * @param seconds the length of the phase
- * @param rounds every round, in the order of measurement; this is the round of the median p99, with
- *     the errors of all rounds
- * @param cpu processor time per operation, with a fault the time before it; null if unknown
+ * @param rounds every round, in the order of measurement; the other figures are from the round with
+ *     the median p99, with the errors of all rounds
+ * @param cpu the processor time per operation; in an entry with a fault, the time before the fault;
+ *     null if unknown
  * @param conditions the conditions of the measurement; null if unknown
- * @param folder the folder of its logs, relative to the results' folder
+ * @param folder the folder of the entry's logs, relative to the results' folder
  */
 @JsonInclude(Include.ALWAYS)
 public record ScenarioEntry(
@@ -50,14 +52,17 @@ public record ScenarioEntry(
   /** The {@link #scenario} of operations at a fixed rate without a fault. */
   public static final String RATE = "rate";
 
-  /** The {@link #phase} or {@link #shards} if there is only one. */
+  /**
+   * The {@link #phase} if there is only one phase, and the {@link #shards} if all shards are
+   * together.
+   */
   public static final String ALL = "all";
 
   /**
-   * One of its measurements.
+   * One round of the measurement.
    *
-   * @param perSecond operations with a reply per second
-   * @param p99 99th percentile of the latency from the intended time, in microseconds
+   * @param perSecond the operations with a reply per second
+   * @param p99 the 99th percentile of the latency from the intended time, in microseconds
    */
   public record Round(double perSecond, long p99) {
     private static Round of(Phase figures) {
@@ -66,16 +71,16 @@ public record ScenarioEntry(
     }
   }
 
-  /** The list is missing in files without rounds. */
+  /** Replaces a missing list: it is missing in files without rounds. */
   public ScenarioEntry {
     rounds = rounds == null || rounds.isEmpty() ? List.of(Round.of(figures)) : List.copyOf(rounds);
   }
 
   /**
-   * The result of several rounds: the round of the median p99, the lower of two, with the errors of
-   * all rounds.
+   * Returns the result of several rounds: the round with the median p99, or the lower of the two
+   * middle rounds, with the errors of all rounds.
    *
-   * @param rounds in the order of measurement, at least one
+   * @param rounds the rounds in the order of measurement; at least one
    */
   public static ScenarioEntry median(List<ScenarioEntry> rounds) {
     List<ScenarioEntry> ascending =
@@ -104,7 +109,7 @@ public record ScenarioEntry(
     return figures.notIssued() + figures.unanswered() > 0;
   }
 
-  /** Entries by their rate, ascending, each in its order. */
+  /** Returns entries by their rate, ascending. Entries of the same rate keep their order. */
   public static TreeMap<Double, List<ScenarioEntry>> byRate(List<ScenarioEntry> entries) {
     TreeMap<Double, List<ScenarioEntry>> byRate = new TreeMap<>();
     entries.forEach(

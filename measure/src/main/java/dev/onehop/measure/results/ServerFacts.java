@@ -13,16 +13,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The servers of a run.
  *
- * @param mongod version of the {@code mongod}s
+ * @param mongod the version of config servers and shards
  * @param router the routers
- * @param featureCompatibilityVersion the cluster's, such as {@code 6.0}
+ * @param featureCompatibilityVersion the feature compatibility version of the cluster, such as
+ *     {@code 6.0}
  */
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
-  /** The version if servers behind a user's own mongos do not report it. */
+  /** The version of servers that do not report it, behind a user's own mongos. */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
 
-  /** The servers of a cluster, whose routers' cost is not measured. */
+  /** Creates the facts of a cluster's servers. The cost of the routers is not measured. */
   public static ServerFacts of(ServerInfo server) {
     return new ServerFacts(
         server.mongodVersion(),
@@ -30,7 +31,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         server.featureCompatibilityVersion());
   }
 
-  /** The servers of a replica set. */
+  /** Creates the facts of a replica set's servers. */
   public static ServerFacts of(MongoClient set) {
     MongoDatabase admin = set.getDatabase("admin");
     Document compatibility =
@@ -43,7 +44,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         compatibility.getString("version"));
   }
 
-  /** The same servers with the routers' cost of an operation. */
+  /** Returns the same servers with the routers' cost of an operation. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);
@@ -54,8 +55,8 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
    *
    * @param kind {@code mongos}, {@code stand-in}, or {@link #NONE}
    * @param version the router's version
-   * @param cost the cost of an operation for a stand-in; null for a mongos, or if it was not
-   *     measured
+   * @param cost the cost of an operation for a stand-in router; null for a mongos, or if the cost
+   *     was not measured
    */
   public record Router(
       String kind, String version, @JsonInclude(Include.NON_NULL) @Nullable RouterCost cost) {
@@ -63,7 +64,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
     /** The kind of a cluster without routers. */
     public static final String NONE = "none";
 
-    /** Routers without a measured cost. */
+    /** Creates routers without a measured cost. */
     public Router(String kind, String version) {
       this(kind, version, null);
     }

@@ -13,14 +13,14 @@ import org.HdrHistogram.Histogram;
 
 /**
  * The latencies of each second by shard, as a client with {@code onehop.latencies} writes them.
- * Histograms of seconds are merged; percentiles are never averaged.
+ * Histograms of seconds are merged, because percentiles cannot be averaged.
  */
 public final class ShardLatencies {
   private static final int DIGITS = 3;
 
   /**
-   * The first seconds, in which connections are opened and tables are read. They do not count as
-   * the time before a fault.
+   * The number of first seconds, in which connections are opened and tables are read. They do not
+   * count as the time before a fault.
    */
   public static final int SETTLING_SECONDS = 2;
 
@@ -43,17 +43,19 @@ public final class ShardLatencies {
   }
 
   /**
-   * The operations of a phase on some of the shards: those with an intended time in it.
+   * The operations of a phase on some of the shards. An operation belongs to the phase of its
+   * intended time.
    *
-   * @param intended intended operations: {@code completed} and {@code errors} together
-   * @param completed operations with a reply, including later replies
-   * @param errors operations that failed, were not issued, or had no reply in the end
-   * @param notIssued operations that were not issued in the end
-   * @param unanswered operations that were issued and had no reply in the end
-   * @param perSecond operations with a reply within the phase, per second
-   * @param latency from the intended time, in microseconds; an operation not issued or without a
-   *     reply counts with its wait, so the figures are lower bounds
-   * @param service from the issue, in microseconds
+   * @param intended the number of intended operations: {@code completed} and {@code errors}
+   *     together
+   * @param completed the number of operations with a reply, including replies after the phase
+   * @param errors the number of operations that failed, were not issued, or had no reply in the end
+   * @param notIssued the number of operations that were not issued in the end
+   * @param unanswered the number of operations that were issued and had no reply in the end
+   * @param perSecond the operations with a reply within the phase, per second
+   * @param latency the latency from the intended time, in microseconds; an operation that was not
+   *     issued or had no reply counts with its wait, and the figures are then lower bounds
+   * @param service the time from the issue to the reply, in microseconds
    */
   public record Phase(
       long intended,
@@ -65,12 +67,14 @@ public final class ShardLatencies {
       LatencySummary latency,
       LatencySummary service) {
 
-    /** This phase with another rate of replies, measured in a part of it. */
+    /**
+     * Returns this phase with another rate of replies, which was measured in a part of the phase.
+     */
     public Phase withPerSecond(double rate) {
       return new Phase(intended, completed, errors, notIssued, unanswered, rate, latency, service);
     }
 
-    /** This phase with the errors of several rounds. */
+    /** Returns this phase with the errors of several rounds. */
     Phase withErrors(List<Phase> all) {
       return new Phase(
           intended,
@@ -90,9 +94,11 @@ public final class ShardLatencies {
   }
 
   /**
-   * A phase, from the start of a second to the start of another.
+   * Returns a phase, from the start of the second {@code from} to the start of the second {@code
+   * to}.
    *
-   * @param shards selects the shards; also called with an empty name, for latencies without a shard
+   * @param shards selects the shards; it is also called with an empty name, for latencies without a
+   *     shard
    */
   public Phase phase(Predicate<String> shards, int from, int to) {
     Histogram answered = merged("intended", shards, from, to);
@@ -118,11 +124,11 @@ public final class ShardLatencies {
   }
 
   /**
-   * Operations on some of the shards, by second.
+   * Returns the operations on some of the shards, by second.
    *
    * @param shards selects the shards
    * @param from the second in which the fault starts
-   * @param to the second in which it ends
+   * @param to the second in which the fault ends
    */
   public Group of(Predicate<String> shards, int from, int to) {
     long usual = phase(shards, SETTLING_SECONDS, from).latency().p99();

@@ -6,15 +6,15 @@ import java.util.Optional;
 /**
  * A straight line through points, by least squares.
  *
- * @param fixed its value at zero
- * @param slope its rise per unit
+ * @param fixed the value at zero
+ * @param slope the rise per unit
  */
 public record StraightLine(double fixed, double slope) {
 
   /** A point. */
   public record At(double x, double y) {}
 
-  /** The line; empty without two points at different positions. */
+  /** Returns the line through points; empty if no two points have different positions. */
   public static Optional<StraightLine> through(List<At> points) {
     double meanX = points.stream().mapToDouble(At::x).average().orElse(0);
     double meanY = points.stream().mapToDouble(At::y).average().orElse(0);

@@ -4,18 +4,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The effect of a fault on operations at a fixed rate, by second. The figures of its phases are
- * among the {@link ScenarioEntry entries}.
+ * The effect of a fault on operations at a fixed rate, by second. The {@link ScenarioEntry entries}
+ * have the figures of the phases.
  *
  * @param scenario the scenario's name, such as {@code shard-freeze}
  * @param fault the description of the fault
- * @param shard the shard with the fault; null if it did not concern a shard
- * @param rate intended operations per second
+ * @param shard the shard with the fault; null if the fault did not concern a shard
+ * @param rate the intended operations per second
  * @param arrivals {@code constant} or {@code poisson}
  * @param seconds the time in which operations were issued
  * @param from the second in which the fault began
  * @param to the second in which it ended
- * @param lines the clients, in the order they ran
+ * @param lines the clients, in the order of their measurement
  */
 public record Timeline(
     String scenario,
@@ -32,17 +32,18 @@ public record Timeline(
    * One client.
    *
    * @param client the client
-   * @param healthy operations on the shards without a fault
-   * @param affected operations on the shard with the fault; null if there is none
-   * @param folder the folder of its logs, relative to the results' folder
+   * @param healthy the operations on the shards without a fault
+   * @param affected the operations on the shard with the fault; null if no shard has a fault
+   * @param folder the folder of the client's logs, relative to the results' folder
    */
   public record Line(Client client, Group healthy, @Nullable Group affected, String folder) {}
 
   /**
    * Operations on some of the shards.
    *
-   * @param recoverySeconds from the fault's end to the first second from which on all operations
-   *     take at most twice the 99th percentile before the fault; null if there is none
+   * @param recoverySeconds the time from the end of the fault to the first second from which on all
+   *     operations take at most twice the 99th percentile before the fault; null if there is no
+   *     such second
    * @param series the figures by second
    */
   public record Group(@Nullable Integer recoverySeconds, List<Second> series) {}
@@ -50,16 +51,16 @@ public record Timeline(
   /**
    * One second of the run.
    *
-   * @param answered operations with a reply in it
-   * @param failed operations with an intended time in it that failed, were not issued, or had no
-   *     reply in the end
-   * @param p50 median latency in microseconds of the operations with an intended time in it; null
-   *     without replies
-   * @param p99 99th percentile likewise
+   * @param answered the number of operations with a reply in this second
+   * @param failed the number of operations with an intended time in this second that failed, were
+   *     not issued, or had no reply in the end
+   * @param p50 the median latency in microseconds of the operations with an intended time in this
+   *     second; null without replies
+   * @param p99 the 99th percentile of these latencies, in microseconds; null without replies
    */
   public record Second(long answered, long failed, @Nullable Long p50, @Nullable Long p99) {}
 
-  /** The {@link ScenarioEntry#shards} of the phases on shards without a fault. */
+  /** Returns the {@link ScenarioEntry#shards} of the entries for shards without a fault. */
   public String healthyShards() {
     return shard == null ? ScenarioEntry.ALL : "healthy";
   }

@@ -6,11 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes across zones, counted by the links.
+ * The bytes across zones, as the links count them.
  *
- * @param rate operations per second
- * @param seconds the time of the count
- * @param lines the clients, in the order they ran
+ * @param rate the operations per second
+ * @param seconds the time for which bytes were counted
+ * @param lines the clients, in the order of their measurement
  */
 public record ZonesResult(double rate, double seconds, List<Line> lines) {
 
@@ -18,17 +18,18 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
    * One client.
    *
    * @param zone the zone of the client
-   * @param reads whether all operations were reads of any member; else half were reads, half
-   *     updates, of primaries
-   * @param mode its mode
-   * @param variant its configuration
-   * @param preferred whether it had a preferred zone
-   * @param operations operations with a reply during the count
-   * @param failed operations of the whole run that failed, were not issued or had no reply
-   * @param latency of its operations, from the intended time, in microseconds
-   * @param crossed bytes per operation across zones
-   * @param cpu processor time per operation; null if unknown
-   * @param folder the folder of its logs, relative to the results' folder
+   * @param reads whether all operations were reads of any member; false if half were reads and half
+   *     were updates, on primaries
+   * @param mode the mode of the client
+   * @param variant the configuration of the client, in words
+   * @param preferred whether the client had a preferred zone
+   * @param operations the number of operations with a reply while bytes were counted
+   * @param failed the number of operations of the whole run that failed, were not issued or had no
+   *     reply
+   * @param latency the latency of the operations, from the intended time, in microseconds
+   * @param crossed the bytes per operation across zones
+   * @param cpu the processor time per operation; null if unknown
+   * @param folder the folder of the client's logs, relative to the results' folder
    */
   public record Line(
       String zone,
@@ -44,11 +45,11 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
       String folder) {}
 
   /**
-   * Bytes per operation across zones, both directions together.
+   * The bytes per operation across zones, for both directions together.
    *
-   * @param clientAndRouter between the application and mongoses
-   * @param clientAndShard between the application and the shards' members, or config servers
-   * @param routerAndShard between mongoses and the shards' members
+   * @param clientAndRouter the bytes between the application and mongoses
+   * @param clientAndShard the bytes between the application and shards or config servers
+   * @param routerAndShard the bytes between mongoses and shards
    * @param background all other bytes: replication, heartbeats and metadata
    */
   public record Crossed(

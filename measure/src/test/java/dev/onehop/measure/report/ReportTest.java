@@ -97,7 +97,7 @@ class ReportTest {
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
     // The sentence in bold does not contradict the mark.
-    String caveat = "These are latencies of a saturated machine: they say little of the client.";
+    String caveat = "These are latencies of a saturated machine: they mean little for the client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
         .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")
         .doesNotContain("With the best routed client these latencies")
@@ -137,8 +137,9 @@ class ReportTest {
     String chart = charts(Reports.html(thrice, folder)).get(0);
     assertThat(chart.split("\"range\"", -1)).hasSize(once.points().size() + 1);
     assertThat(chart).contains("1 threads: 22.5 operations per second (20.3-24.8)");
-    assertThat(Reports.html(thrice, Path.of(""))).contains("rounds: the slowest and the fastest");
-    assertThat(Reports.html(once, Path.of(""))).doesNotContain("rounds: the slowest");
+    assertThat(Reports.html(thrice, Path.of("")))
+        .contains("rounds: ops/s of the slowest and the fastest");
+    assertThat(Reports.html(once, Path.of(""))).doesNotContain("rounds: ops/s of the slowest");
     assertThat(Reports.html(thrice, folder)).contains(">rounds<", ">20.3-24.8<");
   }
 
@@ -288,10 +289,10 @@ class ReportTest {
             "<p class=\"lede\">At 64 threads, targeted-async, 5 connections is not faster (0.16 times:"
                 + " a mongos is on the client's host and no thread waits for a connection) than the"
                 + " best of the official clients, legacy, 100 connections: 225 against 1,442"
-                + " operations a second. With 5 connections these did 113 at most.</p>")
+                + " operations a second. With 5 connections, the official clients did 113 at most.</p>")
         .contains("<b>0.16×</b> the throughput of the best official client")
         .contains(
-            "<b>15 %</b> of what a closed loop can do",
+            "<b>15 %</b> of the limit of a closed loop",
             "<b>100 %</b> of operations went to a mongos near the owning shard");
   }
 

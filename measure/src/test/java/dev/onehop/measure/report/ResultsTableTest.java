@@ -53,8 +53,7 @@ class ResultsTableTest {
   @Test
   void saysWhichShardIsWhichAndWhatTheRoutersAre() {
     assertThat(Reports.table(SampleResults.us2014()))
-        .contains(
-            "STAND-IN routers", "stand-in, not mongos", "operations that ca1 / or1 / va2 served");
+        .contains("STAND-IN routers", "stand-in, not mongos", "the operations of ca1 / or1 / va2");
   }
 
   @Test

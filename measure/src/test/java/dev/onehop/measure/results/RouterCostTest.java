@@ -15,7 +15,8 @@ class RouterCostTest {
 
     assertThat(cost.microsPerOperation()).isEqualTo(290);
     assertThat(cost.factor()).isEqualTo(1.1);
-    assertThat(cost.sentence()).contains("the stand-in 290 us here: a factor of 1.1");
+    assertThat(cost.sentence())
+        .contains("The stand-in router took 290 us in this run, a factor of 1.1");
   }
 
   @Test
