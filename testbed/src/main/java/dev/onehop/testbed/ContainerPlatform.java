@@ -32,9 +32,10 @@ import java.util.Map;
 
 /**
  * Runs every server in a container, and every host as a network. A host's address is the gateway of
- * its network, which belongs to this machine. Links listen on the gateway, for containers and for
- * local clients, and forward to the containers' own addresses. In each container, the name of the
- * machine is the host's address, because a mongos registers under the machine's name.
+ * the host's network. The gateway belongs to this machine. Links listen on the gateway, for
+ * containers and for local clients, and forward to the containers' own addresses. In each
+ * container, the name of the machine is the host's address, because a mongos registers under the
+ * machine's name.
  */
 final class ContainerPlatform implements Platform {
   private final DockerClient docker;
@@ -201,7 +202,7 @@ final class ContainerPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // Nothing to record: containers stop with this process, so no other process can use them.
+    // Nothing to record: containers stop with this process, and no other process can use them.
   }
 
   @Override

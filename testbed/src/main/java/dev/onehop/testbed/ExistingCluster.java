@@ -101,10 +101,7 @@ public final class ExistingCluster implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the mongos' report about itself. The mongos does not report the versions of the other
-   * servers.
-   */
+  /** Returns the mongos' report about itself. It has no versions of config servers and shards. */
   public ServerInfo server() {
     BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
     String version = UNKNOWN;

@@ -201,7 +201,7 @@ public final class GeoShardedCluster implements Startable {
   /**
    * The URL of the mongos on one host.
    *
-   * @param host for example {@code or1}
+   * @param host the name of a host, such as {@code or1}
    * @throws IllegalArgumentException if the host has no mongos
    * @throws IllegalStateException if it is not running
    */
@@ -217,7 +217,7 @@ public final class GeoShardedCluster implements Startable {
   /**
    * The URL of a shard's replica set, without a mongos.
    *
-   * @param shard for example {@code shard-or}
+   * @param shard the name of a shard, such as {@code shard-or}
    * @throws IllegalArgumentException if there is no such shard
    * @throws IllegalStateException if it is not running
    */

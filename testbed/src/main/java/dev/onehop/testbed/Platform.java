@@ -20,7 +20,7 @@ interface Platform extends AutoCloseable {
   /** The topology, with the addresses of its hosts on this platform. */
   Topology topology();
 
-  /** All servers with their addresses. */
+  /** The servers of the topology with their addresses. */
   ClusterPlan plan();
 
   /**

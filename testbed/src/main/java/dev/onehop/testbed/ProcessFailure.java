@@ -6,8 +6,8 @@ import java.util.List;
  * A server that ended unexpectedly.
  *
  * @param name the server's name, for example {@code shard-or/or1}
- * @param exitCode its exit code; 128 + n if signal n ended it
- * @param lastLogLines the last lines of its log, in readable form
+ * @param exitCode the exit code of the server; 128 + n if signal n ended the server
+ * @param lastLogLines the last lines of the server's log, in readable form
  */
 public record ProcessFailure(String name, int exitCode, List<String> lastLogLines) {
   public ProcessFailure {

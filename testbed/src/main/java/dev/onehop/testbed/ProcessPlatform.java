@@ -203,7 +203,7 @@ final class ProcessPlatform implements Platform {
         ServerProcess.start(
             name, programs.command(server), directory.log(name), directory.output(name));
     callers.register(process.pid(), server.peer());
-    // A restarted server replaces the one that has ended.
+    // The entry of a restarted server replaces the entry of its earlier process.
     entries.removeIf(entry -> entry.name().equals(name));
     entries.add(new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
     writeState();

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures round trips with {@code ping} commands, one at a time on an idle connection. It writes
- * and reads the messages without a driver, so that the result is little more than the network's
+ * and reads the messages without a driver. The result is therefore little more than the network's
  * time.
  */
 final class RoundTripMeter {

@@ -162,8 +162,8 @@ final class RunResources implements AutoCloseable {
   /**
    * The present resource use of the servers, without servers that report none.
    *
-   * <p>Sockets are counted at the address where a process listens, so a link's own connection to it
-   * counts as one.
+   * <p>Sockets are counted at the address where a process listens. A link's own connection to the
+   * process therefore counts as one socket.
    */
   List<ServerUsage> usage() {
     List<Started> all;

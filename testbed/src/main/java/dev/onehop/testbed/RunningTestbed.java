@@ -28,7 +28,7 @@ public final class RunningTestbed {
   /**
    * A server of the testbed.
    *
-   * @param name for example {@code shard-or/or1}
+   * @param name the name of the server, such as {@code shard-or/or1}
    * @param address the server's address, as {@code host:port}
    * @param pid the id of the server's process
    * @param alive whether that process runs
@@ -48,7 +48,7 @@ public final class RunningTestbed {
   /**
    * All testbeds with run directories in a cache folder.
    *
-   * @param cacheFolder as given to {@link Testbed.Builder#cacheFolder}
+   * @param cacheFolder the folder that {@link Testbed.Builder#cacheFolder} sets
    */
   public static List<RunningTestbed> all(Path cacheFolder) {
     Path root = RunDirectory.root(cacheFolder);

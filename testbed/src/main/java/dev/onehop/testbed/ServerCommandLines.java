@@ -35,7 +35,7 @@ final class ServerCommandLines {
   /**
    * @param longRun whether routers on a JVM run so long that they gain from the optimizing compiler
    * @param failPoints whether servers and stand-in routers accept {@code configureFailPoint}
-   * @param waitingStreams whether change streams of stand-in routers wait like those of a mongos
+   * @param waitingStreams whether change streams of stand-in routers wait like a mongos' streams
    * @param noopSeconds the interval in seconds of an idle server's no-op writes; null for the
    *     servers' default
    */

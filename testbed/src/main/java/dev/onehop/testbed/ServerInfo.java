@@ -3,7 +3,7 @@ package dev.onehop.testbed;
 /**
  * The versions of the cluster's servers.
  *
- * @param mongodVersion for example {@code 6.0.5}
+ * @param mongodVersion the version of config servers and shards, such as {@code 6.0.5}
  * @param featureCompatibilityVersion the feature compatibility version that the config server
  *     reports, for example {@code 6.0}
  * @param router the kind of router

@@ -73,8 +73,8 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * The URL for an application on the client's host. It names the mongos on that host. If the host
-   * has no mongos, it names every mongos whose round trip is at most 15 ms (the drivers' latency
-   * window) longer than that of the nearest mongos.
+   * has no mongos, it names every mongos whose round trip is at most 15 ms longer than the round
+   * trip to the nearest mongos: the drivers' latency window.
    *
    * @return {@code mongodb://host:port[,host:port...]}
    * @throws IllegalStateException if the testbed was started without routers
@@ -156,7 +156,7 @@ public final class Testbed implements AutoCloseable {
   /**
    * Shards a collection on a hashed key; the server distributes the chunks over the shards.
    *
-   * @param key with a hashed field
+   * @param key the shard key pattern, with one hashed field
    * @param numInitialChunks the initial number of chunks
    */
   public void shardHashedCollection(String namespace, BsonDocument key, int numInitialChunks) {
@@ -166,7 +166,7 @@ public final class Testbed implements AutoCloseable {
   /**
    * Splits the chunks of a sharded collection at the given points. Existing splits stay.
    *
-   * @param points with the fields of the key
+   * @param points the split points, with the fields of the key
    */
   public void splitAt(String namespace, List<BsonDocument> points) {
     new ShardedCollection(cluster, namespace).splitAt(points);
@@ -460,7 +460,7 @@ public final class Testbed implements AutoCloseable {
     }
 
     /**
-     * Makes change streams of stand-in routers wait like those of a mongos, until every shard and
+     * Makes change streams of stand-in routers wait like a mongos' streams, until every shard and
      * the config servers report a later time by themselves. By default, stand-in routers make idle
      * shards write a no-op, and the shards then report a later time at once. Works only for servers
      * that run as processes.

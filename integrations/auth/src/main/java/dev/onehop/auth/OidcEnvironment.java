@@ -30,7 +30,8 @@ final class OidcEnvironment implements OidcCallback {
 
   /**
    * @param name the environment: {@code test}, {@code azure}, {@code gcp} or {@code k8s}
-   * @param resource the property {@code TOKEN_RESOURCE} for azure and gcp; null for the others
+   * @param resource the property {@code TOKEN_RESOURCE} for azure and gcp; null for other
+   *     environments
    * @throws IllegalArgumentException if the environment is unknown, the resource is missing, or the
    *     environment needs no resource
    */
@@ -53,7 +54,7 @@ final class OidcEnvironment implements OidcCallback {
         };
     if (wantsResource != (resource != null)) {
       throw new IllegalArgumentException(
-          "the environments azure and gcp need TOKEN_RESOURCE, and the others refuse it");
+          "the environments azure and gcp need TOKEN_RESOURCE, and other environments refuse it");
     }
     this.name = name;
     this.resource = resource;

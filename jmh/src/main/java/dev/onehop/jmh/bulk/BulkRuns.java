@@ -61,9 +61,9 @@ public final class BulkRuns {
       List.of(
           new Way("mongoses and shards 10 ms away", List.of("127.66.2.1", "127.66.2.2"), 0),
           new Way("mongoses and shards 40 ms away", List.of("127.66.3.1", "127.66.3.2"), 2),
-          new Way("mongos here, shards 10 ms away", List.of("127.66.1.1"), 0),
-          new Way("mongos here, shards 40 ms away", List.of("127.66.1.1"), 2),
-          new Way("mongos here, shards 10 and 40 ms away", List.of("127.66.1.1"), 1));
+          new Way("mongos at client, shards 10 ms away", List.of("127.66.1.1"), 0),
+          new Way("mongos at client, shards 40 ms away", List.of("127.66.1.1"), 2),
+          new Way("mongos at client, shards 10/40 ms away", List.of("127.66.1.1"), 1));
 
   private int next;
 

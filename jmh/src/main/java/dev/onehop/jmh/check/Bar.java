@@ -15,7 +15,8 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * <p>Bars on speed leave room for a noisy machine with two cores: each is about half of the ratio
  * on a quiet machine. Bars on bytes need no such room. The benchmark and its baseline run once per
- * round, each in a new JVM. A disturbance of the machine then affects both of them.
+ * round, each in a new JVM. A disturbance of the machine then affects the benchmark and its
+ * baseline.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)

@@ -95,10 +95,7 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         bar.atLeast());
   }
 
-  /**
-   * Returns the name of a side, with the parameters whose values differ from those of the other
-   * side.
-   */
+  /** Returns the name of a side, with the parameters that have other values on the other side. */
   private static String text(Side side, Side other) {
     return side.benchmark().equals(other.benchmark())
         ? side.benchmark() + differences(side, other)

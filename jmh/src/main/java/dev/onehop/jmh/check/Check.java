@@ -77,7 +77,7 @@ final class Check {
     return verdicts;
   }
 
-  /** All measurements, with the rounds of a side as its forks. */
+  /** All measurements. The rounds of a side are the forks of its JMH result. */
   Collection<RunResult> results() {
     return results.values().stream().map(Check::merged).toList();
   }

@@ -1,6 +1,6 @@
 package dev.onehop.jmh.routing;
 
-/** Returns one key of each chunk of {@link StubMetadata} after the other. */
+/** Returns keys of the chunks of {@link StubMetadata}, one chunk after the other. */
 final class StubKeys {
   private final String[] keys = new String[StubMetadata.CHUNKS];
   private int next;

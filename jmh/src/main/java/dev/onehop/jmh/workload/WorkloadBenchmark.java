@@ -105,7 +105,7 @@ public class WorkloadBenchmark {
      * Returns the mean latency of an operation in microseconds, times the seconds of the interval.
      *
      * <p>JMH divides this counter by the seconds and averages the quotients over the iterations,
-     * which gives the mean latency. A counter that is not a rate is added up instead. JMH prints
+     * which gives the mean latency. JMH adds the values of a counter that is not a rate. JMH prints
      * the unit {@code ops/s}, but the values are microseconds.
      */
     public double meanLatencyMicros() {

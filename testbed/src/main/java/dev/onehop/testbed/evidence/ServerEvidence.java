@@ -131,8 +131,8 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
-        // The read concern is the same as that of the versioned count. A write with w:1 may not be
-        // majority committed yet.
+        // The versioned count has this read concern, too. A write with w:1 may not be majority
+        // committed yet.
         .withReadConcern(ReadConcern.LOCAL)
         .find()
         .projection(Projections.include(table.shardKeyPattern().paths()))
@@ -216,7 +216,10 @@ public final class ServerEvidence {
             .orElse("");
   }
 
-  /** Hosts of an existing cluster may have names instead of addresses. */
+  /**
+   * Returns the IP address of a host; null if it is unknown. A host of an existing cluster may have
+   * a name as its address.
+   */
   private static @Nullable String ipOf(Host host) {
     InetAddress resolved = new InetSocketAddress(host.address(), 0).getAddress();
     return resolved == null ? null : resolved.getHostAddress();

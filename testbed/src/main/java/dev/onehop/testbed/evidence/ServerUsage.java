@@ -3,8 +3,8 @@ package dev.onehop.testbed.evidence;
 /**
  * The present resource use of a testbed's server, as the operating system reports it.
  *
- * @param server its address, as {@code host:port}
- * @param host the name of its host
+ * @param server the address of the server, as {@code host:port}
+ * @param host the name of the server's host
  * @param router whether it is a router; false for a config server or a shard's member
  * @param sockets the established connections to it, of all clients
  * @param residentBytes memory of its process that is in use (RSS)

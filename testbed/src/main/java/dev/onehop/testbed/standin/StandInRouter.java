@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>With {@code --fail-points true} it accepts {@code configureFailPoint} for {@code failCommand}.
  *
- * <p>With {@code --waiting-streams true} its change streams wait like those of a mongos.
+ * <p>With {@code --waiting-streams true} its change streams wait like a mongos' streams.
  *
  * <p>When the router is ready, it prints {@code listening on <address>:<port>}. It ends when it is
  * killed.

@@ -42,7 +42,7 @@ public record RoundTrips(Map<String, Duration> configured, Map<String, Duration>
             off.add(
                 String.format(
                     Locale.ROOT,
-                    "%s %.2f ms instead of %.2f ms",
+                    "%s %.2f ms measured, %.2f ms configured",
                     host,
                     millis(actual),
                     millis(expected)));

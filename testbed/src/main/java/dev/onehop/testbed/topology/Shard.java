@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param name the shard's id and its replica set's name
  * @param hosts the hosts of its members, the preferred primary first; at least one
- * @param port the port of its members; 27018 unless several shards share a host
+ * @param port the port of its members: 27018, or a higher port if several shards share a host
  */
 public record Shard(String name, List<Host> hosts, int port) {
   public Shard {

@@ -31,7 +31,7 @@ class RoundTripsTest {
     assertThatThrownBy(() -> of(68_000, 75_500).requireAsConfigured())
         .hasMessage(
             "round trips from the client's host are not as configured:"
-                + " or1 75.50 ms instead of 68.00 ms");
+                + " or1 75.50 ms measured, 68.00 ms configured");
   }
 
   private static RoundTrips of(long configuredMicros, long measuredMicros) {

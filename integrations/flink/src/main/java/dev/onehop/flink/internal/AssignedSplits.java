@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The state of the enumerator.
  *
  * @param shards the ids of the shards with splits
- * @param leaving for the id of each removed shard, {@code _data} of a token after all events of the
- *     shard
+ * @param leaving the bound of each removed shard by its id: {@code _data} of a token after all
+ *     events of the shard
  * @param through {@code _data} of a token: up to it, only these shards have events; null if the set
  *     of shards is fixed
  * @param pending the splits that are not assigned yet

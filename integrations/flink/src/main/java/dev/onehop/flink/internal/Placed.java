@@ -17,7 +17,8 @@ final class Placed implements SourceEvent {
   /**
    * @param through {@code _data} of a token: every split with events up to this token is assigned;
    *     null if there will be no other split
-   * @param leaving for the id of each removed shard, {@code _data} of a token after its last event
+   * @param leaving the bound of each removed shard by its id: {@code _data} of a token after all
+   *     events of the shard
    */
   Placed(@Nullable String through, Map<String, String> leaving) {
     this.through = through;

@@ -64,7 +64,7 @@ public final class BinaryFinder {
   }
 
   /**
-   * Finds both programs.
+   * Finds mongod and mongos.
    *
    * @param mongodPath explicit mongod, or null
    * @param mongosPath explicit mongos, or null

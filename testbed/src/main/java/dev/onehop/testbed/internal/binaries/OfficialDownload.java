@@ -59,7 +59,7 @@ final class OfficialDownload {
   }
 
   /**
-   * Downloads both binaries into {@link #folder}.
+   * Downloads mongod and mongos into {@link #folder}.
    *
    * @return null after success; one line with the reason after a failure
    */

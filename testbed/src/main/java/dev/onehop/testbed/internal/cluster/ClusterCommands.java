@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * TestbedException}. Implementations MUST be thread-safe.
  */
 interface ClusterCommands {
-  /** Stops the balancer, so that it moves no ranges. */
+  /** Stops the balancer, which then moves no ranges. */
   void stopBalancer();
 
   /**
@@ -21,7 +21,7 @@ interface ClusterCommands {
   void addShard(ReplicaSet shard);
 
   /**
-   * Creates a database and a sharded collection in it, unless they exist.
+   * Creates a database and a sharded collection in it. An existing database or collection stays.
    *
    * @param primaryShard the primary shard of the database if the database is created
    * @param initialChunks the initial number of chunks for a hashed key; null for the server's

@@ -128,7 +128,7 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Runs work while all members are locked: they refuse writes, and their files are those of a
+   * Runs work while all members are locked: they refuse writes, and their files have the state of a
    * checkpoint.
    *
    * @throws TestbedException if a member refuses

@@ -8,10 +8,10 @@ import java.net.InetSocketAddress;
 /**
  * A server of the cluster.
  *
- * @param name its name in messages, for example {@code shard-or/or1}
- * @param role its role in the cluster
- * @param replicaSet its replica set; for a mongos the empty string
- * @param host the host on which it runs
+ * @param name the server's name in messages, such as {@code shard-or/or1}
+ * @param role the server's role in the cluster
+ * @param replicaSet the server's replica set; empty for a mongos
+ * @param host the host on which the server runs
  * @param port the advertised port
  * @param listenAddress the address at which the process listens, without delay; it differs from the
  *     advertised address only if a link listens at that address

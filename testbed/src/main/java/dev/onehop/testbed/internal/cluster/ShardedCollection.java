@@ -56,7 +56,7 @@ public final class ShardedCollection {
   }
 
   /**
-   * Creates the database (on the first shard) and the collection, unless they exist.
+   * Creates the database (on the first shard) and the collection. If they exist, they stay.
    *
    * @param initialChunks the number of chunks for a hashed key, which the server distributes over
    *     the shards; null for the server's default of two chunks per shard

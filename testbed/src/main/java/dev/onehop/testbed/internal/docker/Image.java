@@ -17,10 +17,13 @@ import org.testcontainers.utility.DockerImageName;
 /**
  * An image with MongoDB's servers.
  *
- * @param name its name in Docker
- * @param mongod version of its mongod
- * @param mongos version of its mongos; null if it has none
- * @param java whether it has a Java runtime
+ * @param name the image's name in Docker
+ * @param mongod the version of its mongod
+ * @param mongos the version of its mongos; null if the image has none
+ * @param java whether the image has a Java runtime
+ * @param mongod the version of its mongod
+ * @param mongos the version of its mongos; null if the image has none
+ * @param java whether the image has a Java runtime
  */
 public record Image(String name, String mongod, @Nullable String mongos, boolean java) {
   private static final Pattern MONGOD = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");

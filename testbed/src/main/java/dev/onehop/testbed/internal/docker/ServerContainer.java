@@ -48,10 +48,10 @@ public final class ServerContainer implements RunningServer {
   public record Place(Network network, String hostName, String address, List<Bind> mounts) {}
 
   /**
-   * Starts a container; does not wait for the server in it.
+   * Starts a container. Does not wait for the server in the container.
    *
    * @param name the server's name in messages
-   * @param command program and arguments, in place of the image's command
+   * @param command the program and its arguments, in place of the image's command
    * @throws TestbedException if the container can't be started
    */
   public static ServerContainer start(

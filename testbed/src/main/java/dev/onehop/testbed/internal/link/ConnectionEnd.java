@@ -5,8 +5,8 @@ import dev.onehop.testbed.evidence.Traffic;
 /**
  * One end of a connection.
  *
- * @param host name of its host
- * @param party its kind
+ * @param host the name of the host of this end
+ * @param party the kind of this end
  */
 public record ConnectionEnd(String host, Traffic.Party party) {
   /** An application on a host. */

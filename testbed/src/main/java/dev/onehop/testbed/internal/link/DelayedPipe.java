@@ -202,7 +202,7 @@ final class DelayedPipe {
     onEnd.run();
   }
 
-  /** Closes a channel so that its peer sees a reset. */
+  /** Closes a channel with a reset. */
   static void reset(Channel channel) {
     if (channel.isOpen()) {
       if (channel.isActive()) {

@@ -93,7 +93,7 @@ public final class FormedData {
     remove(folder);
   }
 
-  /** Renames the folder first, so that no process copies a part of it. */
+  /** Renames the folder before the deletion: no process then copies a part of it. */
   private static void remove(Path folder) {
     @Nullable Path removed = null;
     try {
@@ -123,8 +123,8 @@ public final class FormedData {
   }
 
   /**
-   * Copies a folder without the journal. The data is that of a checkpoint and needs no journal, and
-   * a journal has 300 MB.
+   * Copies a folder without the journal. The data has the state of a checkpoint and needs no
+   * journal, and a journal has 300 MB.
    */
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> files = Files.walk(from)) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses commands with fields of wrong types or values, with the servers' error codes and
- * messages. Checks only the fields that the stand-in reads; the servers check the others.
+ * messages. Checks only the fields that the stand-in router reads. The servers check other fields.
  */
 public final class CommandTypes {
   private static final Set<String> ON_COLLECTIONS =

@@ -35,7 +35,7 @@ import reactor.util.retry.Retry;
  * An update that changes the shard key and thereby moves its document to another shard. The shard
  * refuses it and returns the document that it would have written. The router then executes the
  * update as a mongos of 6.0 does. A transaction deletes the document on one shard and inserts it on
- * the other.
+ * another shard.
  *
  * <p>A retryable write becomes a transaction with its session and number. If the reply is lost and
  * the driver sends the command again, the shards refuse it with IncompleteTransactionHistory: it

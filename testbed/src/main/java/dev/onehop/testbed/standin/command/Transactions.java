@@ -97,7 +97,7 @@ public final class Transactions implements ShardClient.Participation {
   /**
    * Starts a transaction, which replaces the last transaction of its session.
    *
-   * @param statement its first statement
+   * @param statement the first statement of the transaction
    * @param readConcern the read concern for all shards; null for the shards' default
    */
   public Transaction begin(OpMsg statement, @Nullable BsonDocument readConcern) {
