@@ -114,7 +114,7 @@ class TargetedModeSettingsTest {
     }
     assertThat(log.messages())
         .containsExactly(
-            "targeted mode brings a transport of its own in place of NettyTransportSettings");
+            "targeted mode replaces the transport NettyTransportSettings with its own");
   }
 
   /** It would be connected to with other certificates than the application trusts. */

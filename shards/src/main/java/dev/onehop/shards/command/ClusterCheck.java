@@ -308,8 +308,8 @@ public final class ClusterCheck {
                     ErrorCodes.UNAUTHORIZED,
                     "Unauthorized",
                     "direct mode may not read the routing metadata. Missing privilege: action find"
-                        + " on the database config, as the role read on config has it, for the"
-                        + " user on the config servers ("
+                        + " on the database config, which the role read on config includes, for"
+                        + " the user on the config servers ("
                         + e.getMessage()
                         + ")"));
   }

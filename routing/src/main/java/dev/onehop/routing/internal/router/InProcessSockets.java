@@ -66,8 +66,8 @@ final class InProcessSockets implements AutoCloseable {
   }
 
   /**
-   * Connects to the router once the cluster is usable. If the cluster is unusable or slow to
-   * answer, it connects, too, and the commands return the error.
+   * Waits until the cluster is usable, then connects to the router. If the cluster is unusable or
+   * does not reply in time, the connection opens as well, and its commands return the error.
    *
    * @param timeoutMillis 0 for no limit
    */

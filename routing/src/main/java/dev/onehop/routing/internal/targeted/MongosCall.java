@@ -134,7 +134,7 @@ final class MongosCall implements Exchange.Outcome {
   @Override
   public void unsent(Throwable cause) {
     if (NotSentException.isLocal(cause) || cause instanceof ServerRefusedException) {
-      // Another mongos would not help: this client is out of room, or every mongos refuses the
+      // Another mongos would not help: this process lacks resources, or every mongos refuses the
       // user.
       failed(cause);
       return;

@@ -43,15 +43,22 @@ import reactor.core.publisher.Mono;
 final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
-  /** At least this many mongoses are watched, if there are so many, for fallback. */
+  /**
+   * The least number of watched mongoses, if the cluster has as many. The mongoses that are not
+   * near a shard serve as fallback.
+   */
   private static final int LEAST = 3;
 
-  /** The assumed round trip to a mongos that has not answered yet: it may be in another region. */
+  /**
+   * The assumed round trip to a mongos that has not replied yet. The mongos may be in another
+   * region.
+   */
   private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
 
   private final ClusterPin pin;
   private final AtomicInteger servingZone = new AtomicInteger();
-  // The shortest read of ours. The driver's first round trips include the opening of a connection.
+  // The shortest duration of a read of metadata, in nanoseconds. The first round trips that the
+  // driver measures are too long, because they include the opening of a connection.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
   private volatile Known known = new Known(Affinity.EMPTY, Map.of());
 
