@@ -91,8 +91,8 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   protected final void fail(Throwable cause) {
     if (open) {
       pipeline().fireExceptionCaught(cause);
-      // Without channelInactive: a driver that has not started to read would store that instead of
-      // the cause.
+      // This closes the channel without the event channelInactive. A driver that has not started to
+      // read would report this event instead of the cause.
       active = false;
       unsafe().close(unsafe().voidPromise());
     }

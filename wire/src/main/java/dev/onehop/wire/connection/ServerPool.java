@@ -159,7 +159,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * Whether one more request would get a connection without waiting for that of another request.
+   * Whether one more request would get a connection without waiting until another request returns
+   * its connection.
    */
   final synchronized boolean hasRoom() {
     return !idle.isEmpty() || slots.hasRoomBeside(line.size() - openings.size());
@@ -298,8 +299,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Called when a connection could not be opened.
    *
-   * @param failure the server's failure, with which earlier waiters fail, too; null if the server
-   *     is not the cause
+   * @param failure the failure of the server, null if the server is not the cause. The waiters of
+   *     the same and earlier generations fail with it, too
    */
   final void notOpened(Opening opening, @Nullable Throwable failure) {
     List<W> never = List.of();
@@ -331,7 +332,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return left;
   }
 
-  /** Fails waiters, each one even if the failure of another throws. */
+  /** Fails all waiters. If the call for one waiter throws, the other waiters are failed, too. */
   private void fail(List<W> never, Throwable why) {
     Each.of(never, waiter -> fail(waiter, why));
   }
@@ -339,7 +340,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Closes unused connections that were opened before the server was found to be down.
    *
-   * @param born the generation of the connection that broke, which may be an earlier one
+   * @param born the generation of the connection that broke. Nothing happens if it is not the
+   *     current generation
    */
   public final void clear(int born) {
     List<C> old;
@@ -411,7 +413,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
 
   /** Called when a connection has no request: it was just opened, or the reply has arrived. */
   public final void giveBack(C connection) {
-    // After the close of a connection, waiters get others.
+    // If the connection is closed, waiters get other connections.
     while (connection.isOpen()) {
       Place<W> next = null;
       boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
@@ -471,8 +473,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
           stalled.add(each);
         }
       }
-      // Not for the first waiters: their connections are being opened, with a time limit of its
-      // own.
+      // The limit does not apply to the first waiters. Their connections are being opened, and an
+      // opening has its own time limit.
       int served = waitersOpen ? 0 : openings.size();
       for (Iterator<Place<W>> each = line.iterator(); each.hasNext(); ) {
         Place<W> place = each.next();
@@ -509,7 +511,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
       ended = List.copyOf(openings);
       openings.clear();
     }
-    // The event loops may end before the openings do.
+    // Openings are ended here, because the event loops may end before the openings complete.
     Each.of(ended, this::giveUp);
     Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());
