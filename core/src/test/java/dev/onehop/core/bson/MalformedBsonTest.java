@@ -40,7 +40,7 @@ class MalformedBsonTest {
   @CsvSource({
     "'', a document of 0 bytes",
     "05000000, a document of 4 bytes",
-    "0600000000, a document claims 6 of",
+    "0600000000, a document has a length of 6 bytes",
     "0500000001, does not end with 0x00",
     "08000000107600 00, ends too early",
     "08000000107600 01, does not end with 0x00",
