@@ -117,8 +117,8 @@ final class ValueBounds {
   }
 
   /**
-   * The bounds of: the field is a string that the expression matches, or the same expression as a
-   * value.
+   * The bounds for a field that is a string which the expression matches, or that is the same
+   * expression.
    */
   Bounds matching(BsonRegularExpression regex) {
     if (field.hashed()) {
