@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Broken bytes end in {@link MalformedBsonException} or in a key, never in anything else. */
+/** Broken bytes cause a {@link MalformedBsonException} or give a key. No other exception occurs. */
 class MalformedBsonTest {
   private static final int MUTANTS = 500;
   private static final BsonPath PATH = BsonPath.of("v");
@@ -35,7 +35,7 @@ class MalformedBsonTest {
           .map(pattern -> ShardKeyPattern.of(BsonDocument.parse(pattern)))
           .toList();
 
-  /** Each of these is {@code {v: ...}} with something wrong that the message names. */
+  /** Each case is {@code {v: ...}} with an error that the message names. */
   @ParameterizedTest
   @CsvSource({
     "'', a document of 0 bytes",
@@ -142,7 +142,7 @@ class MalformedBsonTest {
     RuntimeException first = null;
     for (ShardKeyPattern pattern : PATTERNS) {
       if (bytes.length < 5) {
-        break; // The driver's own class doesn't take these.
+        break; // The driver's own class refuses these.
       }
       try {
         pattern.keyOf(new RawBsonDocument(bytes));
@@ -185,7 +185,7 @@ class MalformedBsonTest {
     return bytes;
   }
 
-  /** With the document's own length right again, so that what is inside gets read. */
+  /** Corrects the document's own length, so that its content is read. */
   private static byte[] withLength(byte[] bytes) {
     if (bytes.length >= 4) {
       ByteOrders.putInt(bytes, 0, Integer.reverseBytes(bytes.length));
