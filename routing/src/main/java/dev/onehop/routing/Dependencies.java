@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Checks the versions on the class path: those of OneHop's modules, and those of the libraries that
- * the application provides.
+ * Checks the versions of OneHop's modules, and of the libraries that the application provides, on
+ * the class path.
  */
 final class Dependencies {
   /** The artifacts of OneHop that an application can have on its class path. */

@@ -109,12 +109,12 @@ public final class OneHop implements AutoCloseable {
 
   /**
    * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
-   * driver. They include the settings of the builder. The application creates the client and closes
-   * it, before the router.
+   * driver. They include the settings of the builder. The application creates the client, and
+   * closes the client before the router.
    *
-   * <p>They name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the router
-   * in this process. Events of commands and connection pools name this server. Events of clusters
-   * and servers also name the real servers.
+   * <p>The settings name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the
+   * router in this process. Events of commands and connection pools name this server. Events of
+   * clusters and servers also name the real servers.
    */
   public MongoClientSettings clientSettings() {
     return clients == null ? given : clients.reactiveSettings();
@@ -123,8 +123,8 @@ public final class OneHop implements AutoCloseable {
   /**
    * The settings of a synchronous client on this router, for {@code
    * com.mongodb.client.MongoClients.create}. The application's threads do the work: they write to
-   * the server's socket and read from it. The application creates the client and closes it, before
-   * the router.
+   * the server's socket and read from it. The application creates the client, and closes the client
+   * before the router.
    *
    * <p>The settings contain an {@code SSLContext} of the router. Its sockets connect to the router
    * in this process and encrypt nothing. TLS to the servers is configured on the builder.
@@ -237,7 +237,7 @@ public final class OneHop implements AutoCloseable {
    * the driver's server selection timeout.
    *
    * @param namespace {@code database.collection}
-   * @param filter the filter of the read; the read preference is that of the client's settings
+   * @param filter the filter of the read; the client's settings determine the read preference
    * @throws IllegalArgumentException if the namespace is malformed
    * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time

@@ -24,8 +24,8 @@ public final class HashedKey {
   private HashedKey() {}
 
   /**
-   * Hashes one value; the hash of a missing field is that of null. Arrays are hashed, too, although
-   * a hashed index refuses them.
+   * Hashes one value; the hash of a missing field is the hash of null. Arrays are hashed, too,
+   * although a hashed index refuses them.
    *
    * @throws MalformedBsonException if the value cannot be encoded as BSON
    */

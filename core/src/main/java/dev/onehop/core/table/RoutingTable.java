@@ -58,7 +58,7 @@ public final class RoutingTable {
    * @throws InconsistentRoutingTableException if the chunks leave a gap, overlap, belong to another
    *     collection or have an unknown layout
    * @throws ShardKeyException if the shard key pattern is invalid, or the bounds of a chunk do not
-   *     fit it
+   *     fit the pattern
    */
   public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
     return of(collection, chunks, Map.of());
@@ -116,7 +116,7 @@ public final class RoutingTable {
    *
    * @param collection the collection's document of {@code config.collections}, of the same snapshot
    * @param changedChunks the collection's documents of {@code config.chunks} with {@code lastmod}
-   *     at or above this table's version: at least the chunk with this version, or newer ones
+   *     at or above this table's version: at least the chunk with this version, or newer chunks
    * @throws InconsistentRoutingTableException if there is no chunk at or above this version, the
    *     collection has another incarnation, or the chunks leave a gap
    */

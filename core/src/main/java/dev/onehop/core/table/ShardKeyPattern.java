@@ -173,7 +173,7 @@ public final class ShardKeyPattern {
   /**
    * The key of a chunk bound: a value for each field, in order, hashed fields already hashed.
    *
-   * @throws ShardKeyException if the fields are not those of this pattern
+   * @throws ShardKeyException if the fields are not the fields of this pattern
    */
   public byte[] keyOfBound(BsonDocument bound) {
     SortableKeyBuilder key = new SortableKeyBuilder(TYPICAL_KEY);

@@ -39,7 +39,7 @@ final class DefaultConcerns {
     encode();
   }
 
-  /** Reads the defaults from the config server; keeps the previous ones if it does not reply. */
+  /** Reads the defaults. If the config server does not reply, the previous defaults stay. */
   Mono<Void> refresh(ConfigServer config) {
     return config
         .run("admin", new BsonDocument("getDefaultRWConcern", new BsonInt32(1)))

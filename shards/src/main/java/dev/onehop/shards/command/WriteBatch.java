@@ -80,7 +80,7 @@ public abstract class WriteBatch {
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
 
-  /** Runs the command. The reply is the same as from one server with all the data. */
+  /** Runs the command. The reply is the reply of a single server that has all the data. */
   public final Mono<BsonDocument> run(String namespace) {
     if (statements.isEmpty() || statements.size() > MAX_SIZE) {
       return Mono.error(

@@ -523,7 +523,7 @@ public final class RequestLoop {
       this.head = new Head(frame);
     }
 
-    /** Runs the first outcome in its turn, and drops later ones. */
+    /** Runs the first outcome in its turn, and drops later outcomes. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
       if (!turns.run(() -> endNow(task, reply))) {
         // The client is closed, so nothing waits for the reply.

@@ -81,7 +81,7 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   /**
    * The same bytes with a separate reference count. When the driver closes its connection, it
    * releases every reference to a reply that it has not read completely, so the count must not
-   * include references of others, such as of replies from the same read.
+   * include references of other users, such as replies from the same read.
    */
   private static ByteBuf ofTheDriver(ByteBuf shared) {
     return new CompositeByteBuf(shared.alloc(), shared.isDirect(), 1).addComponent(true, shared);

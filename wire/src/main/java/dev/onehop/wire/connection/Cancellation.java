@@ -33,7 +33,7 @@ public final class Cancellation {
     return aborted;
   }
 
-  /** Ends the current wait and all later ones. */
+  /** Ends the current wait and all later waits. */
   public synchronized void abort() {
     aborted = true;
     if (end != null) {

@@ -88,7 +88,7 @@ public final class Exchange {
   }
 
   /**
-   * @param use whether the request may use a shared connection, if the pool has any
+   * @param use the kind of connection for the request, as the sharing rules decide
    */
   Exchange(
       Pool pool, ByteBuf message, boolean expectsReply, SharingRules.Use use, Outcome outcome) {

@@ -17,10 +17,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to one server. A request takes an idle connection, or queues for the first one
- * that is given back or opened. When the server is found to be down or restarting, the pool is
- * cleared: connections of an earlier generation serve no further request. Source: the drivers'
- * specifications "Connection Monitoring and Pooling" and "Server Discovery and Monitoring".
+ * The connections to one server. A request takes an idle connection, or queues for the first
+ * connection that is given back or opened. When the server is found to be down or restarting, the
+ * pool is cleared: connections of an earlier generation serve no further request. Source: the
+ * drivers' specifications "Connection Monitoring and Pooling" and "Server Discovery and
+ * Monitoring".
  *
  * <p>There are two kinds of pools. In the first kind, the pool opens connections and assigns each
  * to the first waiter in the queue. In the second kind, a waiter leaves the queue and opens a
@@ -248,8 +249,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
 
   /**
    * Opens a connection on a loop, after a request of this loop took a connection of another loop.
-   * Otherwise the loop's requests might always use that connection, and each request and reply
-   * would need a context switch.
+   * Otherwise the loop's requests might always use the other loop's connection, and each request
+   * and reply would need a context switch.
    */
   final void growOn(EventLoop loop) {
     Opening opening;

@@ -23,10 +23,10 @@ import reactor.core.publisher.Mono;
  *
  * <p>There are two kinds of requests. A request that may wait in the server, such as a write that
  * waits for its write concern, shares a connection only with requests of the same kind. A quick
- * request is never sent behind it, unless there is only one connection. The requests that may wait
- * use the last connections of the list. The number of these connections corresponds to their share
- * of all requests. At least one responsive connection stays free for quick requests, if there are
- * such requests or if the pool has no room for a separate connection.
+ * request is sent behind it only if there is a single connection. The requests that may wait use
+ * the last connections of the list. The number of these connections corresponds to their share of
+ * all requests. At least one responsive connection stays free for quick requests, if there are such
+ * requests or if the pool has no room for a separate connection.
  *
  * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. The comment
  * of a method that any thread may call says so.

@@ -137,7 +137,7 @@ public record WireSettings(
   }
 
   /**
-   * The shared connections to each server, in addition to those of {@link PoolLimits}.
+   * The shared connections to each server, in addition to the connections of {@link PoolLimits}.
    *
    * @param connections the number of shared connections
    * @param maxInFlight the most requests without a reply on one connection

@@ -26,7 +26,7 @@ final class ReadPreferences {
   private ReadPreferences() {}
 
   /**
-   * The driver's read preference.
+   * Converts {@code $readPreference} to the driver's read preference.
    *
    * @param document the document; null for the primary
    */

@@ -63,7 +63,7 @@ public final class AffinityRules {
    * @param primaries the known primaries by shard id, under their names in the metadata
    * @param distances the measured distances, by shard id and mongos
    * @param usable returns false for a mongos that must not be used
-   * @param previous the previous choice; it is kept where measurements show no clear difference
+   * @param previous the previous choice; it is kept if measurements show no clear difference
    */
   public Affinity apply(
       ClusterMembers members,

@@ -23,7 +23,7 @@ public final class DirectMode {
   private DirectMode() {}
 
   /**
-   * Direct mode's own settings, in addition to those of the driver.
+   * Direct mode's own settings, in addition to the driver's settings.
    *
    * @param refreshInterval the interval of refreshes of the shards and the default concerns
    * @param hostMapping maps the names in the metadata to the names that the application uses; null

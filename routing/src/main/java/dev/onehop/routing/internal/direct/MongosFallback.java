@@ -41,7 +41,7 @@ final class MongosFallback {
     return clusterCheck.hasMongos();
   }
 
-  /** Sends a command to a mongos while the config servers do not return its routing table. */
+  /** Sends a command to a mongos while the config servers do not return the routing table. */
   Mono<BsonDocument> sendUnplaced(OpMsg command) {
     ClusterFacts facts = clusterCheck.known();
     return facts != null && facts.hasMongos()

@@ -117,7 +117,7 @@ public class RouteTrace implements CommandTrace {
     return shard;
   }
 
-  /** The server that has replied; null if none has, or if several have in parallel. */
+  /** The server that has replied; null if none has, or if several servers have in parallel. */
   synchronized @Nullable ServerAddressName server() {
     return decision == RouteDecision.SEVERAL_SHARDS || first == null
         ? null

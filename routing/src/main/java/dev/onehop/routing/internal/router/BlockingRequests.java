@@ -359,8 +359,7 @@ final class BlockingRequests
   }
 
   /**
-   * Called when the application's client is closed: the current request fails, and so do later
-   * ones.
+   * Called when the application's client is closed. The current request and later requests fail.
    */
   void clientClosed() {
     clientClosed = true;

@@ -33,11 +33,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A mongos in this process for synchronous clients: the driver's sockets end in a {@link
+ * A mongos in this process for synchronous clients: the driver's sockets lead to a {@link
  * CommandRouter}. The blocking counterpart of {@link VirtualMongos}.
  *
- * <p>The driver creates its sockets by the factory of the {@link SSLContext} in its settings. It
- * uses only the methods of {@link Socket}, and nothing is encrypted.
+ * <p>The driver creates its sockets by the factory of the {@link SSLContext} in its settings. The
+ * driver uses only the methods of {@link Socket}, and nothing is encrypted.
  *
  * <p>Thread-safe.
  */

@@ -31,8 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * A router with its official clients: reactive ones on {@link VirtualMongos}, synchronous ones on
- * {@link InProcessSockets}.
+ * A router with its official clients: reactive clients on {@link VirtualMongos}, synchronous
+ * clients on {@link InProcessSockets}.
  *
  * <p>Thread-safe.
  */

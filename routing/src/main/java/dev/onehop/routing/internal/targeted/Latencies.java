@@ -26,7 +26,7 @@ final class Latencies {
    */
   private static final int DRIFT = 10;
 
-  /** By shard, then by operation; a combined key would create garbage per operation. */
+  /** By shard, then by operation. A combined key would create garbage per operation. */
   private final Map<String, Map<String, Usual>> byShard = new ConcurrentHashMap<>();
 
   private static final class Usual {

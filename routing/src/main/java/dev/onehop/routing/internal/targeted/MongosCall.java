@@ -47,8 +47,8 @@ final class MongosCall implements Exchange.Outcome {
   }
 
   /**
-   * @param session the session of a transaction; else null
-   * @param cursor the cursor of a getMore; else null
+   * @param session the session of a transaction; otherwise null
+   * @param cursor the cursor of a getMore; otherwise null
    */
   MongosCall(
       TargetedRouter router,

@@ -303,7 +303,7 @@ final class Mongoses extends Servers {
     return seeds().getType();
   }
 
-  /** The member of a replica set, if the URI names just one; else null. */
+  /** The member of a replica set, if the URI names just one; otherwise null. */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();
     return cluster.getType() == ClusterType.REPLICA_SET

@@ -39,7 +39,7 @@ final class SplitWrite {
    * The reply to a part.
    *
    * @param lost the error of a broken connection, after which it is unknown which statements were
-   *     executed; else null
+   *     executed; otherwise null
    */
   private record Answered(Part part, BsonDocument reply, @Nullable IOException lost) {}
 

@@ -54,8 +54,8 @@ import reactor.core.publisher.Mono;
 /**
  * Sends a client's commands to mongoses. If one shard owns the data of a command, the command goes
  * to a mongos near this shard, otherwise to the nearest mongos. In the bytes of a message, the
- * router changes only the request id, a flag, and a cursor id if two mongoses use the same. Any
- * mongos returns correct results, so a stale table costs only a detour.
+ * router changes only the request id, a flag, and a cursor id that two mongoses use. Any mongos
+ * returns correct results, so a stale table costs only a detour.
  *
  * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
  * sent goes to another mongos. The driver decides whether to retry a command that may have been
