@@ -25,8 +25,8 @@ import reactor.core.publisher.Mono;
 /**
  * One insert, update or delete command. Its statements are sent to the shards that own them.
  * Statements that a shard refuses as stale are sent again after a refresh. The replies are merged
- * into one, with the indexes of the whole command. The subclass handles statements without a single
- * owner.
+ * into one reply, with the indexes of the whole command. The subclass handles statements without a
+ * single owner.
  *
  * <p>An ordered batch sends one command for each run of consecutive statements with the same owner.
  * These commands run one after another, up to the first error. An unordered batch sends one command
