@@ -55,7 +55,7 @@ class MalformedBsonTest {
     "0d000000 03 7600 ff000000 00 00, a document of 255 bytes",
     "09000000 08 7600 02 00, neither 0 nor 1",
     "0a000000 0b 7600 6161 00, without end",
-    "18000000 0f 7600 10000000 01000000 00 0500000000 0000 00, code with scope whose parts",
+    "18000000 0f 7600 10000000 01000000 00 0500000000 0000 00, code with scope whose length is not the sum",
   })
   void theMessageSaysWhatIsWrongAndWhere(String hex, String message) {
     byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
