@@ -52,8 +52,9 @@ public final class ScriptedPeer implements AutoCloseable {
   }
 
   /**
-   * Like {@link #raw(ChannelInitializer)}, on a port. || @param port the port of the peer, 0 for
-   * any
+   * Like {@link #raw(ChannelInitializer)}, on a port.
+   *
+   * @param port the port of the peer, 0 for any
    */
   public static ScriptedPeer raw(int port, ChannelInitializer<Channel> connections) {
     return new ScriptedPeer(port, connections);
