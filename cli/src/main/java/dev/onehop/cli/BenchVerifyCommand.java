@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.measure.copying.CopyBench;
 import dev.onehop.measure.copying.CopyBenchPlan;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.measure.results.CopyBenchRun;
@@ -36,7 +37,7 @@ final class BenchVerifyCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    return BenchCopyCommand.run(results, plan());
+    return results.run(new CopyBench(plan()), null);
   }
 
   /** The plan of the options. */

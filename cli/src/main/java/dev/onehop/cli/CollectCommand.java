@@ -69,8 +69,8 @@ final class CollectCommand extends Subcommand {
       stdout.println("Report:  " + report);
     }
     stdout.flush();
-    if (results.errors() > 0) {
-      throw Failure.run(results.errors() + " operations failed; see the table", null);
+    if (!results.fault().isEmpty()) {
+      throw Failure.run(results.fault() + "; see the table", null);
     }
     return 0;
   }

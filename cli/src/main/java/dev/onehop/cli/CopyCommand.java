@@ -5,6 +5,7 @@ import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -13,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.Stack;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,7 +27,6 @@ import picocli.CommandLine.Option;
 /** {@code onehop copy}. */
 @Command(
     name = "copy",
-    sortOptions = false,
     subcommands = {
       CopyControlCommands.Status.class,
       CopyControlCommands.Pause.class,
@@ -65,38 +66,10 @@ import picocli.CommandLine.Option;
       "(--resume continues)."
     },
     preprocessor = CopyCommand.BenchArguments.class)
-final class CopyCommand extends Subcommand {
+final class CopyCommand extends CopyingCommand {
 
   private static final Set<CopyPhase> PHASES =
       EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
-
-  @Option(
-      names = "--from",
-      paramLabel = "URL",
-      description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password comes from"
-              + " ONEHOP_FROM_PASSWORD.")
-  private @Nullable String from;
-
-  @Option(
-      names = "--to",
-      paramLabel = "URL",
-      description =
-          "The destination: the URL of its mongoses, or of a replica set. A user's"
-              + " password comes from ONEHOP_TO_PASSWORD.")
-  private @Nullable String to;
-
-  @Option(
-      names = "--job",
-      paramLabel = "NAME",
-      defaultValue = "copy",
-      description =
-          "The name of the job. The state of the copy is stored under it. Default:"
-              + " ${DEFAULT-VALUE}.")
-  private String job;
-
-  @Option(names = "--resume", description = "Continue the job.")
-  private boolean resume;
 
   @Option(
       names = "--overwrite",
@@ -129,13 +102,6 @@ final class CopyCommand extends Subcommand {
   @SuppressWarnings("UnusedVariable") // BenchArguments reads it
   private boolean bench;
 
-  @Option(
-      names = "--json",
-      description = "Print the result as JSON on standard output, in place of text.")
-  private boolean json;
-
-  @Mixin private CopyRunOptions running = new CopyRunOptions();
-
   @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Mixin private Speed speed = new Speed();
@@ -157,7 +123,8 @@ final class CopyCommand extends Subcommand {
         names = "--batch",
         paramLabel = "N",
         description =
-            "The number of documents that are read and written at once, 1 to 100000. Default: 1000.")
+            "The number of documents that are read and written at once, 1 to 100000. Default:"
+                + " 1000.")
     private int batch = 1_000;
 
     @Option(
@@ -222,43 +189,34 @@ final class CopyCommand extends Subcommand {
           .setErr(spec.commandLine().getErr())
           .execute(all.toArray(String[]::new));
     }
-    running.run(this::copy, to, job, spec.commandLine().getOut(), json);
-    return 0;
+    return super.call();
   }
 
-  private ClusterCopy copy() {
-    // Not required by the parser, because subcommands have no --from.
-    if (from == null || to == null) {
-      throw Failure.usage("--from and --to are required (see onehop copy --help)");
-    }
+  @Override
+  ClusterCopy.Builder apply(ClusterCopy.Builder given) {
     if (resume && overwrite) {
       throw Failure.usage("--resume and --overwrite exclude each other");
     }
-    try {
-      ClusterCopy.Builder builder =
-          speed
-              .apply(running.builder(from, to))
-              .job(job)
-              .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
-              .include(selection.included)
-              .exclude(selection.excluded)
-              .phases(chosen("--only", only, CopyPhase.class, PHASES))
-              .operations(
-                  chosen(
-                      "--operations",
-                      operations,
-                      CopyOperation.class,
-                      EnumSet.allOf(CopyOperation.class)));
-      for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
-        builder = builder.rename(rename.getKey(), rename.getValue());
-      }
-      for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
-        builder = builder.filter(filter.getKey(), filter.getValue());
-      }
-      return (ignoreSpace ? builder.ignoreSpace() : builder).build();
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
+    ClusterCopy.Builder builder =
+        speed
+            .apply(given)
+            .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
+            .include(selection.included)
+            .exclude(selection.excluded)
+            .phases(chosen("--only", only, CopyPhase.class, PHASES))
+            .operations(
+                chosen(
+                    "--operations",
+                    operations,
+                    CopyOperation.class,
+                    EnumSet.allOf(CopyOperation.class)));
+    for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
+      builder = builder.rename(rename.getKey(), rename.getValue());
     }
+    for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
+      builder = builder.filter(filter.getKey(), filter.getValue());
+    }
+    return ignoreSpace ? builder.ignoreSpace() : builder;
   }
 
   /** The values of an option, in lower case; all values if none is given. */
@@ -266,19 +224,9 @@ final class CopyCommand extends Subcommand {
       String option, List<String> names, Class<E> type, Set<E> all) {
     Set<E> chosen = EnumSet.noneOf(type);
     for (String name : names) {
-      chosen.add(
-          all.stream()
-              .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(name))
-              .findFirst()
-              .orElseThrow(() -> Failure.usage(wrong(option, name, all))));
+      Function<E, String> label = each -> each.name().toLowerCase(Locale.ROOT);
+      chosen.add(Names.find(name, all, label, option + " takes %s, not '%s'"));
     }
     return names.isEmpty() ? all : chosen;
-  }
-
-  private static String wrong(String option, String name, Set<? extends Enum<?>> all) {
-    List<String> known = all.stream().map(each -> each.name().toLowerCase(Locale.ROOT)).toList();
-    int last = known.size() - 1;
-    return "%s %s: must be %s or %s"
-        .formatted(option, name, String.join(", ", known.subList(0, last)), known.get(last));
   }
 }

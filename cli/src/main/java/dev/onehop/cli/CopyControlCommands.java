@@ -1,8 +1,6 @@
 package dev.onehop.cli;
 
-import com.mongodb.MongoException;
 import dev.onehop.copy.CopyControl;
-import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
@@ -39,18 +37,12 @@ final class CopyControlCommands {
     abstract void ask(CopyControl control) throws InterruptedException;
 
     @Override
-    public Integer call() {
+    public Integer call() throws InterruptedException {
       try (CopyControl control =
           CopyControl.connect(
               ConnectionOptions.destination(to), connection.client("onehop-copy"), job)) {
         ask(control);
         return 0;
-      } catch (InterruptedException e) {
-        throw Failure.of(e);
-      } catch (IllegalArgumentException e) {
-        throw Failure.usage(Failure.firstLine(e));
-      } catch (CopyException | MongoException | IllegalStateException e) {
-        throw Failure.run(Failure.firstLine(e), e);
       }
     }
 

@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import dev.onehop.measure.copying.ClusterPair;
 import dev.onehop.measure.copying.CopyTool;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -93,18 +94,7 @@ final class CopyDataOptions {
     Map<CopyTool, Path> programs = new EnumMap<>(CopyTool.class);
     rivals.forEach(
         (name, path) -> {
-          CopyTool tool =
-              known.stream()
-                  .filter(each -> each.label().equals(name))
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          Failure.usage(
-                              "--rival takes %s, not '%s'"
-                                  .formatted(
-                                      String.join(
-                                          ", ", known.stream().map(CopyTool::label).toList()),
-                                      name)));
+          CopyTool tool = Names.find(name, known, CopyTool::label, "--rival takes %s, not '%s'");
           ProgramOptions.requireProgram("--rival " + name, path);
           programs.put(tool, path);
         });

@@ -1,15 +1,11 @@
 package dev.onehop.cli;
 
 import dev.onehop.copy.ClusterCopy;
-import dev.onehop.resync.Failure;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code onehop copy reverse}. */
 @Command(
     name = "reverse",
-    sortOptions = false,
     header = "Copy changes back after a finished copy.",
     description = {
       "",
@@ -33,59 +29,9 @@ import picocli.CommandLine.Option;
       "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
       "(--resume continues)."
     })
-final class CopyReverseCommand extends Subcommand {
-  @Option(
-      names = "--from",
-      required = true,
-      paramLabel = "NEW",
-      description =
-          "The cluster that the application uses now: the destination of the finished copy. A"
-              + " user's password comes from ONEHOP_FROM_PASSWORD.")
-  private String from;
-
-  @Option(
-      names = "--to",
-      required = true,
-      paramLabel = "OLD",
-      description =
-          "The source of the finished copy. A user's password comes from ONEHOP_TO_PASSWORD.")
-  private String to;
-
-  @Option(
-      names = "--job",
-      paramLabel = "NAME",
-      defaultValue = "copy",
-      description =
-          "The name of the finished job, and of the new job at the old source. Default:"
-              + " ${DEFAULT-VALUE}.")
-  private String job;
-
-  @Option(names = "--resume", description = "Continue the job.")
-  boolean resume;
-
-  @Option(
-      names = "--json",
-      description = "Print the result as JSON on standard output, in place of text.")
-  private boolean json;
-
-  @Mixin CopyRunOptions running = new CopyRunOptions();
-
+final class CopyReverseCommand extends CopyingCommand {
   @Override
-  public Integer call() {
-    running.run(this::copy, to, job, spec.commandLine().getOut(), json);
-    return 0;
-  }
-
-  private ClusterCopy copy() {
-    try {
-      return running
-          .builder(from, to)
-          .job(job)
-          .reverse()
-          .begin(resume ? ClusterCopy.Begin.RESUME : ClusterCopy.Begin.NEW)
-          .build();
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
-    }
+  ClusterCopy.Builder apply(ClusterCopy.Builder builder) {
+    return builder.reverse().begin(resume ? ClusterCopy.Begin.RESUME : ClusterCopy.Begin.NEW);
   }
 }

@@ -65,7 +65,7 @@ final class DoctorCommand extends Subcommand {
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     String secret =
         ClusterUrl.secret("--url", url, "ONEHOP_PASSWORD", System.getenv("ONEHOP_PASSWORD"));
     if (out != null && !Files.isDirectory(out.toAbsolutePath().resolveSibling("."))) {
@@ -78,10 +78,6 @@ final class DoctorCommand extends Subcommand {
       if (out != null) {
         Files.writeString(out, diagnosis.toJson() + "\n");
       }
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
-    } catch (InterruptedException e) {
-      throw Failure.of(e);
     } catch (IOException e) {
       throw Failure.run("--out " + out + ": " + Failure.reason(e), e);
     }

@@ -1,8 +1,10 @@
 package dev.onehop.cli;
 
 import dev.onehop.resync.Failure;
+import dev.onehop.testbed.topology.TopologyException;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -30,15 +32,16 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
 
   @Override
   public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
-    int exitCode = e instanceof Failure failure ? failure.exitCode() : Failure.RUN;
-    String line = e.getMessage() == null ? e.getClass().getName() : Failure.firstLine(e);
-    // The failure of a server includes the last lines of its log, which are printed in full.
-    if (e instanceof Failure && e.getMessage() != null) {
-      line = e.getMessage();
-    }
+    Failure failure = failure(e);
     boolean debug = parsed.originalArgs().contains("--debug") || environmentWantsDebug();
-    print(command, line, e, debug);
-    return exitCode;
+    print(command, Objects.requireNonNull(failure.getMessage()), e, debug);
+    return failure.exitCode();
+  }
+
+  private static Failure failure(Exception e) {
+    // A library has refused a value of the command line.
+    boolean usage = e instanceof IllegalArgumentException || e instanceof TopologyException;
+    return usage ? Failure.usage(Failure.firstLine(e)) : Failure.of(e);
   }
 
   private static void print(CommandLine command, String line, Exception e, boolean debug) {

@@ -43,7 +43,6 @@ final class PingCommand extends Subcommand {
         new PingBench(
             MeasuringCommand.atLeastOne("--rounds", rounds),
             MeasuringCommand.atLeastOne("--pings", pings));
-    var unused = results.run(bench, where.source(topology, testbed -> testbed));
-    return 0;
+    return results.run(bench, where.source(topology, testbed -> testbed));
   }
 }

@@ -8,22 +8,13 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Asks in a terminal for the measurements and their sizes. */
-final class Prompts {
-
-  private final BufferedReader in;
-  private final PrintStream out;
-
-  /**
-   * Creates the prompts.
-   *
-   * @param in the source of the answers
-   * @param out the destination of the questions
-   */
-  Prompts(BufferedReader in, PrintStream out) {
-    this.in = in;
-    this.out = out;
-  }
+/**
+ * Asks in a terminal for the measurements and their sizes.
+ *
+ * @param in the source of the answers
+ * @param out the destination of the questions
+ */
+record Prompts(BufferedReader in, PrintStream out) {
 
   /**
    * Shows the menu, and repeats the question until the answer is in the menu.
@@ -49,15 +40,7 @@ final class Prompts {
    * @throws Failure if the input has ended
    */
   int number(String question, int usual, int least, int most) {
-    while (true) {
-      String answer = ask(question, String.valueOf(usual));
-      if (answer.matches("\\d{1,9}")
-          && Integer.parseInt(answer) >= least
-          && Integer.parseInt(answer) <= most) {
-        return Integer.parseInt(answer);
-      }
-      out.println("A number from " + least + " to " + most + ", please.");
-    }
+    return numbers(question, usual, least, most, 1, "A number from %d to %d, please.").get(0);
   }
 
   /**
@@ -66,23 +49,26 @@ final class Prompts {
    * @throws Failure if the input has ended
    */
   List<Integer> numbers(String question, int usual, int least, int most) {
+    String wrong = "Numbers from %d to %d, please, with commas between them.";
+    return numbers(question, usual, least, most, Integer.MAX_VALUE, wrong);
+  }
+
+  private List<Integer> numbers(
+      String question, int usual, int least, int most, int count, String wrong) {
     while (true) {
       List<Integer> numbers = new ArrayList<>();
-      boolean right = true;
-      for (String each : ask(question, String.valueOf(usual)).split(",", -1)) {
-        String number = each.strip();
-        right &=
-            number.matches("\\d{1,9}")
-                && Integer.parseInt(number) >= least
-                && Integer.parseInt(number) <= most;
-        if (right) {
-          numbers.add(Integer.parseInt(number));
+      List<String> answers = List.of(ask(question, String.valueOf(usual)).split(",", -1));
+      for (String each : answers) {
+        // A longer number is too large.
+        int number = each.strip().matches("\\d{1,9}") ? Integer.parseInt(each.strip()) : -1;
+        if (number >= least && number <= most) {
+          numbers.add(number);
         }
       }
-      if (right) {
+      if (numbers.size() == answers.size() && numbers.size() <= count) {
         return numbers;
       }
-      out.println("Numbers from " + least + " to " + most + ", please, with commas between them.");
+      out.println(wrong.formatted(least, most));
     }
   }
 

@@ -180,12 +180,7 @@ final class PropagateCommand extends Subcommand {
       ask();
     }
     boolean standInWaits = topology != null && !where.servers.existing;
-    long faults =
-        results.run(new PropagateBench(plan(), standInWaits), source, commandLine()).faults();
-    if (faults > 0) {
-      throw Failure.run(faults + " objects were lost or doubled; see the table", null);
-    }
-    return 0;
+    return results.run(new PropagateBench(plan(), standInWaits), source, commandLine());
   }
 
   /** The topology to start; null for a cluster of the user. */

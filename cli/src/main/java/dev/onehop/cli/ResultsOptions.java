@@ -48,9 +48,10 @@ final class ResultsOptions {
    * Runs a bench until it ends or the JVM gets a signal to stop, and shows the results.
    *
    * @param source the source of the cluster; null for a bench that starts its own servers
-   * @throws Failure if the run ended early
+   * @return the exit code 0
+   * @throws Failure if the run ended early, or has found a fault
    */
-  <C extends Bench.Cell, P, R extends RunResults> R run(
+  <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source) {
     return run(bench, source, folder(), repeated());
   }
@@ -58,9 +59,10 @@ final class ResultsOptions {
   /**
    * Runs a bench with an existing folder for its results, from {@link #folder}.
    *
-   * @throws Failure if the run ended early
+   * @return the exit code 0
+   * @throws Failure if the run ended early, or has found a fault
    */
-  <C extends Bench.Cell, P, R extends RunResults> R run(
+  <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder) {
     return run(bench, source, folder, repeated());
   }
@@ -73,15 +75,16 @@ final class ResultsOptions {
   /**
    * Runs a bench with another command line that repeats the run.
    *
-   * @throws Failure if the run ended early
+   * @return the exit code 0
+   * @throws Failure if the run ended early, or has found a fault
    */
-  <C extends Bench.Cell, P, R extends RunResults> R run(
+  <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, String commandLine) {
     return run(bench, source, folder(), commandLine);
   }
 
   @SuppressWarnings("try") // While it is open, a signal does not end the JVM before this thread.
-  private <C extends Bench.Cell, P, R extends RunResults> R run(
+  private <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.of(Thread.currentThread())) {
       RunContext context = RunContext.of(folder, InstallationFolder.folder(), commandLine);
@@ -95,13 +98,13 @@ final class ResultsOptions {
   }
 
   /**
-   * Shows the results, and fails if the run has failed.
+   * Shows the results, and fails if the run has failed or has found a fault.
    *
    * @param folder the result of {@link #folder}
    * @param results null if there are none
    * @param failure the reason of an early end; null if the run did not end early
    */
-  <R extends RunResults> R end(
+  <R extends RunResults> int end(
       Path folder, @Nullable R results, @Nullable Failure failure, Bench<?, ?, R> bench) {
     PrintWriter stdout = command.commandLine().getOut();
     boolean interrupted = failure != null && failure.exitCode() == Failure.INTERRUPTED;
@@ -124,7 +127,11 @@ final class ResultsOptions {
     }
     stdout.flush();
     if (failure == null) {
-      return Objects.requireNonNull(results);
+      String fault = Objects.requireNonNull(results).fault();
+      if (!fault.isEmpty()) {
+        throw Failure.run(fault + "; see the table", null);
+      }
+      return 0;
     }
     RunFacts run = results == null ? null : results.run();
     if (interrupted && results != null && run != null) {

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.onehop.resync.ClusterUrl;
-import dev.onehop.resync.Credentials;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Outcome;
@@ -192,7 +191,7 @@ final class ResyncRunCommand extends Subcommand {
   boolean json;
 
   @Override
-  public Integer call() {
+  public Integer call() throws InterruptedException {
     ResyncPlan plan = plan();
     // After Ctrl-C, the changes are undone before the JVM ends.
     Interruption interruption = Interruption.of(Thread.currentThread());
@@ -204,8 +203,6 @@ final class ResyncRunCommand extends Subcommand {
         show(outcomes);
       }
       return 0;
-    } catch (InterruptedException | RuntimeException e) {
-      throw Failure.of(e);
     } finally {
       interruption.close();
     }
@@ -248,11 +245,10 @@ final class ResyncRunCommand extends Subcommand {
     }
     return new ResyncPlan(
         // The default authentication database is {@code admin}.
-        Credentials.of(
-            ClusterUrl.parse(
-                HOSTS_ONLY.matcher(url).replaceFirst("$1/admin$2"),
-                System.getenv("ONEHOP_PASSWORD"),
-                authority)),
+        ClusterUrl.parse(
+            HOSTS_ONLY.matcher(url).replaceFirst("$1/admin$2"),
+            System.getenv("ONEHOP_PASSWORD"),
+            authority),
         chosen,
         source,
         sourceFolder,

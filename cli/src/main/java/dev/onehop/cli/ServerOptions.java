@@ -3,7 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
-import dev.onehop.testbed.topology.TopologyException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -75,11 +74,7 @@ final class ServerOptions {
    * @throws Failure if there is none, or its file is invalid
    */
   Topology resolveTopology() {
-    try {
-      return Topology.resolve(topology);
-    } catch (TopologyException e) {
-      throw Failure.usage(e.getMessage() == null ? e.toString() : e.getMessage());
-    }
+    return Topology.resolve(topology);
   }
 
   /** The settings to start a topology on these servers. */

@@ -2,7 +2,6 @@ package dev.onehop.cli;
 
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
-import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -44,7 +43,7 @@ final class TopologyDownCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
     @Nullable String name = which.named();
     List<RunningTestbed> runs =
@@ -64,12 +63,8 @@ final class TopologyDownCommand extends Subcommand {
               + "; give a name, or --all");
     }
     for (RunningTestbed run : runs) {
-      try {
-        run.stop();
-        Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));
-      } catch (TestbedException | IOException e) {
-        throw Failure.run(Failure.firstLine(e), e);
-      }
+      run.stop();
+      Files.deleteIfExists(TopologyUpCommand.log(run.topologyName(), run.ownerPid()));
       out.println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {

@@ -2,9 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.topology.Topology;
-import dev.onehop.testbed.topology.TopologyException;
 import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -53,7 +51,7 @@ final class TopologyFormCommand extends Subcommand {
     if (records < 1) {
       throw Failure.usage("--records " + records + ": must be at least 1");
     }
-    Topology topology = topology();
+    Topology topology = Topology.resolve(topologyName);
     PrintWriter out = spec.commandLine().getOut();
     Testbed.Builder builder =
         Testbed.builder(topology)
@@ -77,16 +75,6 @@ final class TopologyFormCommand extends Subcommand {
       }
       out.flush();
       return 0;
-    } catch (TestbedException e) {
-      throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
-    }
-  }
-
-  private Topology topology() {
-    try {
-      return Topology.resolve(topologyName);
-    } catch (TopologyException e) {
-      throw Failure.usage(e.getMessage() == null ? e.toString() : e.getMessage());
     }
   }
 }

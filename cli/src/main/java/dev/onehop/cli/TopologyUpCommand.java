@@ -7,7 +7,6 @@ import dev.onehop.resync.Interruption;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -80,8 +79,6 @@ final class TopologyUpCommand extends Subcommand {
       out.flush();
       // The testbed stops with the JVM, so only the unexpected end of a server ends the wait.
       throw Failure.run(death.join(), null);
-    } catch (TestbedException e) {
-      throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
     }
   }
 

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoException;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.MetadataDifference;
@@ -212,11 +211,7 @@ final class VerifyCommand extends Subcommand {
     if (rate != null) {
       builder = builder.maxRate(rate);
     }
-    try {
-      return builder.build();
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
-    }
+    return builder.build();
   }
 
   private VerifyReport run(ClusterVerification verification) {
@@ -231,13 +226,9 @@ final class VerifyCommand extends Subcommand {
       }
     } catch (InterruptedException e) {
       throw interruption.failure(e);
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
     } catch (UncheckedIOException e) {
       IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
-    } catch (MongoException | IllegalStateException e) {
-      throw Failure.run(Failure.firstLine(e), e);
     }
   }
 

@@ -535,12 +535,14 @@ class BenchCommandTest {
         "bench points --threads 1,1 | onehop: --threads has 1 twice",
         "bench rate 100,5,100 | onehop: RATE has 100.0 twice",
         "bench points --modes async --modes async | onehop: --modes has async twice",
-        "bench points --duration 2s --operations 9 | onehop: --duration=TIME, --operations=N are mut",
+        "bench points --duration 2s --operations 9 | onehop: --duration=TIME, --operations=N are"
+            + " mut",
         "bench --key-file pom.xml | onehop: --key-file requires --existing",
         "bench --tls-ca pom.xml | onehop: --tls-ca requires --existing or --url",
         "topology up --key-file pom.xml | onehop: --key-file requires --existing",
         "bench --existing --mongod /bin/sh | onehop: --mongod and --existing exclude each other",
-        "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url exclude",
+        "bench points --modes straight --url mongodb://a | onehop: --modes straight and --url"
+            + " exclude",
         "fly | Unmatched argument at index 0: 'fly'",
         "report | Missing required parameter: 'DIR'",
         "report /no/such/folder | there is no folder /no/such/folder"

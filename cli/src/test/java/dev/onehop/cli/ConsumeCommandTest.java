@@ -108,13 +108,23 @@ class ConsumeCommandTest {
           --overwrite | --overwrite requires --url
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --mongod /bin/true | --mongod and --url exclude each other
-          --topology nowhere | no topology 'nowhere'
           """)
   void whatMakesNoSenseIsRefused(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ")))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith(message)
         .satisfies(e -> assertThat(((Failure) e).exitCode()).isEqualTo(2));
+  }
+
+  @Test
+  void anUnknownTopologyIsRefused() {
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setErr(new PrintWriter(err))
+            .execute("consume", "--topology", "nowhere");
+    assertThat(err.toString()).startsWith("onehop: no topology 'nowhere'");
+    assertThat(exitCode).isEqualTo(2);
   }
 
   @ParameterizedTest

@@ -78,10 +78,10 @@ class CopyCommandTest {
         "bench verify --rival pcsm=/bin/sh | --rival takes migration-verifier, not 'pcsm'",
         "copy --from mongodb://a | --from and --to are required",
         "copy --from mongodb://a --to mongodb://b --resume --overwrite | exclude each other",
-        "copy --from mongodb://a --to mongodb://b --only all | --only all: must be structure, full,"
-            + " indexes or incremental",
-        "copy --from mongodb://a --to mongodb://b --operations x | --operations x: must be insert,"
-            + " update, delete or ddl",
+        "copy --from mongodb://a --to mongodb://b --only all | --only takes structure, full,"
+            + " indexes, incremental, not 'all'",
+        "copy --from mongodb://a --to mongodb://b --operations x | --operations takes insert,"
+            + " update, delete, ddl, not 'x'",
         "copy --from mongodb://a --to mongodb://b --filter x=y | not a JSON object",
         "copy --from mongodb://a --to mongodb://b --readers 0 | readers"
       })

@@ -116,7 +116,6 @@ class PropagateCommandTest {
           --overwrite | --overwrite requires --url
           --url mongodb://a --topology us-2014 | --topology and --url exclude each other
           --url mongodb://a --noop 5 | --noop and --url exclude each other
-          --topology nowhere | no topology 'nowhere'
           """)
   void whatMakesNoSenseIsRefused(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ")))
@@ -186,7 +185,8 @@ class PropagateCommandTest {
 
       assertThat(shown.toString(StandardCharsets.UTF_8))
           .containsPattern(
-              "Without questions: .* --measure mongo-to-client --tests 2 --documents 20 --batch 10\n");
+              "Without questions: .* --measure mongo-to-client --tests 2 --documents 20 --batch"
+                  + " 10\n");
       assertThat(command.plan().measurements()).containsExactly(Measurement.MONGO_TO_CLIENT);
       assertThat(command.plan().tests()).isEqualTo(2);
       assertThat(command.plan().documents()).containsExactly(20);

@@ -95,8 +95,7 @@ class ResultsOptionsTest {
 
     @Override
     public Integer call() {
-      var unused = results.run(new Numbers(last), null);
-      return 0;
+      return results.run(new Numbers(last), null);
     }
   }
 

@@ -73,16 +73,18 @@ class ResyncCommandTest {
         "bench --indexes 11 | --indexes 11: must be from 0 to 10",
         "bench --sizes 0 | --sizes 0: must be from 1",
         "bench --rounds 0 | --rounds 0: must be from 1",
-        "bench --method fast | --method takes logical or files",
+        "bench --method fast | --method takes logical, files, not 'fast'",
         "bench --mongod /nowhere | --mongod /nowhere is not executable",
         "run --to a:1 | Missing required option: '--url=URL'",
         "run --url mongodb://a --to a:1 | --to and --dbpath need the same number",
         "run --url mongodb://a --to a --dbpath b | write it as HOST:PORT",
         "run --url mongodb://u:secret@a --to a:1 --dbpath b | leave the password out",
-        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method files",
+        "run --url mongodb://a --to a:1 --method logical --limit 1 | --limit requires --method"
+            + " files",
         "run --url mongodb://a --to a:1 --dbpath b --limit 0 | --limit must be above 0",
         "run --url mongodb://a --to a:1 --dbpath b --copy x --limit 1 | exclude each other",
-        "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be above 0"
+        "run --url mongodb://a --to a:1 --dbpath b --lock-deadline 0s | --lock-deadline must be"
+            + " above 0"
       })
   void whatMakesNoSenseIsSaidInOneLine(String arguments, String message) {
     StringWriter err = new StringWriter();

@@ -23,8 +23,8 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies a replica set or a sharded cluster to another one, while the source receives writes and
- * ranges move at both.
+ * Copies a replica set or a sharded cluster to another replica set or sharded cluster. During the
+ * copy the source may receive writes, and ranges may move in both clusters.
  *
  * <pre>{@code
  * try (ClusterCopy copy =
@@ -33,11 +33,12 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Documents are read directly from the primaries of the source's shards, each range from its
- * owner with a shard version. They are written over the destination's mongoses. The destination
- * stores the state of the copy in the database {@value #STATE_DATABASE}, without any password, so
- * that another process can resume it. One process at a time works on a job. Another one can take it
- * over when the first has not renewed its lease. Late writes of the first have no effect then.
+ * <p>Documents are read directly from the primaries of the source's shards. Each range is read from
+ * its owner, with a shard version. The documents are written through the destination's mongoses.
+ * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. It has no
+ * passwords, and another process can resume it. One process at a time works on a job. If this
+ * process does not renew its lease, another process can take the job. Late writes of the first
+ * process then have no effect.
  *
  * <p>Thread-safe.
  */
@@ -52,22 +53,21 @@ public final class ClusterCopy implements AutoCloseable {
   }
 
   /**
-   * Starts a builder with two connection strings and their usual options.
+   * Creates a builder from two connection strings, which may have all options of the driver.
    *
    * @param from the connection string of the source: mongoses of a sharded cluster, or a replica
    *     set
    * @param to the connection string of the destination
-   * @throws IllegalArgumentException if one is malformed
    */
   public static Builder builder(String from, String to) {
     return new Builder(from, to);
   }
 
   /**
-   * Runs all phases of the settings. Called once. It waits while servers are unreachable, and then
-   * continues.
+   * Runs all phases of the settings. Call it once. While servers are unreachable, it waits, and
+   * then continues.
    *
-   * @throws CopyException if it can't begin or can't continue
+   * @throws CopyException if the copy can't begin or can't continue
    * @throws InterruptedException if the thread is interrupted; the job can be resumed
    */
   public void run() throws InterruptedException {
@@ -79,7 +79,7 @@ public final class ClusterCopy implements AutoCloseable {
     return run.progress();
   }
 
-  /** Ends {@link #run} if it runs, and closes all connections. The job can be resumed. */
+  /** Ends a running {@link #run}, and closes all connections. The job can be resumed. */
   @Override
   public void close() {
     run.close();
@@ -87,11 +87,17 @@ public final class ClusterCopy implements AutoCloseable {
 
   /** How a copy begins. */
   public enum Begin {
-    /** Begins a job. Refuses a destination that has the job, or collections of the copy. */
+    /**
+     * Begins a new job. The copy fails if the destination already has a job of this name or a
+     * collection that the copy would create.
+     */
     NEW,
     /** Continues the job. */
     RESUME,
-    /** Drops the job and the collections to copy, and begins a job. */
+    /**
+     * Drops the job of this name and the destination's collections that the copy would create, and
+     * begins a new job.
+     */
     OVERWRITE
   }
 
@@ -145,7 +151,7 @@ public final class ClusterCopy implements AutoCloseable {
     /** Sets the name under which the state is stored; {@code copy} by default. */
     public Builder job(String name) {
       if (name.isBlank()) {
-        throw new IllegalArgumentException("a job has a name");
+        throw new IllegalArgumentException("the name of a job must not be blank");
       }
       this.job = name;
       return this;
@@ -164,14 +170,15 @@ public final class ClusterCopy implements AutoCloseable {
      */
     public Builder phases(Set<CopyPhase> wanted) {
       if (wanted.isEmpty()) {
-        throw new IllegalArgumentException("no phase");
+        throw new IllegalArgumentException("the set of phases is empty");
       }
       this.phases = EnumSet.copyOf(wanted);
       return this;
     }
 
     /**
-     * Copies only these collections; by default all except the servers' own.
+     * Copies only these collections. By default all collections are copied except the servers' own
+     * collections.
      *
      * @param patterns {@code database} or {@code database.collection}, where {@code *} matches any
      *     characters
@@ -181,25 +188,34 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** Leaves these collections out, even if they are included. */
+    /**
+     * Leaves these collections out, even if they are included.
+     *
+     * @param patterns as in {@link #include}
+     */
     public Builder exclude(List<String> patterns) {
       excluded.addAll(patterns);
       return this;
     }
 
     /**
-     * Gives a database or a collection another name at the destination. Views that read a renamed
-     * collection by {@code $lookup} are not changed.
+     * Gives a database or a collection another name at the destination. A view that reads a renamed
+     * collection by {@code $lookup} keeps the old name in its pipeline.
      *
-     * @param name {@code database}, or {@code database.collection}, which has precedence
-     * @param newName of the same kind
+     * @param name {@code database} or {@code database.collection}. The new name of a collection has
+     *     precedence over the new name of its database
+     * @param newName the new name, also {@code database} or {@code database.collection}
      */
     public Builder rename(String name, String newName) {
       renamed.put(name, newName);
       return this;
     }
 
-    /** Copies only the documents of a collection that a query filter selects. */
+    /**
+     * Copies only those documents of a collection that match a query filter.
+     *
+     * @param namespace the collection of the source, {@code database.collection}
+     */
     public Builder filter(String namespace, Bson filter) {
       filters.put(namespace, filter.toBsonDocument());
       return this;
@@ -208,9 +224,10 @@ public final class ClusterCopy implements AutoCloseable {
     /**
      * Changes or leaves out documents during the copy.
      *
-     * @param change receives the collection at the source and a document, and returns the document
-     *     to write, or null for none. It MUST keep {@code _id} and the fields of the shard key, and
-     *     return the same result for the same document. Several threads call it
+     * @param change called with the name of the source's collection and a document. It returns the
+     *     document to write, or null if the document is left out. It MUST NOT change {@code _id} or
+     *     the fields of the shard key, and MUST return the same result for the same document.
+     *     Several threads call it at the same time
      */
     public Builder transform(BiFunction<String, RawBsonDocument, @Nullable BsonDocument> change) {
       this.transformation = Objects.requireNonNull(change, "change");
@@ -218,14 +235,14 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Applies only these changes of the source; all by default. If some are missing, the
+     * Applies only changes of these kinds; all kinds by default. If a kind is missing, the
      * destination may never equal a state of the source.
      *
      * @throws IllegalArgumentException if the set is empty
      */
     public Builder operations(Set<CopyOperation> wanted) {
       if (wanted.isEmpty()) {
-        throw new IllegalArgumentException("no operation");
+        throw new IllegalArgumentException("the set of operations is empty");
       }
       this.operations = EnumSet.copyOf(wanted);
       return this;
@@ -237,15 +254,17 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
-    /** Sets how many documents are read and written at once, 1 to 100,000; 1,000 by default. */
+    /**
+     * Sets the most documents in a batch that is read and written, 1 to 100,000; 1,000 by default.
+     */
     public Builder batchSize(int documents) {
       this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
       return this;
     }
 
     /**
-     * Sets about how many bytes a range has; 32 MB by default. After an interruption, each reader
-     * reads at most one range again.
+     * Sets the approximate size of a range in bytes; 32 MB by default. Each reader reads one range
+     * at a time. After an interruption, the ranges that were being read are read again.
      */
     public Builder rangeBytes(long bytes) {
       if (bytes < 1) {
@@ -256,7 +275,8 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Limits how many documents are read per second, over all shards; by default there is no limit.
+     * Limits how many documents per second are read from all shards together; by default there is
+     * no limit.
      */
     public Builder documentsPerSecond(double rate) {
       this.documentsPerSecond = CopySettings.positive("documentsPerSecond", rate);
@@ -270,8 +290,9 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Sets how long a process owns the job after its last renewal: at least 2 seconds, 10 by
-     * default. After a kill, another process has to wait that long.
+     * Sets how long a process owns the job after it has renewed its lease: at least 2 seconds, 10
+     * seconds by default. If the process is killed, another process has to wait for this time
+     * before it can resume the job.
      */
     public Builder lease(Duration time) {
       if (time.compareTo(LEAST_LEASE) < 0) {
@@ -282,30 +303,34 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Reads and inserts documents in the order of this index, in the collections that have it.
-     * Other collections have the order of their shard key or of {@code _id}. Other ranges may be
-     * read at the same time. A job that resumes keeps its order.
+     * Reads and inserts the documents of each range in the order of this index, in the collections
+     * that have the index. Other collections are read in the order of their shard key or of {@code
+     * _id}. Several ranges may be read at the same time. A job that is resumed keeps its order.
      *
-     * @param index its name, or its key as JSON. It must not be sparse, partial, hidden, hashed, of
-     *     arrays or with a collation
-     * @throws IllegalArgumentException if it is neither
+     * @param index the name of the index, or its key as JSON. The index must not be sparse,
+     *     partial, hidden or hashed, must not have a collation, and its fields must not have arrays
+     * @throws IllegalArgumentException if the argument is neither a name nor JSON
      */
     public Builder orderBy(String index) {
       this.order = new ReadOrder(index);
       return this;
     }
 
-    /** Begins even if the destination's disks seem too small, with a note about it. */
+    /**
+     * Begins the copy even if the destination seems to have too little disk space. The progress
+     * then has a note about the space.
+     */
     public Builder ignoreSpace() {
       this.ignoreSpace = true;
       return this;
     }
 
     /**
-     * Copies changes back after a finished job of this name. The source is that job's destination,
-     * and the destination is that job's source, without any writes since. Changes since the end of
-     * that job are applied until this one is finished. Collections and names are as in that job.
-     * Nothing is dropped.
+     * Makes this copy a copy back: it applies the destination's later changes to the source of a
+     * finished job with the same name. The source of this copy is the finished job's destination.
+     * The destination of this copy is the finished job's source, which must not have had writes
+     * since the job was finished. All changes since then are applied, until this copy is finished.
+     * Collections and names are as in the finished job. Nothing is dropped.
      */
     public Builder reverse() {
       this.reverse = true;
@@ -313,7 +338,7 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Creates a copy. It does not connect before {@link ClusterCopy#run}.
+     * Creates a copy. It connects only in {@link ClusterCopy#run}.
      *
      * @throws IllegalArgumentException if the settings contradict each other, or a connection
      *     string is malformed
@@ -322,7 +347,8 @@ public final class ClusterCopy implements AutoCloseable {
       Mapping mapping = new Mapping(included, excluded, renamed, filters, transformation);
       if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
         throw new IllegalArgumentException(
-            "a copy back drops nothing, and takes what it copies from the job that was finished");
+            "a copy back drops nothing, and takes its collections, names and order from the"
+                + " finished job");
       }
       return new ClusterCopy(
           new CopySettings(

@@ -11,8 +11,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonNull;
 
 /**
- * Requests that a job pause, resume or finish. The process that works on it sees the request when
- * it renews its lease. Thread-safe.
+ * Requests that a job pauses, proceeds or finishes. The process that works on the job reads the
+ * request when it renews its lease. Thread-safe.
  */
 public final class CopyControl implements AutoCloseable {
   private final ClusterEnd destination;
@@ -28,10 +28,10 @@ public final class CopyControl implements AutoCloseable {
   /**
    * Connects to the destination of a job.
    *
-   * @param to its connection string
+   * @param to the connection string of the destination
    * @param settings changes the driver's settings
    * @param job the job's name
-   * @throws CopyException if it can't be reached
+   * @throws CopyException if the destination can't be reached
    */
   public static CopyControl connect(
       String to, Consumer<MongoClientSettings.Builder> settings, String job)
@@ -45,23 +45,23 @@ public final class CopyControl implements AutoCloseable {
     ask("paused", true);
   }
 
-  /** Requests that the job resume. */
+  /** Requests that a paused job reads and writes again. */
   public void proceed() throws InterruptedException {
     ask("paused", false);
   }
 
   /**
-   * Requests the end of the job: it ends once it has applied all changes that the source has when
-   * it sees the request. If the destination replaces the source, stop the writes to the source
-   * first.
+   * Requests the end of the job. The job ends once it has applied all changes that the source had
+   * when the job's process read the request. If the destination is to replace the source, first
+   * stop the writes to the source.
    */
   public void finish() throws InterruptedException {
     ask("finish", true);
   }
 
   /**
-   * Whether a process works on the job. A killed process counts until its lease ends, {@link
-   * ClusterCopy.Builder#lease}.
+   * Whether a process works on the job. The result stays true after the process was killed, until
+   * its lease ends ({@link ClusterCopy.Builder#lease}).
    */
   public boolean isWorkedOn() throws InterruptedException {
     return job.isTaken();
@@ -78,8 +78,12 @@ public final class CopyControl implements AutoCloseable {
   }
 
   /**
-   * The stored state of the job: {@code phase}, {@code term}, which grows with each process, {@code
-   * paused}, {@code finish}, and {@code progress} as of the last renewal.
+   * The stored state of the job. The fields are: {@code phase}; {@code term}, a number that rises
+   * with each process; {@code paused} and {@code finish}, the requests; {@code progress} at the
+   * last renewal of the lease; {@code finishedAt}, a cluster time of the source. A field without a
+   * value is left out.
+   *
+   * @throws CopyException if the destination has no such job
    */
   public BsonDocument status() throws InterruptedException {
     BsonDocument known = job.read();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One run of a copy, phase by phase. */
+/** One run of a copy: takes the job and runs its phases. */
 final class CopyRun {
   private static final Logger log = LoggerFactory.getLogger(CopyRun.class);
   private static final int THREADS = 2;
@@ -52,7 +52,7 @@ final class CopyRun {
 
   void run() throws InterruptedException {
     if (!begun.compareAndSet(false, true)) {
-      throw new IllegalStateException("a copy runs once");
+      throw new IllegalStateException("a copy can run only once");
     }
     runner.set(Thread.currentThread());
     if (closed) {
@@ -85,7 +85,7 @@ final class CopyRun {
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
-      // Not earlier, because a released job can't be renewed.
+      // Only now, because the lease of a released job can't be renewed.
       release(job);
     } catch (InterruptedException e) {
       release(job);

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The settings from {@link ClusterCopy.Builder}. */
+/** The settings that {@link ClusterCopy.Builder} collects. */
 record CopySettings(
     String from,
     String to,
@@ -38,11 +38,12 @@ record CopySettings(
     var unusedTo = new ConnectionString(to);
     if (order != null && !operations.contains(CopyOperation.UPDATE)) {
       throw new IllegalArgumentException(
-          "without updates, a document that moves in the index while it is read would be missing");
+          "without updates, a document that moves in the index during the read would be missing:"
+              + " remove orderBy, or include updates");
     }
   }
 
-  /** Checks a value: from 1 to a limit. */
+  /** Checks that a value is from 1 to a limit, and returns it. */
   static int between(String name, int value, int most) {
     if (value < 1 || value > most) {
       throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
@@ -50,7 +51,7 @@ record CopySettings(
     return value;
   }
 
-  /** Checks a value: above 0. */
+  /** Checks that a value is above 0, and returns it. */
   static double positive(String name, double value) {
     if (!(value > 0)) {
       throw new IllegalArgumentException(name + " must be positive: " + value);

@@ -18,15 +18,19 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the storage of the source, with its indexes, to the free space on the destination's
- * disks. It assumes that the destination compresses as the source does. A disk with two shards
- * counts twice.
+ * Compares the disk space of the source's collections and indexes with the free space on the
+ * destination's disks. It assumes that the destination compresses data as the source does. If two
+ * shards use the same disk, the free space of this disk counts twice.
  */
 final class DiskSpace {
-  /** For data that is not merged yet, and for the sorted keys of index builds. */
+  /**
+   * The factor for space that is needed in addition: new data is stored less densely at first, and
+   * index builds store sorted keys.
+   */
   private static final double RESERVE = 1.1;
 
-  // A server reports its disk only for a database that it has.
+  // A server reports its disk space only for a database that exists on it. These databases are
+  // tried in this order.
   private static final List<String> DATABASES =
       List.of("config", "admin", ClusterCopy.STATE_DATABASE);
 
@@ -39,10 +43,11 @@ final class DiskSpace {
   }
 
   /**
-   * The reason why the copy does not fit, or why that is unknown.
+   * Compares the needed and the free space.
    *
-   * @param specs the collections that are copied as a whole
-   * @return null if it fits
+   * @param specs the collections that are copied without a filter
+   * @return null if the space is enough; otherwise the lack of space, or the reason why the free
+   *     space is unknown
    */
   @Nullable Shortage shortage(List<CollectionSpec> specs) throws InterruptedException {
     Map<String, Long> free = free();
@@ -76,10 +81,10 @@ final class DiskSpace {
   }
 
   /**
-   * Too little disk space.
+   * Too little disk space, or unknown disk space.
    *
    * @param text the message
-   * @param known whether servers have reported their disks
+   * @param known whether the servers have reported their disk space
    */
   record Shortage(String text, boolean known) {}
 
@@ -103,7 +108,7 @@ final class DiskSpace {
     }
   }
 
-  /** The free space of each shard; empty if it is unknown for one. */
+  /** The free bytes of each shard; empty if a shard does not report them. */
   private Map<String, Long> free() throws InterruptedException {
     for (String database : DATABASES) {
       Map<String, Long> free = new TreeMap<>();
@@ -128,7 +133,10 @@ final class DiskSpace {
     return stats.getNumber(field, new BsonInt32(0)).longValue();
   }
 
-  /** Uses a mongos if possible, because users need not exist at the shards. */
+  /**
+   * The reply to {@code dbStats} of each shard. The command goes through a mongos if possible,
+   * because the user need not exist on the shards.
+   */
   private Map<String, BsonDocument> stats(String database) throws InterruptedException {
     BsonDocument command = ClusterEnd.command("dbStats");
     Map<String, BsonDocument> stats = new TreeMap<>();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Applies the changes of the source until a request to finish the job. */
+/** Applies the changes of the source until the job is requested to finish. */
 final class Following {
   private static final long LOOK_MILLIS = 500;
   private static final Duration LEAVING = Duration.ofSeconds(5);
@@ -42,8 +42,8 @@ final class Following {
     boolean creations = EndCheck.tellsCreations(source);
     if (!creations) {
       meter.note(
-          "servers of the source are older than 6.0, and do not report which collections and"
-              + " indexes are created: create none until the copy is finished");
+          "servers of the source are older than 6.0, and do not report new collections and"
+              + " indexes: do not create any until the copy is finished");
     }
     this.applier =
         new Applier(
@@ -52,7 +52,8 @@ final class Following {
                 source.client(),
                 destination.client(),
                 destination.database(ClusterCopy.STATE_DATABASE),
-                // Another job of this name has its own state.
+                // The name contains the incarnation, so that a later job of the same name does not
+                // use this state.
                 name(settings.job(), job.incarnation()),
                 (BsonTimestamp) job.required("start"),
                 settings.mapping(),
@@ -61,12 +62,15 @@ final class Following {
                 Applier.Pace.USUAL));
   }
 
-  /** The name of a job for its applier. */
+  /** The name of the applier of a job. */
   static String name(String job, BsonObjectId incarnation) {
     return job + "." + incarnation.getValue().toHexString();
   }
 
-  /** Applies changes, and returns the cluster time before which all are applied at the end. */
+  /**
+   * Applies changes until the job is finished. Returns a cluster time: all changes before this time
+   * are applied.
+   */
   BsonTimestamp untilFinish() throws InterruptedException {
     while (true) {
       if (job.isPaused()) {
@@ -82,7 +86,8 @@ final class Following {
       } finally {
         running.dispose();
         if (failure.get() == null) {
-          // After this, the next process continues at once from the position of this one.
+          // Waits until the applier has stored its position, so that the next process continues
+          // there at once.
           Waits.first(applier.ended().timeout(LEAVING).onErrorComplete());
         }
       }
@@ -93,7 +98,10 @@ final class Following {
     }
   }
 
-  /** Returns null for a pause. */
+  /**
+   * Waits while changes are applied. Returns the time of {@link #untilFinish}, or null if the job
+   * is paused.
+   */
   private @Nullable BsonTimestamp whileRunning() throws InterruptedException {
     CompletableFuture<BsonTimestamp> finished = null;
     while (true) {

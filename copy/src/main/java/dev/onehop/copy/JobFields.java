@@ -23,7 +23,7 @@ import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
-/** The fields of a job's document for the settings and the two clusters. */
+/** The fields of a job's document that describe the settings and the two clusters. */
 final class JobFields {
   /** The version of the stored format. */
   static final int FORMAT = 1;
@@ -45,7 +45,9 @@ final class JobFields {
             .append("user", user(destination))
             .append("mapping", mapping(settings))
             .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
-            // Identify late writes of the old job's processes, and its stored plan.
+            // The incarnation and the plan of the job that this job replaces. The incarnation is
+            // needed to make late writes of the old job's processes fail. The plan is needed to
+            // remove it.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
@@ -65,7 +67,7 @@ final class JobFields {
     return fields;
   }
 
-  /** The index that sets the order; BSON null if there is none. */
+  /** The name of the index that sets the read order; BSON null without such an index. */
   static BsonValue orderBy(CopySettings settings) {
     ReadOrder order = settings.order();
     return order == null ? BsonNull.VALUE : new BsonString(order.toString());
@@ -100,7 +102,10 @@ final class JobFields {
     return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
-  /** The names and collections of a job, without filters and transformations. */
+  /**
+   * The mapping of a job, with its patterns and new names, but without its filters and
+   * transformation.
+   */
   static Mapping mapping(BsonDocument stored) {
     Map<String, String> renamed = new HashMap<>();
     for (BsonValue pair : stored.getArray("renamed")) {
@@ -128,7 +133,7 @@ final class JobFields {
   }
 
   /**
-   * Compares a job with the settings that resume it.
+   * Checks that the settings for a resumed job are the settings of the job.
    *
    * @throws CopyException if they differ
    */
@@ -141,12 +146,15 @@ final class JobFields {
     boolean reverse = known.get("reverses") instanceof BsonObjectId;
     if (reverse != settings.reverse()) {
       throw new CopyException(
-          "the job %s is %s: resume it as such"
-              .formatted(settings.job(), reverse ? "a copy back" : "no copy back"),
+          (reverse
+                  ? "the job %s is a copy back, and can only be resumed as a copy back"
+                  : "the job %s is not a copy back, and can't be resumed as a copy back")
+              .formatted(settings.job()),
           null);
     }
     if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
-      throw new CopyException("the job " + settings.job() + " was begun in another order", null);
+      throw new CopyException(
+          "the job " + settings.job() + " was begun with another orderBy", null);
     }
     if (!isCopyOf(source, known)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
@@ -155,19 +163,20 @@ final class JobFields {
       throw new CopyException(
           "the job "
               + settings.job()
-              + " was begun with other collections, names, filters or operations: give the same",
+              + " was begun with other collections, names, filters or operations: use the same",
           null);
     }
   }
 
   /**
-   * Requires the same user, because the sessions of another user would not shut out earlier ones.
+   * Requires the same user as in the earlier processes of the job. A server's session belongs to a
+   * user, so the lanes of another user would not make late writes of the earlier processes fail.
    */
   static void requireUser(ClusterEnd destination, CopySettings settings, BsonDocument known) {
     BsonString begun = known.getString("user", new BsonString(""));
     if (!begun.equals(user(destination))) {
       throw new CopyException(
-          "the job %s was begun by the user %s of the destination: use the same"
+          "the job %s was begun by the user %s of the destination: use the same user"
               .formatted(settings.job(), begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
           null);
     }
@@ -180,7 +189,7 @@ final class JobFields {
         credential == null || name == null ? "" : name + "@" + credential.getSource());
   }
 
-  /** Whether a job copies from a cluster. */
+  /** Whether a cluster is the source of a job. */
   static boolean isCopyOf(ClusterEnd cluster, BsonDocument job) throws InterruptedException {
     BsonArray now = identity(cluster);
     BsonArray then = job.getArray("source");

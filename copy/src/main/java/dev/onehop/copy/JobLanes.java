@@ -12,7 +12,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The lanes in which a job writes copied documents. */
+/**
+ * The lanes of a job. A lane is a sequence of writes of copied documents, one after another.
+ * Raising a lane to the term of this process makes late writes of earlier processes in this lane
+ * fail.
+ */
 final class JobLanes {
   private final ClusterEnd destination;
   private final Job job;
@@ -23,8 +27,9 @@ final class JobLanes {
   }
 
   /**
-   * Raises all lanes that the job has ever had, and returns this number of them.
+   * Raises all lanes that the job has ever had, and returns some of them.
    *
+   * @param count how many lanes are returned
    * @param kind the kind of the lanes; a process raises each kind once
    */
   List<Fence.Lane> raise(int count, String kind) throws InterruptedException {
@@ -61,7 +66,7 @@ final class JobLanes {
         stillOwner);
   }
 
-  /** Shuts out late writes in the lanes of an earlier job of this name. */
+  /** Makes late writes in the lanes of an earlier job of this name fail. */
   void shutOut(BsonObjectId earlier) throws InterruptedException {
     for (String kind : List.of("", LateSeries.LANES)) {
       Waits.first(fence(earlier, kind, Mono.empty()).close(known()));

@@ -28,7 +28,8 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether a copy can begin or continue, and takes its job. It writes nothing before that.
+ * Checks whether a copy can begin or continue, and then creates or takes its job. The checks write
+ * nothing.
  */
 final class JobStart {
   private final ClusterEnd source;
@@ -45,7 +46,7 @@ final class JobStart {
   }
 
   /**
-   * Checks both ends.
+   * Checks both clusters.
    *
    * @param wanted the settings of the copy
    * @param notes receives notes for the user
@@ -64,7 +65,7 @@ final class JobStart {
     return start;
   }
 
-  /** The settings. A copy back has the names of the job that it reverses. */
+  /** The settings. For a copy back, they have the inverted mapping of the finished job. */
   CopySettings settings() {
     return settings;
   }
@@ -81,8 +82,8 @@ final class JobStart {
   }
 
   /**
-   * Runs a step. If a job resumes, it waits for servers, because the cause of their failure may
-   * also have ended the job's process.
+   * Runs a step. If a job is resumed, the step is repeated while servers are unreachable, because
+   * the failure of the servers may also have ended the job's earlier process.
    */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
     return settings.begin() == ClusterCopy.Begin.RESUME
@@ -154,7 +155,10 @@ final class JobStart {
     return job;
   }
 
-  /** Takes a job as it is. Its process may have ended without releasing it. */
+  /**
+   * Takes an existing job. Its earlier process may have ended without releasing the job; then this
+   * method waits until the lease has ended.
+   */
   private void resume(Job job, BsonDocument known) throws InterruptedException {
     patiently(() -> JobFields.requireSame(source, settings, known));
     long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
@@ -177,12 +181,14 @@ final class JobStart {
         .unused(namespaces)
         .forEach(
             pattern ->
-                notes.accept("the source has nothing yet to copy of '%s'".formatted(pattern)));
+                notes.accept(
+                    "the source has no collection yet that matches '%s'".formatted(pattern)));
   }
 
   /**
-   * Checks the disk space. The size of filtered collections is unknown, and so is the space that
-   * dropped ones free.
+   * Checks the disk space. Collections with a filter do not count, because the size of the selected
+   * documents is unknown. With {@link ClusterCopy.Begin#OVERWRITE} a lack of space is only noted,
+   * because the dropped collections free an unknown space.
    */
   private void checkSpace(List<CollectionSpec> specs) throws InterruptedException {
     DiskSpace.Shortage shortage =
@@ -203,8 +209,8 @@ final class JobStart {
   }
 
   /**
-   * Notes that users are not copied. If this user may not list them, there are some, because this
-   * user exists.
+   * If the source has users, notes that users are not copied. If this program may not list the
+   * users, the source has at least one: the program's own user.
    */
   private void noteUsers() throws InterruptedException {
     boolean some = source.settings().getCredential() != null;
@@ -215,14 +221,18 @@ final class JobStart {
               .getArray("users", new BsonArray())
               .isEmpty();
     } catch (MongoException refused) {
-      // The credential decides.
+      // This program may not list the users. The value of "some" then only depends on its
+      // credential.
     }
     if (some) {
       notes.accept("users and roles are not copied: create them at the destination");
     }
   }
 
-  /** Lets the source parse the filters, which later commands combine with other conditions. */
+  /**
+   * Makes the source parse each filter alone, because later commands combine the filters with other
+   * conditions.
+   */
   private void checkFilters() throws InterruptedException {
     for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
       try {
@@ -230,12 +240,14 @@ final class JobStart {
             source.collection(each.getKey()).find(Filters.and(Filters.in("_id"), each.getValue())));
       } catch (MongoException refused) {
         throw new CopyException(
-            "the filter of %s: %s".formatted(each.getKey(), Waits.reason(refused)), refused);
+            "the source refuses the filter of %s: %s"
+                .formatted(each.getKey(), Waits.reason(refused)),
+            refused);
       }
     }
   }
 
-  /** Begins at the end of the finished job. */
+  /** Begins a copy back, which starts at the time when the finished job ended. */
   private void beginReversal(Job job, @Nullable BsonDocument known) throws InterruptedException {
     Reversal reversal = Reversal.of(source, destination, settings);
     reversal.check(known);
@@ -248,7 +260,9 @@ final class JobStart {
     }
     for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), notes).read()) {
       if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
-        notes.accept("changes of " + spec.namespace() + ", a time series, are in no change stream");
+        notes.accept(
+            "changes of the time series %s are not copied, because no change stream has them"
+                .formatted(spec.namespace()));
       }
     }
     create(
@@ -278,8 +292,9 @@ final class JobStart {
   }
 
   /**
-   * The collections of the destination that belong to the copy, or may later, with their {@code
-   * info}.
+   * The existing collections of the destination that have the name of a copied collection, or the
+   * name that a later collection of the source would get. The values are the {@code info} documents
+   * of {@code listCollections}.
    */
   static Map<String, BsonDocument> occupied(
       ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)

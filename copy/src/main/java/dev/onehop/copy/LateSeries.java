@@ -27,14 +27,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies the time series that were created while changes were applied. It runs when the copy
- * finishes, because no change stream reports them. They are copied again if a process ends before
- * the job is done.
+ * finishes, because no change stream contains time series. If the process ends before the job is
+ * done, the next process copies these time series again.
  */
 final class LateSeries {
-  /** The field of the job that has their plan. */
+  /** The field of the job with the id of the plan of these time series. */
   static final String PLAN = "series";
 
-  /** The kind of their lanes. */
+  /** The kind of the lanes of these time series. */
   static final String LANES = ".series";
 
   private final ClusterEnd source;
@@ -59,11 +59,12 @@ final class LateSeries {
   /**
    * Copies the time series.
    *
-   * @param planned the collections copied at the beginning; empty for a copy back
-   * @param now the collections that the source has
-   * @param occupied the namespaces that the destination has
+   * @param planned the collections that the full phase has copied; empty for a copy back
+   * @param now the current collections of the source
+   * @param occupied the current namespaces of the destination
    * @param until a cluster time of the source after all writes to it
-   * @throws CopyException if the destination has one of their names
+   * @throws CopyException if the destination has another collection with the name of such a time
+   *     series
    */
   void copy(
       List<CopiedCollection> planned,
@@ -95,7 +96,8 @@ final class LateSeries {
         structure.drop(spec.destination(), new BsonDocument());
       } else if (occupied.contains(spec.destination())) {
         throw new CopyException(
-            "the time series %s was created later, and the destination has %s: drop it there"
+            ("the time series %s was created during the copy, and the destination already has a"
+                    + " collection %s: drop it at the destination")
                 .formatted(spec.namespace(), spec.destination()),
             null);
       }
@@ -111,7 +113,8 @@ final class LateSeries {
       job.renew();
       structure.create(spec, planner.points(spec, destination));
       notes.accept(
-          spec.namespace() + ", a time series created during the copy, is copied as it is now");
+          "the time series %s was created during the copy, and is copied in its current state"
+              .formatted(spec.namespace()));
     }
     new FullCopy(
             source,

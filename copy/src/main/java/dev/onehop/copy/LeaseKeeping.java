@@ -10,8 +10,8 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews a job's lease during the work on it, and checks for a pause. If another process owns the
- * job, it interrupts the work.
+ * Renews a job's lease while the job is worked on, and reads requests for a pause. If another
+ * process owns the job, or if the lease can't be renewed, it interrupts the working thread.
  */
 final class LeaseKeeping {
   private final Job job;
@@ -57,7 +57,10 @@ final class LeaseKeeping {
     }
   }
 
-  /** Clears an interruption that was meant for the work, so that it does not affect later steps. */
+  /**
+   * Clears an interruption of this thread that was meant for the work and may come after the end of
+   * the work. Otherwise it would interrupt later steps.
+   */
   private void join() throws InterruptedException {
     if (lost.get() != null) {
       var unused = Thread.interrupted();

@@ -25,7 +25,7 @@ import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 
-/** The phases of a copy, from the one that its job is in. */
+/** Runs the phases of a copy, beginning with the current phase of its job. */
 final class Phases {
   private final ClusterEnd source;
   private final ClusterEnd destination;
@@ -74,7 +74,7 @@ final class Phases {
     }
   }
 
-  /** Runs the phases and counts the source's operations. */
+  /** Runs the phases, and meanwhile counts the source's operations that are not applied. */
   private void counted() throws InterruptedException {
     BsonTimestamp applied =
         job.get("progress") instanceof BsonDocument progress
@@ -148,8 +148,8 @@ final class Phases {
             destination,
             settings.mapping(),
             plan,
-            // The source need not have reached the start itself: the first event is at the start or
-            // later.
+            // One less than the start: the source need not have reached the start, because the
+            // first event to apply is at the start or later.
             new FullCopy.Settings(
                 new BsonTimestamp(start.getValue() - 1),
                 settings.readersPerShard(),
@@ -172,12 +172,12 @@ final class Phases {
     }
   }
 
-  /** How long its indexes take, relative to other collections. */
+  /** The expected time of a collection's index builds, relative to other collections. */
   private static double work(CopiedCollection collection) {
     return 1 + (double) collection.documents() * collection.spec().indexes().size();
   }
 
-  /** Applies changes until a request to finish, and finishes the copy. */
+  /** Applies changes until the job is requested to finish, and then finishes the copy. */
   private void follow(List<CopiedCollection> collections, RangePlanner planner)
       throws InterruptedException {
     BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
@@ -206,8 +206,8 @@ final class Phases {
   }
 
   /**
-   * Removes the old job's state and the collections to overwrite, stores the plan, and returns the
-   * next phase.
+   * Prepares a new job: removes the state of the job that it replaces, drops the collections to
+   * overwrite, and stores the plan. Returns the next phase.
    */
   private CopyPhase prepare() throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
@@ -227,7 +227,8 @@ final class Phases {
     if (!reverse) {
       for (Map.Entry<String, BsonDocument> each :
           JobStart.occupied(destination, settings.mapping(), specs).entrySet()) {
-        // A process that paused here fails now, and drops no collection of a later owner.
+        // If another process owns the job by now, the renewal fails, and this process does not drop
+        // a collection of the other process.
         job.renew();
         structure.drop(each.getKey(), each.getValue());
       }

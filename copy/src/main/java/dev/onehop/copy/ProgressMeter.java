@@ -26,11 +26,14 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The progress of a run. Thread-safe. */
+/** Collects the progress of a run. Thread-safe. */
 final class ProgressMeter {
   private static final long WINDOW = TimeUnit.SECONDS.toNanos(10);
 
-  /** What is done of a phase before its end is estimated. */
+  /**
+   * The least part of a phase that must be done before the remaining time is estimated, from 0 to
+   * 1.
+   */
   private static final double LEAST_PART = 0.01;
 
   private static final Duration CAUGHT_UP = Duration.ofSeconds(5);
@@ -142,15 +145,23 @@ final class ProgressMeter {
     return phase;
   }
 
-  /** All phases of the settings are done; the next phase is not among them. */
+  /**
+   * Called when all phases of the settings are done.
+   *
+   * @param next the phase that the job would run next; {@link CopyPhase#DONE} if none
+   */
   synchronized void ended(CopyPhase next) {
     if (next != CopyPhase.DONE) {
-      note("next is the phase " + name(next));
+      note("the next phase is " + name(next));
     }
     phase(CopyPhase.DONE);
   }
 
-  /** Starts the steps of a phase, with the sum of their weights. */
+  /**
+   * Starts the steps of a phase.
+   *
+   * @param weights the sum of the weights of all steps
+   */
   synchronized void steps(double weights) {
     steps = new Steps(weights, nanoTime.getAsLong());
   }
@@ -165,7 +176,10 @@ final class ProgressMeter {
     steps.share = Math.max(steps.share, done);
   }
 
-  /** Sets how long the source's oplogs keep changes. */
+  /**
+   * Sets the oplog window of the shard whose oplog keeps changes for the shortest time; null if it
+   * is unknown.
+   */
   synchronized void window(@Nullable OplogWindow shortest) {
     window = shortest;
   }
@@ -173,8 +187,9 @@ final class ProgressMeter {
   /**
    * Sets the progress of applied events.
    *
-   * @param time the time up to which all are applied
-   * @param behind how far the destination is behind
+   * @param number the number of applied events
+   * @param time the cluster time up to which all events are applied
+   * @param behind how far the destination is behind the source
    * @param exactFrom see {@link CopyProgress#consistentFrom}
    */
   synchronized void applied(
@@ -243,7 +258,7 @@ final class ProgressMeter {
     return seconds > 0 ? count / seconds : 0;
   }
 
-  /** The time until the end of the phase. Null if unknown; never 0. */
+  /** An estimate of the time until the end of the phase. Null if it is unknown; never 0. */
   private @Nullable Duration left(Sample now, Sample first, double documentsPerSecond) {
     double seconds;
     if (phase == CopyPhase.FULL) {
@@ -265,7 +280,7 @@ final class ProgressMeter {
         : null;
   }
 
-  /** Before the first applied event, the lag counts from the start. */
+  /** The lag. Before the first event is applied, it is the time since the start of the copy. */
   private Duration lag() {
     if (lag != null) {
       return lag;
@@ -281,7 +296,9 @@ final class ProgressMeter {
     return operations == null || applied == null ? null : operations.since(applied);
   }
 
-  /** The progress for other processes, in the job's document. */
+  /**
+   * The progress as a document, which is stored with the job so that other processes can read it.
+   */
   synchronized BsonDocument document() {
     CopyProgress now = progress();
     Long behind = now.lagOperations();

@@ -28,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the name of the job
  * @param job the incarnation of the finished job
- * @param start the cluster time of its destination from which on changes are not its own
- * @param finished the cluster time of its source up to which it has all changes
+ * @param start the cluster time of the finished job's destination at the end of the job: changes
+ *     from this time on were not written by the job
+ * @param finished the cluster time of the finished job's source before which the job has applied
+ *     all changes
  */
 record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
   private static final long LOOK_MILLIS = 100;
@@ -37,13 +39,16 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   private static final int HISTORY_LOST = 286;
   private static final int STREAM_FATAL = 280;
 
-  /** A time of a cluster after all operations so far on any shard. */
+  /** A cluster time that is after all past operations of all shards of a cluster. */
   static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
     return new BsonTimestamp(
         cluster.one(() -> ClusterEnd.latestTime(cluster.client())).getValue() + 1);
   }
 
-  /** The mapping of the way back: from the job that resumes, or from the finished one. */
+  /**
+   * The mapping of a copy back. It comes from the job of the copy back if this job is resumed;
+   * otherwise it is the inverted mapping of the finished job.
+   */
   static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
     if (settings.begin() != ClusterCopy.Begin.RESUME) {
@@ -51,7 +56,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
           .inverted();
     }
     BsonDocument known = jobs(destination, settings).read();
-    // A missing job is reported later.
+    // A later step reports that the job is missing.
     return known == null ? Mapping.ALL : JobFields.mapping(known.getDocument("mapping"));
   }
 
@@ -62,7 +67,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   /**
    * Reads the finished job.
    *
-   * @throws CopyException if it can't be reversed
+   * @throws CopyException if the job can't be reversed
    */
   static Reversal of(ClusterEnd source, ClusterEnd destination, CopySettings settings)
       throws InterruptedException {
@@ -113,7 +118,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     return job;
   }
 
-  /** Checks that every collection copied from a cluster maps back to itself. */
+  /** Checks that the inverted mapping maps every copied collection back to its own name. */
   private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
     Mapping back = mapping.inverted();
     for (BsonDocument database :
@@ -136,7 +141,10 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     }
   }
 
-  /** Checks that a shard's oplog goes back to the start. A change stream reports that at once. */
+  /**
+   * Checks that a shard's oplog still has all changes since the start. If it has not, the server
+   * refuses to open a change stream there.
+   */
   private static void requireHistory(
       ClusterEnd source, String shard, ReplicaSet servers, BsonTimestamp start)
       throws InterruptedException {
@@ -165,7 +173,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     } catch (CommandFailure refused) {
       if (refused.code() == HISTORY_LOST || refused.code() == STREAM_FATAL) {
         throw new CopyException(
-            "the oplog of the source%s no longer goes back to when the job was finished"
+            "the oplog of the source%s no longer has all changes since the job was finished"
                 .formatted(shard.equals(ClusterEnd.ALONE) ? "" : "'s shard " + shard),
             refused);
       }
@@ -174,9 +182,10 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * The number of writes to the destination since the finished job read it last.
+   * The number of writes to the destination of this copy back since the finished job has read it
+   * for the last time.
    *
-   * @return operations in all its databases; 0 also if it is unknown
+   * @return the number of operations in all databases; 0 if it is unknown
    */
   long written(ClusterEnd destination) throws InterruptedException {
     try (OperationsBehind writes = new OperationsBehind(destination, finished, why -> {})) {
@@ -192,10 +201,12 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * Refuses to replace a job.
+   * Checks whether this copy back may replace a job.
    *
-   * @param known the job of that name at the destination; null if there is none
-   * @throws CopyException if it is not done, or was this one
+   * @param known the job of the same name at the destination of this copy back; null if there is
+   *     none
+   * @throws CopyException if the known job is not done, or if it has already reversed the finished
+   *     job
    */
   void check(@Nullable BsonDocument known) {
     if (known == null) {

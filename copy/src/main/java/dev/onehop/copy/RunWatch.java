@@ -16,7 +16,7 @@ import reactor.core.publisher.Flux;
 
 /**
  * Reads the progress of the destination's index builds and the window of the source's oplogs while
- * a copy runs. They stay unknown if a server is unreachable or a right is missing.
+ * a copy runs. If a server is unreachable or a right is missing, these values stay unknown.
  */
 final class RunWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunWatch.class);
@@ -40,7 +40,7 @@ final class RunWatch implements AutoCloseable {
   private @Nullable Duration warned;
 
   /**
-   * Watches from {@link #start} on.
+   * Creates a watch, which reads after {@link #start}.
    *
    * @param following whether the copy needs the source's oplogs
    */
@@ -86,7 +86,8 @@ final class RunWatch implements AutoCloseable {
   }
 
   /**
-   * The part of the index builds that is done. A build reads the documents, then sorts the keys.
+   * The part of the index builds that is done, from 0 to 1. A build first reads the documents and
+   * then sorts the keys; each of the two steps counts as one half.
    */
   private double built() throws InterruptedException {
     double least = 1;
@@ -109,7 +110,8 @@ final class RunWatch implements AutoCloseable {
   }
 
   /**
-   * Warns when less than a quarter of the window is left, and again each time that it has halved.
+   * Warns when less than a quarter of the oplog window is left, and again each time that the rest
+   * has halved. Also warns if the full phase will take longer than the rest.
    */
   private void warn(@Nullable OplogWindow window) {
     CopyProgress now = meter.progress();
@@ -117,7 +119,7 @@ final class RunWatch implements AutoCloseable {
     if (window == null || left == null) {
       return;
     }
-    // The rate of the first seconds is not typical.
+    // The estimate counts only after a while, because the rate of the first seconds is not typical.
     boolean tooLong =
         now.phase() == CopyPhase.FULL
             && now.left() != null
@@ -130,9 +132,9 @@ final class RunWatch implements AutoCloseable {
     if (warned == null || left.multipliedBy(2).compareTo(warned) < 0) {
       warned = left;
       String text =
-          ("the oplog of %s has the changes that are not applied for about %d s more, at the"
-                  + " present rate of writes: enlarge it (replSetResizeOplog), or the copy has to"
-                  + " begin again")
+          ("the oplog of %s will lose changes that are not applied yet in about %d s, at the"
+                  + " current rate of writes: enlarge the oplog (replSetResizeOplog), or the copy"
+                  + " has to begin again")
               .formatted(window.place(), Math.max(0, left.toSeconds()));
       log.warn("{}", text);
       meter.note(text);

@@ -1,4 +1,4 @@
-/** Copies a cluster while it is written to, and compares two clusters. */
+/** Copies a cluster that receives writes, and compares two clusters. */
 @NullMarked
 package dev.onehop.copy;
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Whether what is copied fits on the destination's disks. */
+/** Whether the copied collections fit on the destination's disks. */
 class DiskSpaceTest {
   private static final String EMPTY = "{ok: 1, fsTotalSize: 0, fsUsedSize: 0}";
 
@@ -25,7 +25,7 @@ class DiskSpaceTest {
     to.close();
   }
 
-  /** Of a collection with 10 MB on the disk of the source, indexes included. */
+  /** The shortage for a collection that has 10 MB on the disk of the source, with its indexes. */
   private DiskSpace.@Nullable Shortage shortage(boolean sharded) throws InterruptedException {
     from.script(
         command ->
@@ -70,7 +70,10 @@ class DiskSpaceTest {
                 true));
   }
 
-  /** A server tells nothing with a database that it does not have, or may not be read. */
+  /**
+   * A server does not report its disk for a database that does not exist or that the user may not
+   * read.
+   */
   @Test
   void anotherDatabaseTells() throws InterruptedException {
     tells(EMPTY, "{ok: 1, fsTotalSize: 50000000, fsUsedSize: 49000000}");
@@ -90,7 +93,7 @@ class DiskSpaceTest {
                 "the destination does not report how much disk space is free", false));
   }
 
-  /** Both together have room, the one has none for its half. */
+  /** Both shards together have enough space, but one shard has too little for its half. */
   @Test
   void eachShardNeedsRoomForItsPart() throws InterruptedException {
     to.asMongos();

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a job's document tells while it is worked on, and what becomes of work that is lost. */
+/**
+ * The job's document during the work on it, and the end of the work when another process takes the
+ * job.
+ */
 class LeaseKeepingTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration LEASE = Duration.ofMillis(60);

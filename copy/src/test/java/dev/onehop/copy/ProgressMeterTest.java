@@ -59,7 +59,7 @@ class ProgressMeterTest {
     assertThat(meter.progress().left()).isNull();
   }
 
-  /** It falls back, or stands still. */
+  /** The lag grows or stays the same. */
   @Test
   void whatNeverCatchesUpHasNoRemainingTime() {
     meter.phase(CopyPhase.INCREMENTAL);

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A job that an earlier program has stored goes on. Its process was killed in the full copy: it had
- * copied what is below 10, and some of what is below 20. What is stored is a file, which later
- * programs have to continue as it is.
+ * Resumes a job that an earlier version of the program has stored. The process of the job was
+ * killed in the full phase: it had copied all documents below 10, and some documents below 20. The
+ * stored state is a file of this test. Later versions must be able to continue it without a change.
  */
 class ResumedCopyTest {
-  /** The sessions of its two lanes. */
+  /** The session ids of the job's two lanes. */
   private static final String FIRST = "JuClYTS7NiiqMw0+/Y5v+w==";
 
   private static final String SECOND = "t37LqqplMkGW0I8Y4goiHQ==";
@@ -119,7 +119,7 @@ class ResumedCopyTest {
         .containsExactly("a_1", "u_1");
   }
 
-  /** Else the process that was thought to be dead would still write. */
+  /** Otherwise a process that is not dead, as expected, but paused could still write. */
   @Test
   void theEarlierProgramIsShutOutOfItsSessions() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What servers tell of a copy that runs. */
+/** The progress that servers report during a copy. */
 @SuppressWarnings("try") // A watch works until it is closed; a test need not name it.
 class RunWatchTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -71,7 +71,7 @@ class RunWatchTest {
     try (RunWatch watch = watch()) {
       await().atMost(TIMEOUT).until(() -> meter.progress().left() != null);
     }
-    // An eighth in one second.
+    // One eighth of the work took one second.
     assertThat(meter.progress().left()).isEqualTo(Duration.ofSeconds(7));
   }
 
@@ -92,7 +92,7 @@ class RunWatchTest {
     assertThat(meter.progress().notes()).isEmpty();
   }
 
-  /** A full oplog of so many seconds. */
+  /** Sets a full oplog with this number of seconds. */
   private void oplog(int seconds) {
     from.script(
         command ->
@@ -126,6 +126,7 @@ class RunWatchTest {
     assertThat(meter.progress().notes())
         .singleElement()
         .asString()
-        .startsWith("the oplog of the source has the changes that are not applied for about 200 s");
+        .startsWith(
+            "the oplog of the source will lose changes that are not applied yet in about 200 s");
   }
 }

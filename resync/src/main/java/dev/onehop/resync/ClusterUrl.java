@@ -1,7 +1,11 @@
 package dev.onehop.resync;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
+import dev.onehop.testbed.TrustedAuthority;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -11,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns the
- * URL without the password, so that messages may contain it. Immutable.
+ * URL without the password, so that messages may contain it. Child processes get it as JSON.
+ * Immutable.
  */
 public final class ClusterUrl {
   /** The database for a URL without one: the default of YCSB. */
@@ -21,11 +26,15 @@ public final class ClusterUrl {
   private static final Set<String> WITHOUT_PASSWORD =
       Set.of("MONGODB-X509", "MONGODB-AWS", "MONGODB-OIDC", "GSSAPI");
 
-  private final String shown;
-  private final String secret;
-  private final @Nullable Path authority;
+  @JsonProperty private final String shown;
+  @JsonProperty private final String secret;
+  @JsonProperty private final @Nullable Path authority;
 
-  private ClusterUrl(String shown, String secret, @Nullable Path authority) {
+  @JsonCreator
+  private ClusterUrl(
+      @JsonProperty("shown") String shown,
+      @JsonProperty("secret") String secret,
+      @JsonProperty("authority") @Nullable Path authority) {
     this.shown = shown;
     this.secret = secret;
     this.authority = authority;
@@ -94,16 +103,6 @@ public final class ClusterUrl {
   }
 
   /**
-   * The URL in another process of the same run.
-   *
-   * @param secret the URL of {@link #secret}, with the database
-   */
-  public static ClusterUrl handedOver(String secret, @Nullable Path authority) {
-    String hosts = String.join(",", new ConnectionString(secret).getHosts());
-    return new ClusterUrl("mongodb://" + hosts + "/", secret, authority);
-  }
-
-  /**
    * The URL of the same cluster with a user, and with TLS if there is a certificate authority.
    *
    * @param user the user's name, encoded as in URLs
@@ -141,6 +140,22 @@ public final class ClusterUrl {
   /** PEM file of the trusted certificate authority; null for the JVM's default trust store. */
   public @Nullable Path authority() {
     return authority;
+  }
+
+  /** Settings of a client, with the user and the trusted authority. */
+  public MongoClientSettings.Builder settings() {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder().applyConnectionString(new ConnectionString(secret));
+    trust(settings);
+    return settings;
+  }
+
+  /** Adds the trusted authority to a client's settings, if there is one. */
+  public void trust(MongoClientSettings.Builder settings) {
+    if (authority != null) {
+      TrustedAuthority trusted = TrustedAuthority.read(authority);
+      settings.applyToSslSettings(tls -> tls.context(trusted.context()));
+    }
   }
 
   @Override

@@ -11,21 +11,11 @@ import java.util.Map;
 import java.util.Set;
 
 /** The data folder of a mongod with WiredTiger. Decides which of its files are data. */
-public final class DataFolder {
+public record DataFolder(Path path) {
 
   /** Diagnostic logs, and folders that a server deletes at its start. */
   private static final Set<String> LEFT_OUT =
       Set.of("diagnostic.data", "_tmp", "rollback", "lost+found");
-
-  private final Path path;
-
-  public DataFolder(Path path) {
-    this.path = path;
-  }
-
-  Path path() {
-    return path;
-  }
 
   /** Whether the folder contains a WiredTiger database. */
   boolean isData() {

@@ -1,5 +1,6 @@
 package dev.onehop.resync;
 
+import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -90,6 +91,10 @@ public final class Failure extends RuntimeException {
     if (failure instanceof InterruptedException) {
       Thread.currentThread().interrupt();
       return interrupted();
+    }
+    if (failure instanceof TestbedException && failure.getMessage() != null) {
+      // Below its first line it has the last lines of a server's log.
+      return run(failure.getMessage(), failure);
     }
     return run(firstLine(failure), failure);
   }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class FolderCopy {
 
   private static final int BLOCK = 1 << 20;
+  private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(BLOCK).asReadOnlyBuffer();
   private static final double MEBIBYTE = 1 << 20;
 
   /** The number of files in one {@code cp} command, because command lines have a limited length. */
@@ -168,18 +169,7 @@ final class FolderCopy {
    * content.
    */
   private static boolean isZero(ByteBuffer bytes) {
-    int i = bytes.position();
-    for (; i + Long.BYTES <= bytes.limit(); i += Long.BYTES) {
-      if (bytes.getLong(i) != 0) {
-        return false;
-      }
-    }
-    for (; i < bytes.limit(); i++) {
-      if (bytes.get(i) != 0) {
-        return false;
-      }
-    }
-    return true;
+    return bytes.mismatch(ZEROS.slice(0, bytes.remaining())) < 0;
   }
 
   private void hold(long begun) throws InterruptedException {

@@ -2,16 +2,9 @@ package dev.onehop.resync;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.MongoException;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,22 +14,20 @@ import org.jspecify.annotations.Nullable;
 final class LockHolder implements AutoCloseable {
 
   private static final Duration START = Duration.ofSeconds(60);
-  private static final String ENDED = "";
+  private static final List<String> SMALL =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m");
 
   private final Member member;
   private final Duration deadline;
-  private final Process process;
-  private final Writer commands;
-  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+  private final ChildJvm process;
   private boolean mayBeLocked;
   private long lockedAt;
   private @Nullable Duration locked;
 
-  private LockHolder(Member member, Duration deadline, Process process) {
+  private LockHolder(Member member, Duration deadline, ChildJvm process) {
     this.member = member;
     this.deadline = deadline;
     this.process = process;
-    this.commands = process.outputWriter(StandardCharsets.UTF_8);
   }
 
   /**
@@ -44,89 +35,38 @@ final class LockHolder implements AutoCloseable {
    *
    * @throws Failure if the process can't start or can't connect
    */
-  static LockHolder start(Credentials access, Member member, Duration deadline)
+  static LockHolder start(ClusterUrl url, Member member, Duration deadline)
       throws InterruptedException {
-    List<String> command =
-        List.of(
-            // In a separate session, because a terminal sends Ctrl-C to all processes of its
-            // session.
-            "setsid",
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-Xmx64m",
-            "-cp",
-            System.getProperty("java.class.path"),
-            LockHolderMain.class.getName());
-    LockHolder holder = null;
+    LockHolder holder;
     try {
-      Process process =
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      ChildJvm process =
+          ChildJvm.start(
+              "the process that locks " + member.host(),
+              // In a separate session, because a terminal sends Ctrl-C to all processes of its
+              // session.
+              List.of("setsid"),
+              SMALL,
+              LockHolderMain.class,
+              new ObjectMapper()
+                  .writeValueAsString(
+                      new LockHolderMain.Task(member.host(), url, deadline.toMillis())),
+              null,
+              line -> false);
       holder = new LockHolder(member, deadline, process);
-      Thread reader = new Thread(holder::readAnswers, "lock-answers");
-      reader.setDaemon(true);
-      reader.start();
-      Path authority = access.authority();
-      holder.send(
-          new ObjectMapper()
-              .writeValueAsString(
-                  new LockHolderMain.Task(
-                      member.host(),
-                      access.secret(),
-                      authority == null ? null : authority.toAbsolutePath().toString(),
-                      deadline.toMillis())));
-      holder.await(LockHolderMain.READY, START);
-      return holder;
     } catch (IOException e) {
       throw Failure.run("cannot start the process that holds the lock: " + Failure.firstLine(e), e);
+    }
+    try {
+      holder.await(LockHolderMain.READY, START);
+      return holder;
     } catch (InterruptedException | RuntimeException e) {
-      if (holder != null) {
-        holder.close();
-      }
+      holder.close();
       throw e;
     }
   }
 
-  private void readAnswers() {
-    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-      String line;
-      while ((line = lines.readLine()) != null) {
-        answers.add(line);
-      }
-    } catch (IOException e) {
-      // The process has ended.
-    }
-    answers.add(ENDED);
-  }
-
-  private void send(String line) {
-    try {
-      commands.write(line + "\n");
-      commands.flush();
-    } catch (IOException e) {
-      throw failed("the process that holds the lock has ended");
-    }
-  }
-
-  private Failure failed(String why) {
-    return Failure.run("the lock of " + member.host() + " failed: " + why, null);
-  }
-
-  private Failure failedWith(String answer) {
-    return failed(
-        answer.startsWith(LockHolderMain.FAILED)
-            ? answer.substring(LockHolderMain.FAILED.length())
-            : "the process that holds the lock has ended");
-  }
-
-  private void await(String expected, Duration atMost) throws InterruptedException {
-    String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
-    if (answer == null) {
-      throw failed("no reply within " + atMost.toSeconds() + " s");
-    }
-    if (!expected.equals(answer)) {
-      throw failedWith(answer);
-    }
+  private void await(String answer, Duration atMost) throws InterruptedException {
+    var unused = process.await(answer, atMost);
   }
 
   /**
@@ -135,17 +75,14 @@ final class LockHolder implements AutoCloseable {
    * @throws Failure if the lock has ended, with the reason
    */
   void check() {
-    String answer = answers.peek();
-    if (answer != null) {
-      throw failedWith(answer);
-    }
+    process.check();
   }
 
   /** Locks the server. After a failure, {@link #close} unlocks it if necessary. */
   void lock() throws InterruptedException {
     mayBeLocked = true;
     lockedAt = System.nanoTime();
-    send("lock");
+    process.send("lock");
     await(LockHolderMain.LOCKED, deadline);
   }
 
@@ -155,7 +92,7 @@ final class LockHolder implements AutoCloseable {
    * @throws Failure if the lock has ended before
    */
   void unlock() throws InterruptedException {
-    send("unlock");
+    process.send("unlock");
     await(LockHolderMain.UNLOCKED, START);
     mayBeLocked = false;
     locked = Duration.ofNanos(System.nanoTime() - lockedAt);
@@ -177,17 +114,12 @@ final class LockHolder implements AutoCloseable {
   public void close() {
     boolean interrupted = Thread.interrupted();
     try {
-      commands.close();
-    } catch (IOException e) {
-      // The process has ended.
-    }
-    try {
-      if (!process.waitFor(START.toSeconds(), TimeUnit.SECONDS)) {
+      if (!process.end(START)) {
         throw Failure.run(
             member.host() + " cannot be unlocked yet; process " + process.pid() + " keeps retrying",
             null);
       }
-      if (mayBeLocked && process.exitValue() != 0) {
+      if (mayBeLocked && process.awaitEnd(Duration.ZERO) != 0) {
         unlockFromHere();
       }
     } catch (InterruptedException e) {

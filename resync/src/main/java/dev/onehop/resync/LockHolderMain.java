@@ -1,15 +1,11 @@
 package dev.onehop.resync;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.MongoException;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Timer;
 import java.util.TimerTask;
+import java.util.function.Consumer;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
@@ -18,14 +14,13 @@ import org.jspecify.annotations.Nullable;
  * killed. The lock ends at the end of standard input, which comes at the latest when the requesting
  * process ends. It also ends at a deadline. The first line of standard input is a {@link Task} as
  * JSON; the next lines are {@code lock} and {@code unlock}. Standard output has {@code ready},
- * {@code locked}, {@code unlocked}, or {@code failed} with the reason.
+ * {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
  */
 public final class LockHolderMain {
 
   static final String READY = "ready";
   static final String LOCKED = "locked";
   static final String UNLOCKED = "unlocked";
-  static final String FAILED = "failed ";
 
   private static final int NOT_LOCKED = 20; // IllegalOperation
   private static final long RETRY_MILLIS = 200;
@@ -36,11 +31,9 @@ public final class LockHolderMain {
    *
    * @param host the server's name and port
    * @param url the URL with the credentials
-   * @param authority PEM file of the trusted certificate authority; null for the JVM's default
-   *     trust store
    * @param deadlineMillis the longest time that the server stays locked
    */
-  record Task(String host, String url, @Nullable String authority, long deadlineMillis) {}
+  record Task(String host, ClusterUrl url, long deadlineMillis) {}
 
   /** The known state of the lock. */
   private enum State {
@@ -52,40 +45,30 @@ public final class LockHolderMain {
 
   private final Member member;
   private final long deadlineMillis;
-  private final PrintStream out;
+  private final Consumer<String> say;
   private State state = State.OPEN; // guarded by this
 
-  private LockHolderMain(Member member, long deadlineMillis, PrintStream out) {
+  private LockHolderMain(Member member, long deadlineMillis, Consumer<String> say) {
     this.member = member;
     this.deadlineMillis = deadlineMillis;
-    this.out = out;
+    this.say = say;
   }
 
   /** Runs the commands of its standard input. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err); // Output of libraries must not mix with the replies.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    try {
-      Task task = new ObjectMapper().readValue(in.readLine(), Task.class);
-      Path authority = task.authority() == null ? null : Path.of(task.authority());
-      Member member = new Credentials(task.url(), authority).member(task.host());
-      new LockHolderMain(member, task.deadlineMillis(), out).run(in);
-    } catch (IOException | RuntimeException e) {
-      out.println(FAILED + Failure.firstLine(e));
-      exitCode = 1;
-    }
-    out.flush();
-    System.exit(exitCode);
+  public static void main(String[] args) {
+    ChildMain.run(
+        Task.class,
+        (task, in, say) -> {
+          Member member = Member.of(task.url(), task.host());
+          new LockHolderMain(member, task.deadlineMillis(), say).run(in);
+        });
   }
 
   private void run(BufferedReader in) throws IOException {
     member.admin("ping");
     // If a signal ends only this process, the hook unlocks the server.
     Runtime.getRuntime().addShutdownHook(new Thread(this::release, "unlock"));
-    say(READY);
+    say.accept(READY);
     String line;
     while ((line = readLine(in)) != null) {
       switch (line) {
@@ -134,10 +117,10 @@ public final class LockHolderMain {
     synchronized (this) {
       if (failure != null) {
         release();
-        say(FAILED + failure);
+        say.accept(ChildJvm.FAILED + failure);
       } else if (state == State.ASKED) {
         state = State.LOCKED;
-        say(LOCKED);
+        say.accept(LOCKED);
       }
     }
   }
@@ -145,16 +128,16 @@ public final class LockHolderMain {
   /** Reports {@code unlocked} only if the server was locked all the time. */
   private synchronized void unlock() {
     if (state != State.LOCKED) {
-      say(FAILED + "it was not locked");
+      say.accept(ChildJvm.FAILED + "it was not locked");
       return;
     }
-    say(release() ? UNLOCKED : FAILED + "another client has unlocked it");
+    say.accept(release() ? UNLOCKED : ChildJvm.FAILED + "another client has unlocked it");
   }
 
   private synchronized void expire() {
     if (state != State.OPEN) {
       release();
-      say(FAILED + "its deadline of " + deadlineMillis + " ms has passed");
+      say.accept(ChildJvm.FAILED + "its deadline of " + deadlineMillis + " ms has passed");
     }
   }
 
@@ -200,10 +183,5 @@ public final class LockHolderMain {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private void say(String line) {
-    out.println(line);
-    out.flush();
   }
 }

@@ -1,21 +1,72 @@
 package dev.onehop.resync;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
+import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.connection.ClusterConnectionMode;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 /** A server of a replica set. Thread-safe. */
 public final class Member implements AutoCloseable {
 
+  private static final int CONNECT_SECONDS = 5;
   private static final BsonTimestamp NONE = new BsonTimestamp(0);
 
   private final String host;
   private final MongoClient client;
 
-  Member(String host, MongoClient client) {
+  private Member(String host, MongoClient client) {
     this.host = host;
     this.client = client;
+  }
+
+  /**
+   * A member with connections to this server only. The connections are opened in the background, so
+   * the member does not have to be up yet.
+   *
+   * @param url the user and the trusted authority
+   */
+  public static Member of(ClusterUrl url, String host) {
+    return of(url, host, new ConnectionString(url.secret()).getCredential());
+  }
+
+  /**
+   * A member with connections without a user, for servers that have no users yet, and for commands
+   * that need no user.
+   */
+  static Member stranger(ClusterUrl url, String host) {
+    return of(url, host, null);
+  }
+
+  private static Member of(ClusterUrl url, String host, @Nullable MongoCredential credential) {
+    ConnectionString given = new ConnectionString(url.secret());
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applicationName("onehop resync")
+            .retryReads(false)
+            .retryWrites(false)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster
+                        .hosts(List.of(new ServerAddress(host)))
+                        .mode(ClusterConnectionMode.SINGLE)
+                        .serverSelectionTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
+            .applyToSocketSettings(
+                socket -> socket.connectTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
+            .applyToSslSettings(ssl -> ssl.applyConnectionString(given));
+    url.trust(settings);
+    if (credential != null) {
+      settings.credential(credential);
+    }
+    return new Member(host, MongoClients.create(settings.build()));
   }
 
   /** The member's name and port, as in the set's configuration. */

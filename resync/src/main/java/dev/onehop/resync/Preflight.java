@@ -25,7 +25,7 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /** Checks all conditions before anything is locked or changed. */
-final class Preflight {
+record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
 
   /** The file that marks a folder with an unfinished copy of an earlier run. */
   static final String MARKER = ".onehop-resync";
@@ -65,16 +65,6 @@ final class Preflight {
    *     address and data folder
    */
   record Checked(Member source, @Nullable DataFolder folder, String version, String byHand) {}
-
-  private final ReplicaSetStatus set;
-  private final ResyncPlan plan;
-  private final Progress progress;
-
-  Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
-    this.set = set;
-    this.plan = plan;
-    this.progress = progress;
-  }
 
   /** The major and minor version, such as {@code 6.0}. */
   static String feature(String version) {

@@ -82,11 +82,6 @@ public final class Progress implements AutoCloseable {
     begin("point " + number + " of " + of, title);
   }
 
-  /** Begins the measurement of a client in a scenario. */
-  public synchronized void client(int number, int of, String title) {
-    begin("client " + number + " of " + of, title);
-  }
-
   private void begin(String name, String nextStep) {
     phase = name;
     step = nextStep;

@@ -1,5 +1,6 @@
 package dev.onehop.resync;
 
+import com.mongodb.ConnectionString;
 import com.mongodb.MongoException;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** The configuration and state of a replica set, and a connection to each member in use. */
 final class ReplicaSetStatus implements AutoCloseable {
 
-  private final Credentials access;
+  private final ClusterUrl url;
   private final Map<String, Member> members = new HashMap<>();
   private final Map<String, Member> strangers = new HashMap<>();
   private String primary;
@@ -22,8 +23,8 @@ final class ReplicaSetStatus implements AutoCloseable {
    *
    * @throws Failure if no host of the URL is a member of a set with a primary
    */
-  ReplicaSetStatus(Credentials access) {
-    this.access = access;
+  ReplicaSetStatus(ClusterUrl url) {
+    this.url = url;
     this.primary = "";
     try {
       this.primary = findPrimary();
@@ -35,7 +36,7 @@ final class ReplicaSetStatus implements AutoCloseable {
 
   /** A member by its name and port. */
   synchronized Member member(String host) {
-    return members.computeIfAbsent(host, access::member);
+    return members.computeIfAbsent(host, name -> Member.of(url, name));
   }
 
   /**
@@ -43,7 +44,7 @@ final class ReplicaSetStatus implements AutoCloseable {
    * commands that need no user.
    */
   synchronized Member stranger(String host) {
-    return strangers.computeIfAbsent(host, access::stranger);
+    return strangers.computeIfAbsent(host, name -> Member.stranger(url, name));
   }
 
   /**
@@ -65,7 +66,7 @@ final class ReplicaSetStatus implements AutoCloseable {
 
   private String findPrimary() {
     String reason = "it has no primary";
-    Set<String> hosts = new LinkedHashSet<>(access.seeds());
+    Set<String> hosts = new LinkedHashSet<>(new ConnectionString(url.secret()).getHosts());
     hosts.addAll(members.keySet());
     for (String host : hosts) {
       try {

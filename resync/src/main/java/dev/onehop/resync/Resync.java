@@ -55,7 +55,7 @@ public final class Resync {
    * @throws Failure if a condition does not hold (nothing was changed then), or if a step failed
    */
   public List<Outcome> run() throws InterruptedException {
-    try (ReplicaSetStatus set = new ReplicaSetStatus(plan.access())) {
+    try (ReplicaSetStatus set = new ReplicaSetStatus(plan.url())) {
       progress.phase("checking");
       Checked checked = new Preflight(set, plan, progress).check();
       long begun = System.nanoTime();
@@ -178,7 +178,7 @@ public final class Resync {
 
   private Copied copy(Checked checked, DataFolder source, long bytes)
       throws IOException, InterruptedException {
-    LockHolder lock = LockHolder.start(plan.access(), checked.source(), plan.lockDeadline());
+    LockHolder lock = LockHolder.start(plan.url(), checked.source(), plan.lockDeadline());
     FolderCopy copy =
         new FolderCopy(
             source,

@@ -1,5 +1,6 @@
 package dev.onehop.resync;
 
+import java.util.List;
 import java.util.Locale;
 
 /** The method by which a new member gets its data. */
@@ -20,11 +21,6 @@ public enum ResyncMethod {
    * @throws Failure if there is none
    */
   public static ResyncMethod named(String name) {
-    for (ResyncMethod method : values()) {
-      if (method.label().equals(name)) {
-        return method;
-      }
-    }
-    throw Failure.usage("--method takes logical or files, not '" + name + "'");
+    return Names.find(name, List.of(values()), ResyncMethod::label, "--method takes %s, not '%s'");
   }
 }

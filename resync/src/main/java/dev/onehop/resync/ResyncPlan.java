@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The settings of a run.
  *
- * @param access the credentials for the set's members
+ * @param url the set, with the user
  * @param method how the new members get their data
  * @param source the member whose files are copied, as name and port; null for a hidden secondary
  * @param sourceFolder the path of the source's data folder on this host; null for the path that the
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate the expected rate in mebibytes per second; null to measure it
  */
 public record ResyncPlan(
-    Credentials access,
+    ClusterUrl url,
     ResyncMethod method,
     @Nullable String source,
     @Nullable Path sourceFolder,

@@ -3,6 +3,7 @@ package dev.onehop.resync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.ConnectionString;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -62,6 +63,19 @@ class ClusterUrlTest {
     assertThatThrownBy(() -> ClusterUrl.parse(given, null, null))
         .isInstanceOf(Failure.class)
         .hasMessageStartingWith("--url: ");
+  }
+
+  @Test
+  void aChildProcessGetsItAsJson() throws Exception {
+    ClusterUrl url =
+        ClusterUrl.parse("mongodb://ann@a:1/db?tls=true", "p@ss", Path.of("/etc/ca.pem"));
+
+    ObjectMapper json = new ObjectMapper();
+    ClusterUrl there = json.readValue(json.writeValueAsString(url), ClusterUrl.class);
+
+    assertThat(there).hasToString(url.toString());
+    assertThat(there.secret()).isEqualTo(url.secret());
+    assertThat(there.authority()).isEqualTo(url.authority());
   }
 
   @Test

@@ -211,8 +211,8 @@ class CopyBackIT {
         assertThat(running.copy.progress().lagOperations()).isNull();
         assertThat(running.copy.progress().notes())
             .contains(
-                "how many operations the destination is behind is not known: the user lacks find on"
-                    + " local.oplog.rs at the source");
+                "it is unknown how many operations the destination is behind: the user lacks find"
+                    + " on local.oplog.rs at the source");
       }
       CopyIT.assertSame(admin.getDatabase("uncounted"), to.getDatabase("uncounted"));
     }
@@ -256,7 +256,7 @@ class CopyBackIT {
         control.finish();
         running.ended.join();
         assertThat(running.copy.progress().notes())
-            .filteredOn(note -> note.contains("time series created during the copy"))
+            .filteredOn(note -> note.contains("was created during the copy"))
             .hasSize(2);
       }
     }
@@ -481,7 +481,7 @@ class CopyBackIT {
                         .compareTo(finished)
                     > 0;
               });
-      refused(reverse("short", set.url(), three.url()), "no longer goes back");
+      refused(reverse("short", set.url(), three.url()), "no longer has all changes");
       assertThat(
               from.getDatabase(ClusterCopy.STATE_DATABASE)
                   .getCollection("jobs")
@@ -565,7 +565,7 @@ class CopyBackIT {
     }
     CopyIT.assertSame(ordered, to.getDatabase("ordered"));
     assertThat(done.notes())
-        .contains("read in another order, without the index by_k: ordered.without");
+        .contains("collections without the index by_k are read in another order: ordered.without");
     assertThat(done.ranges()).isGreaterThan(20);
     assertThat(moved.get()).isPositive();
     assertThat(stored("still")).isSorted().hasSize(DOCUMENTS);
@@ -602,11 +602,11 @@ class CopyBackIT {
         Map.of(
             "sparse", "is sparse",
             "partial", "is partial",
-            "array", "for arrays",
-            "{many: 1}", "for arrays",
-            "text", "without an order",
-            "hash", "without an order",
-            "collated", "of a collation",
+            "array", "has several entries",
+            "{many: 1}", "has several entries",
+            "text", "does not keep the order",
+            "hash", "does not keep the order",
+            "collated", "has a collation",
             "other", "no collection has the index other");
     reasons.forEach((index, why) -> refused(following("indexed").orderBy(index), why));
     assertThat(to.getDatabase("indexed").listCollectionNames()).isEmpty();

@@ -170,7 +170,7 @@ class FeatureCompatibilityIT {
       if (ended.isDone()) {
         ended.join();
       }
-      assertThat(copy.progress().notes()).noneMatch(note -> note.contains("laid out"));
+      assertThat(copy.progress().notes()).noneMatch(note -> note.contains("not spread evenly"));
       change(source.getDatabase(database));
       control.finish();
       ended.join();

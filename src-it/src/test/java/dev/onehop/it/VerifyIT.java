@@ -609,7 +609,7 @@ class VerifyIT {
     assertRefused(2, "same cluster", "--from", source.url(), "--to", source.url());
     assertRefused(2, "a shard of a cluster", "--from", direct(shard));
     assertRefused(2, "config servers", "--to", direct(config));
-    assertRefused(2, "no state of a verification", "--state", other.toString());
+    assertRefused(2, "not the state file of a verification", "--state", other.toString());
     assertThat(other).hasContent("{\"a\": 1}");
     assertRefused(2, "no such file", "--state", folder.resolve("no/such").toString());
     assertRefused(1, "cannot reach", "--to", "mongodb://127.0.0.1:1/", "--timeout", "500ms");

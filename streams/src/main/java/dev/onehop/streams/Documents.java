@@ -5,11 +5,14 @@ import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.StreamEvent;
 import reactor.core.publisher.Flux;
 
-/** The servers' events of a stream, without other kinds of events. */
+/** Selects the servers' events of a stream. */
 final class Documents {
   private Documents() {}
 
-  /** The servers' events. The stream fails if events are missing that it cannot represent. */
+  /**
+   * Returns the servers' events without progress events. The result fails if an event is too large
+   * or if events are lost, because the result would have a gap.
+   */
   static Flux<StreamEvent.Change> of(Flux<StreamEvent> events) {
     return events.handle(
         (event, sink) -> {

@@ -24,12 +24,13 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * A change stream in parts, one or more for each shard, for a framework that distributes them over
- * processes and orders the events itself. The events of a part are in the order of their tokens.
- * The events of two parts are not, and a document that moves changes its shard. All events up to a
- * token have arrived when every part and {@link Shards#through} have passed the token.
+ * A change stream in parts, one or more for each shard. It is for a framework that distributes the
+ * parts over processes and orders the events itself. The events of one part are in the order of
+ * their tokens. The events of different parts have no common order, and after a migration the
+ * events of a document come from a part of another shard. All events up to a token have arrived
+ * when every part and {@link Shards#through} have passed the token.
  *
- * <p>Connections are shared by all parts. Thread-safe.
+ * <p>All parts use the same connections. Thread-safe.
  */
 public final class ShardParts implements AutoCloseable {
   private static final int THREADS = 2;
@@ -42,7 +43,8 @@ public final class ShardParts implements AutoCloseable {
   private final RoutedCluster cluster;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  // This object and its parts; the parts' cursors are closed a while after the parts end.
+  // The number of users of the connections: this object and its parts. A part stops using them only
+  // when its cursor is closed, a while after the part has ended.
   private final AtomicInteger users = new AtomicInteger(1);
 
   ShardParts(StreamSettings settings) {
@@ -52,7 +54,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
-    // The framework decides whether events wait, so heartbeats would never stop.
+    // No heartbeats. This object cannot see whether events wait for an idle shard, because the
+    // framework orders the events. Heartbeats would run all the time and fill the oplogs.
     return new RoutedCluster(
         servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
   }
@@ -63,7 +66,7 @@ public final class ShardParts implements AutoCloseable {
    * @param ids the ids of the shards; a single empty id for a replica set or for a mongos as the
    *     source
    * @param through {@code _data} of a high-water token: no other shard has events up to this token;
-   *     null if the set of shards is fixed
+   *     null if the set of shards cannot change
    */
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
@@ -82,8 +85,9 @@ public final class ShardParts implements AutoCloseable {
   public record Opening(Checkpoint start, Shards shards) {}
 
   /**
-   * Returns the start of the stream, by the builder or now, and the shards. Fails with a {@link
-   * HistoryLostException} if a shard was removed after the start.
+   * Returns the start of the stream and the shards. The start is the position that was set in the
+   * builder, or the current position if none was set. Fails with a {@link HistoryLostException} if
+   * a shard was removed after the start.
    */
   public Publisher<Opening> open() {
     return cluster.open().map(ShardParts::complete).onErrorMap(ReadFailure::cause);
@@ -100,8 +104,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * Returns the current shards. Call it only after {@link #open}, and if the set of shards can
-   * change.
+   * Returns the current shards. Call it only after {@link #open}, and only if {@link
+   * Shards#through} was not null there.
    */
   public Publisher<Shards> shards() {
     return cluster
@@ -111,10 +115,11 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * The events of a part: those whose document key's {@code _id} has a hash in one of several
-   * ranges of the same size. For each part, the shard reads its whole oplog. Events without a
-   * document key are in one of the parts only, except {@code invalidate}, after which each part
-   * completes.
+   * The events of a part. The hashes of {@code _id} are divided into ranges of the same size, one
+   * range per part. An event belongs to the part whose range contains the hash of its document
+   * key's {@code _id}. For each part, the shard reads its whole oplog. An event without a document
+   * key is in one part only. An {@code invalidate} event is in each part, and each part completes
+   * after it.
    *
    * @param shard one of the {@link Shards#ids}
    * @param after the position after which the part starts
@@ -152,8 +157,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * Closes all connections once all parts have ended, because their cursors are closed over these
-   * connections.
+   * Closes all connections, but not before all parts have ended and have closed their cursors over
+   * these connections.
    */
   @Override
   public void close() {
@@ -179,15 +184,18 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * A range of the hashes of {@code _id}. Not a remainder, because the remainder of a negative hash
-   * is negative.
+   * A range of the hashes of {@code _id}. A part is a range and not a remainder of the hash,
+   * because the remainder of a negative hash is negative.
    */
   private record HashRange(long from, long to) {
     static HashRange of(int part, int parts) {
       return new HashRange(bound(part, parts), bound(part + 1, parts) - 1);
     }
 
-    /** The first hash of a part; for the part after the last one it overflows to the least hash. */
+    /**
+     * The first hash of a part. For the number after the last part, the result overflows to the
+     * least hash; the caller subtracts 1 and gets the greatest hash.
+     */
     private static long bound(int part, int parts) {
       long upper = ((long) part << Integer.SIZE) / parts;
       return (upper << Integer.SIZE) ^ Long.MIN_VALUE;

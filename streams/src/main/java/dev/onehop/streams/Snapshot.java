@@ -17,11 +17,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A query as of one cluster time: read concern {@code snapshot}. A stream that starts at {@link
- * #next} has exactly the changes that the documents do not contain.
+ * A query with read concern {@code snapshot}: all documents have the state of one cluster time. A
+ * stream that starts at {@link #next} has exactly the changes that the documents do not contain.
  *
- * <p>Servers keep such a past for {@code minSnapshotHistoryWindowInSeconds}, 5 minutes by default:
- * a query that takes longer fails. {@code SnapshotThenStream} reads a collection of any size.
+ * <p>Servers keep earlier states for {@code minSnapshotHistoryWindowInSeconds}, 5 minutes by
+ * default. A query that takes longer fails. {@code SnapshotThenStream} has no such limit.
  */
 public final class Snapshot {
   private static final int BATCH = 1_000;
@@ -33,8 +33,8 @@ public final class Snapshot {
    *
    * @param client the client of the collection
    * @param query completes the query, for example with a filter
-   * @param then receives the cluster time, when the server has chosen it, and the documents
-   * @return a cold publisher of what the last argument returns
+   * @param then called with the cluster time, once the server has chosen it, and with the documents
+   * @return a cold publisher, which emits the elements of the publisher that {@code then} returns
    */
   public static <R> Publisher<R> read(
       MongoClient client,

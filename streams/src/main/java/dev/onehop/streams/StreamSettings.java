@@ -9,7 +9,7 @@ import dev.onehop.streams.internal.shard.StreamCommand;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of a stream, as built by {@link ShardedChangeStream.Builder}. */
+/** The settings of a stream, which {@link ShardedChangeStream.Builder} creates. */
 record StreamSettings(
     MongoClientSettings client,
     @Nullable UnaryOperator<String> hostMapping,

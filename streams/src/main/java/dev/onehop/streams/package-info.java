@@ -1,5 +1,5 @@
 /**
- * Change streams that are opened on each shard and merged in this process. {@link
+ * Change streams that read from each shard directly and are merged in this process. {@link
  * dev.onehop.streams.ShardedChangeStream} is the entry point.
  */
 @NullMarked

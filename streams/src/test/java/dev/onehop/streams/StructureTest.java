@@ -6,7 +6,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
-/** The packages' dependencies go one way. */
+/** The dependencies between packages have no cycles. */
 class StructureTest {
   private static final String ROOT = "dev.onehop.streams";
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);
@@ -40,7 +40,7 @@ class StructureTest {
         .check(CLASSES);
   }
 
-  /** A clock that jumps must not end or prolong anything. */
+  /** Durations must not change when the system clock is set. */
   @Test
   void durationsAreTakenFromTheMonotonicClock() {
     noClasses()

@@ -5,22 +5,22 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
 /**
- * Projections to the fields of shard keys and {@code _id}. A shard key may have fields inside
- * {@code _id}.
+ * Creates projections to the fields of a shard key and to {@code _id}. A shard key may have fields
+ * inside {@code _id}.
  */
 public final class KeyFields {
   private static final String ID = "_id";
 
   private KeyFields() {}
 
-  /** Whether a field is {@code _id} or lies inside it. */
+  /** Whether a path is {@code _id} or a field inside {@code _id}. */
   public static boolean isOfId(String path) {
     return path.equals(ID) || path.startsWith(ID + ".");
   }
 
   /**
-   * Projects documents to a shard key and {@code _id}. Servers refuse a path together with its
-   * parent.
+   * Projects documents to the fields of a shard key and {@code _id}. Fields inside {@code _id} are
+   * left out, because servers refuse a path together with its parent.
    */
   public static BsonDocument withId(Collection<String> shardKey) {
     BsonDocument projection = new BsonDocument(ID, BsonBoolean.TRUE);
@@ -32,7 +32,10 @@ public final class KeyFields {
     return projection;
   }
 
-  /** Projects documents to a shard key, without {@code _id} unless the key has fields of it. */
+  /**
+   * Projects documents to the fields of a shard key. The whole {@code _id} is included only if the
+   * shard key has {@code _id} or a field inside it.
+   */
   public static BsonDocument of(Collection<String> shardKey) {
     BsonDocument projection = withId(shardKey);
     projection.put(ID, BsonBoolean.valueOf(shardKey.stream().anyMatch(KeyFields::isOfId)));

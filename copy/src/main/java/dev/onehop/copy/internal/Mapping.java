@@ -16,27 +16,30 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which collections and documents of the source are copied, and to which collections of the
+ * Decides which collections and documents of the source are copied, and to which collections of the
  * destination.
  *
  * <p>Names of collections are {@code database.collection}. The bucket collection of a time series
- * goes with the time series: {@code d.system.buckets.c} with {@code d.c}.
+ * is mapped as the time series: {@code d.system.buckets.c} as {@code d.c}.
  *
- * <p>Immutable and thread-safe, if the transformation is.
+ * <p>Immutable. Thread-safe if the transformation is thread-safe.
  *
  * @param included patterns of the collections to copy, each {@code database} or {@code
- *     database.collection}, where {@code *} matches any characters; all if empty
+ *     database.collection}, where {@code *} matches any characters. If the list is empty, all
+ *     collections are copied
  * @param excluded patterns of collections that are not copied, even if they are included
- * @param renamed from {@code database} to {@code database}, or from {@code database.collection} to
- *     {@code database.collection}, which has precedence
- * @param filters query filters of the documents to copy, by collection of the source. Every update
- *     may change whether a document matches, and its event alone does not show it
- * @param transformation maps a collection of the source and one of its documents to the document to
- *     write, or to null for none. Null if documents stay unchanged. It keeps the {@code _id} and
- *     the fields of the shard key, and has the same result for the same document. With it, updates
- *     are applied as whole documents
- * @param inverse whether it maps back. The other values then describe the mapping in the other
- *     direction
+ * @param renamed new names, from {@code database} to {@code database}, or from {@code
+ *     database.collection} to {@code database.collection}. The new name of a collection has
+ *     precedence over the new name of its database
+ * @param filters query filters of the documents to copy, by collection of the source. With a
+ *     filter, updates are applied as whole documents, because an update may change whether the
+ *     document matches, and the event does not show this
+ * @param transformation called with a collection of the source and one of its documents. It returns
+ *     the document to write, or null if the document is left out. Null if documents stay unchanged.
+ *     It does not change {@code _id} or the fields of the shard key, and has the same result for
+ *     the same document. With it, updates are applied as whole documents
+ * @param inverse whether this mapping maps names of the destination back to names of the source.
+ *     The other components then describe the mapping from the source to the destination
  */
 public record Mapping(
     List<String> included,
@@ -56,14 +59,14 @@ public record Mapping(
   private static final Set<String> NEVER_COPIED =
       Set.of("admin", "config", "local", STATE_DATABASE);
 
-  /** All collections, under their own names. */
+  /** Copies all collections without new names. */
   public static final Mapping ALL = new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
 
   /**
-   * Takes copies.
+   * Copies the lists and maps.
    *
-   * @throws IllegalArgumentException if a pattern or a name is malformed, a filter is of a pattern,
-   *     or two collections or databases get the same name
+   * @throws IllegalArgumentException if a pattern or a name is malformed, if a filter belongs to a
+   *     pattern, or if two collections or databases get the same name
    */
   public Mapping {
     included = List.copyOf(included);
@@ -84,7 +87,7 @@ public record Mapping(
         });
   }
 
-  /** A mapping that does not map back. */
+  /** Creates a mapping from the source to the destination. */
   public Mapping(
       List<String> included,
       List<String> excluded,
@@ -95,8 +98,8 @@ public record Mapping(
   }
 
   /**
-   * The mapping in the other direction. If several collections map to one, that one maps back to a
-   * renamed one.
+   * The mapping in the other direction. If several collections map to the same name, this name maps
+   * back to a collection that is listed in {@link #renamed}.
    */
   public Mapping inverted() {
     return new Mapping(included, excluded, renamed, filters, transformation, !inverse);
@@ -125,7 +128,7 @@ public record Mapping(
               + from
               + "' can't become '"
               + to
-              + "': name two databases, or two times database.collection");
+              + "': both must be a database, or both database.collection");
     }
     if (neverCopies(databaseOf(to))) {
       throw new IllegalArgumentException(
@@ -138,16 +141,17 @@ public record Mapping(
         || NO_COLLECTION.matcher(collection).find()
         || to.getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME
         || database.getBytes(StandardCharsets.UTF_8).length > LONGEST_DATABASE) {
-      throw new IllegalArgumentException("'" + to + "' is no name that servers take");
+      throw new IllegalArgumentException("servers do not accept the name '" + to + "'");
     }
   }
 
   /**
    * The name of a collection at the destination.
    *
-   * @param namespace of the source
-   * @return null if it is not copied. That includes collections of {@code admin}, {@code config},
-   *     {@code local} and {@value #STATE_DATABASE}, and system collections other than buckets
+   * @param namespace the name of the collection at the source
+   * @return the name; null if the collection is not copied. Collections of {@code admin}, {@code
+   *     config}, {@code local} and {@value #STATE_DATABASE} are never copied, and of the system
+   *     collections only buckets are copied
    */
   public @Nullable String destination(String namespace) {
     String database = databaseOf(namespace);
@@ -172,7 +176,10 @@ public record Mapping(
     return own != null ? own : renamed.getOrDefault(database, database) + "." + collection;
   }
 
-  /** The collection that maps to this one. A renamed one has precedence over one of this name. */
+  /**
+   * The collection that maps to this name; null if there is none. A collection with a new name has
+   * precedence over a collection that keeps this name.
+   */
   private @Nullable String origin(String namespace) {
     String database = databaseOf(namespace);
     List<String> candidates = new ArrayList<>();
@@ -224,14 +231,17 @@ public record Mapping(
   }
 
   /**
-   * Whether a database may have collections that are copied. Only then is the database copied when
-   * it is empty, and its drop applied.
+   * Whether a database may have collections that are copied. Only in such databases the drop of a
+   * database is applied.
    */
   public boolean concerns(String database) {
     return inverse ? !origins(database).isEmpty() : concernsForward(database);
   }
 
-  /** Whether a database belongs to the servers, or has the state of copies. */
+  /**
+   * Whether a database is never copied, because it belongs to the servers or has the state of
+   * copies.
+   */
   public static boolean neverCopies(String database) {
     return NEVER_COPIED.contains(database);
   }
@@ -244,8 +254,8 @@ public record Mapping(
   }
 
   /**
-   * Whether collections of a database may map to several databases, or only some of them are
-   * copied.
+   * Whether the collections of a database may map to several databases, or whether only some of the
+   * collections are copied.
    */
   public boolean splits(String database) {
     if (inverse) {
@@ -304,7 +314,7 @@ public record Mapping(
   /**
    * The document to write for a document of the source.
    *
-   * @return null for none
+   * @return the document; null if it is left out
    * @throws IllegalArgumentException if the transformation changes the {@code _id}
    */
   public @Nullable BsonDocument transformed(String namespace, RawBsonDocument document) {
@@ -313,7 +323,7 @@ public record Mapping(
     }
     BsonDocument changed = transformation.apply(namespace, document);
     if (changed != null && !Objects.equals(changed.get("_id"), document.get("_id"))) {
-      // Later events of the document would not find it.
+      // Later events have the original _id and would not find the document.
       throw new IllegalArgumentException(
           "the transformation of %s does not keep the _id".formatted(namespace));
     }
@@ -326,7 +336,7 @@ public record Mapping(
     return database + "." + BUCKETS + namespace.substring(database.length() + 1);
   }
 
-  /** The database of a namespace, which may be a database alone. */
+  /** The database of a name, which is {@code database} or {@code database.collection}. */
   public static String databaseOf(String namespace) {
     int dot = namespace.indexOf('.');
     return dot < 0 ? namespace : namespace.substring(0, dot);

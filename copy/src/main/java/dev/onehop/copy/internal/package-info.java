@@ -1,4 +1,4 @@
-/** What copying a cluster is made of. */
+/** The implementation of copies. */
 @NullMarked
 package dev.onehop.copy.internal;
 

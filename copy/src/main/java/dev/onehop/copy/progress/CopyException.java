@@ -3,8 +3,8 @@ package dev.onehop.copy.progress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reason why a copy can't begin or can't continue, in one sentence for the person who started
- * it. It has no passwords and no documents.
+ * Thrown if a copy can't begin or can't continue. The message is one sentence for the person who
+ * started the copy. It contains no passwords and no documents.
  */
 public final class CopyException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -4,15 +4,15 @@ package dev.onehop.copy.progress;
 public enum CopyPhase {
   /** Connects and checks whether the copy may begin. */
   START,
-  /** Creates databases and collections, shards and splits them. */
+  /** Creates databases and collections, shards the collections and splits their ranges. */
   STRUCTURE,
   /** Copies the documents, range by range. */
   FULL,
   /** Builds indexes. */
   INDEXES,
-  /** Applies the changes since the start. */
+  /** Applies the changes of the source since the start of the copy. */
   INCREMENTAL,
-  /** Applies the rest and builds the indexes that come last. */
+  /** Applies the last changes, and builds the unique indexes and the indexes with an expiry. */
   FINISH,
   /** All phases of the settings are done. */
   DONE

@@ -11,37 +11,40 @@ import org.jspecify.annotations.Nullable;
 /**
  * The progress of a copy. Immutable and thread-safe.
  *
- * @param job its name
- * @param phase its phase
- * @param doing the step of the phase, such as the index that is built; null if it has none
- * @param paused whether it is paused
+ * @param job the name of the job
+ * @param phase the current phase
+ * @param doing the current step of the phase in words, such as {@code building indexes of
+ *     shop.orders}; null if the phase has no steps
+ * @param paused whether the copy is paused
  * @param collections the number of collections; 0 while unknown
- * @param ranges the number of ranges of their documents; 0 while unknown
- * @param rangesDone how many ranges are at the destination
- * @param documents how many documents there are to copy, an estimate of the servers
- * @param documentsDone how many documents were copied, by this process and earlier ones
- * @param bytesDone how many bytes of BSON these had
- * @param documentsPerSecond over the last seconds; when it is done, over the full phase
- * @param bytesPerSecond the same in bytes
- * @param rangesReadAgain how many ranges were read again, because a process had ended during their
- *     read
- * @param eventsApplied how many change events were applied
- * @param eventsPerSecond over the last seconds
- * @param lag how far the destination is behind the source: in the full phase since the copy's start
- *     time, because no event is applied; later since the last time up to which all events are
- *     applied
- * @param lagOperations how many inserts, updates and deletes of documents the source has had in all
- *     its databases since the last applied event, as of a second ago; null if unknown, or if
- *     changes are not applied at all
- * @param lagAtFinish the lag at the beginning of the phase {@code FINISH}; null before
- * @param oplogLeft how long the source's oplogs will still have the changes that are not applied,
- *     at the present rate of writes, negative if they are lost; null if unknown
- * @param consistentFrom the cluster time of the source from which on the destination equals a state
- *     of the source; null before events have passed it
- * @param left an estimate, above 0, of the time until the end of the phase, or until the
- *     incremental phase has caught up; null if there is none
- * @param times how long each phase took so far, in all processes, with pauses
- * @param notes notes for the person who started the copy, each one once
+ * @param ranges the number of ranges of all collections; 0 while unknown
+ * @param rangesDone the number of ranges whose documents are all copied
+ * @param documents the number of documents to copy, as the servers estimate it
+ * @param documentsDone the number of documents that this process and earlier processes have copied
+ * @param bytesDone the number of bytes of BSON of these documents
+ * @param documentsPerSecond the copied documents per second in the last 10 seconds; after the end
+ *     of the copy, in the full phase
+ * @param bytesPerSecond the copied bytes of BSON per second in the same time
+ * @param rangesReadAgain the number of ranges that were read again, because a process had ended
+ *     while it read them
+ * @param eventsApplied the number of applied change events
+ * @param eventsPerSecond the applied change events per second in the last 10 seconds; 0 after the
+ *     end of the copy
+ * @param lag how far the destination is behind the source. Before the first event is applied, this
+ *     is the time since the start of the copy. Later it is the time since the commit up to which
+ *     all events are applied
+ * @param lagOperations the number of inserts, updates and deletes in all databases of the source
+ *     since the last applied event; the number may be about one second old. Null if it is unknown,
+ *     or if changes are not applied at all
+ * @param lagAtFinish the lag at the beginning of the phase {@code FINISH}; null before that phase
+ * @param oplogLeft how long the source's oplogs will keep the changes that are not applied, at the
+ *     current rate of writes; negative if such changes are lost; null if unknown
+ * @param consistentFrom a cluster time of the source. Once all events up to it are applied, the
+ *     destination equals a state of the source. Null before that
+ * @param left an estimate of the time until the end of the phase; in the incremental phase, until
+ *     the lag is about 0. Always above 0; null if there is no estimate
+ * @param times the time that each phase has taken so far, in all processes, with pauses
+ * @param notes notes for the person who started the copy, without repetitions
  */
 public record CopyProgress(
     String job,
@@ -67,7 +70,7 @@ public record CopyProgress(
     @Nullable Duration left,
     Map<CopyPhase, Duration> times,
     List<String> notes) {
-  /** Takes a copy of the list and of the map. */
+  /** Copies the list and the map. */
   public CopyProgress {
     times = Collections.unmodifiableMap(new TreeMap<>(times));
     notes = List.copyOf(notes);

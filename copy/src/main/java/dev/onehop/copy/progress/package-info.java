@@ -1,4 +1,4 @@
-/** The progress of a copy, and the reasons why it can't continue. */
+/** The progress of a copy, and the exception of a copy that can't begin or continue. */
 @NullMarked
 package dev.onehop.copy.progress;
 

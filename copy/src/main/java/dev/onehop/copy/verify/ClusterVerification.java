@@ -17,22 +17,22 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the collections of two clusters or replica sets: documents byte by byte, options,
- * indexes and shard keys. Both may receive writes during the comparison, if the destination follows
- * the source, as in a copy.
+ * Compares the collections of two clusters or replica sets: the bytes of the documents, the
+ * options, the indexes and the shard keys. The source may receive writes during the comparison if
+ * the destination follows the source, as in a copy.
  *
- * <p>The {@code _id} matches documents; in a time series, the time does. Each side is read in
- * ranges of keys, from the primaries of the owning shards, without the orphans that migrations
- * leave behind. Documents that differ are read again, until they are equal or have not changed for
- * longer than the destination may be behind.
+ * <p>Documents of the two clusters are matched by their {@code _id}, in a time series by their
+ * time. Both clusters are read in ranges of keys, from the primaries of the owning shards, without
+ * orphaned documents. Documents that differ are read again, until they are equal or until they have
+ * not changed for longer than the destination may be behind.
  *
- * <p>Its memory does not grow with the data.
+ * <p>The memory that it needs does not grow with the data.
  *
  * <pre>{@code
  * VerifyReport report = ClusterVerification.builder(sourceUrl, destinationUrl).build().run();
  * }</pre>
  *
- * <p>Thread-safe; a verification runs once.
+ * <p>Thread-safe. A verification runs once.
  */
 public final class ClusterVerification {
   /** The phase in which the verification connects to both sides. */
@@ -49,7 +49,7 @@ public final class ClusterVerification {
   }
 
   /**
-   * Starts a builder with the URLs of mongoses or replica sets.
+   * Creates a builder from two URLs, each of mongoses or of a replica set.
    *
    * @param from the source's URL
    * @param to the destination's URL
@@ -110,8 +110,9 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets names that differ at the destination: from database to database, or from {@code
-     * database.collection} to {@code database.collection}.
+     * Sets the names that are different at the destination. The keys are names of the source, the
+     * values are names of the destination. A key and its value are either both {@code database} or
+     * both {@code database.collection}.
      */
     public Builder rename(Map<String, String> names) {
       this.renamed = Map.copyOf(names);
@@ -119,8 +120,11 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets query filters by collection of the source. The destination should have only the
-     * documents that the filter selects.
+     * Sets query filters. The destination of a collection with a filter is expected to have only
+     * the documents that match the filter.
+     *
+     * @param byCollection the filters by the name of the source's collection, {@code
+     *     database.collection}
      */
     public Builder filter(Map<String, BsonDocument> byCollection) {
       this.filters = Map.copyOf(byCollection);
@@ -137,10 +141,10 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets how far the destination may be behind the source; 10 seconds by default. A difference
-     * counts when it has not changed for this long.
+     * Sets how far the destination may be behind the source; 10 seconds by default. Documents count
+     * as different only if they have not changed for this time.
      *
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if the time is negative
      */
     public Builder settle(Duration time) {
       if (time.isNegative()) {
@@ -153,7 +157,7 @@ public final class ClusterVerification {
     /**
      * Limits how many keys are compared per second; by default there is no limit.
      *
-     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalArgumentException if the limit is not positive
      */
     public Builder maxRate(double perSecond) {
       if (!(perSecond > 0)) {
@@ -164,9 +168,9 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets how many ranges are compared at the same time, at most: from 1 to 64, 4 by default.
+     * Sets the most ranges that are compared at the same time: from 1 to 64, 4 by default.
      *
-     * @throws IllegalArgumentException if it is out of range
+     * @throws IllegalArgumentException if the number is out of range
      */
     public Builder parallel(int count) {
       if (count < 1 || count > 64) {
@@ -177,9 +181,9 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets how many differing keys the report names, at most; 20 by default.
+     * Sets the most differing keys that the report names; 20 by default.
      *
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if the number is negative
      */
     public Builder details(int count) {
       if (count < 0) {
@@ -199,11 +203,12 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets about how many documents a range has: 20,000 by default, fewer if documents are large.
-     * After a kill, the ranges that were in progress are read again. A collection has 4,096 ranges
-     * at most.
+     * Sets the approximate number of documents in a range: 20,000 by default. A range has fewer
+     * documents if they are large. If the process is killed, a later verification with the same
+     * state file reads the unfinished ranges again. A collection has at most 4,096 ranges, whose
+     * size then grows.
      *
-     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalArgumentException if the number is not positive
      */
     public Builder documentsPerRange(long count) {
       if (count < 1) {
@@ -230,7 +235,7 @@ public final class ClusterVerification {
   }
 
   /**
-   * Runs the verification, and returns at its end. It only reads from both clusters.
+   * Runs the verification and returns its result. It only reads from the two clusters.
    *
    * @throws IllegalArgumentException if a URL names config servers or one shard of a cluster, a
    *     cluster is too old, both URLs name the same cluster, or the state file belongs to another
@@ -276,7 +281,7 @@ public final class ClusterVerification {
         .compare(settings.details);
   }
 
-  /** The settings that must be the same when a verification resumes. */
+  /** The clusters and settings that must be the same when a state file is used again. */
   private BsonDocument what(Side source, Side destination) {
     BsonDocument names = new BsonDocument();
     new TreeMap<>(mapping.renamed()).forEach((from, to) -> names.append(from, new BsonString(to)));

@@ -9,11 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two collections whose documents are compared.
  *
- * @param filter of the documents of the source that the destination should have; null for all
+ * @param from the collection at the source
+ * @param to the collection at the destination
+ * @param filter matches the documents of the source that the destination should have; null for all
+ *     documents
  */
 record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocument filter) {
 
-  /** The namespace in results: the source's. */
+  /** The source's namespace, which results name. */
   String namespace() {
     return from.namespace();
   }
@@ -33,20 +36,20 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
     return from.kind() == Kind.TIME_SERIES;
   }
 
-  /** Whether the index of the key has the order of values on both sides, without a collation. */
+  /** Whether the order of the key does not depend on a collation, in both collections. */
   boolean isOrdered() {
     return CollectionSpec.isSimple(from.collation()) && CollectionSpec.isSimple(to.collation());
   }
 
   /**
-   * Whether a range can be read by itself. A range of times can't: on 6.0.5, a condition on times
-   * within an hour of the start of 1970 finds nothing.
+   * Whether a range of keys can be read alone. A range of a time series can't be read alone: a
+   * server of 6.0.5 finds nothing with a condition on times within an hour of the start of 1970.
    */
   boolean hasRanges() {
     return isOrdered() && !isTimeSeries();
   }
 
-  /** Whether both pairs have the same collections, by name and UUID. */
+  /** Whether another pair has the same collections, by name and UUID. */
   boolean isSameAs(CollectionPair other) {
     return from.namespace().equals(other.from.namespace())
         && Objects.equals(from.uuid(), other.from.uuid())

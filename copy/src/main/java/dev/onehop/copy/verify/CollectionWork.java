@@ -11,7 +11,10 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The comparison of the documents of two collections, in ranges. Thread-safe once divided. */
+/**
+ * The comparison of the documents of two collections, in ranges. Thread-safe after {@link #divide}
+ * has returned.
+ */
 final class CollectionWork {
   private static final int MEGABYTE = 1 << 20;
   private static final int MOST_IN_BATCH = 1_000;
@@ -23,7 +26,7 @@ final class CollectionWork {
   private static final int MOST_SAMPLES = 20_000;
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 
-  // A cursor has one batch that is compared, one that waits, and one that arrives.
+  // The batches of a cursor in memory: one is compared, one waits, and one arrives.
   private static final int BATCHES_PER_CURSOR = 3;
 
   private final CollectionPair pair;
@@ -41,7 +44,7 @@ final class CollectionWork {
   /**
    * Creates the work, and estimates the number of documents.
    *
-   * @param state records finished ranges; null for no record
+   * @param state records finished ranges; null if they are not recorded
    */
   CollectionWork(
       CollectionPair pair,
@@ -64,9 +67,9 @@ final class CollectionWork {
   }
 
   /**
-   * Divides the collections into ranges, or takes the ranges of an earlier run.
+   * Divides the collections into ranges, or takes the ranges of an earlier run from the state file.
    *
-   * @param perRange how many documents a range should have, at most
+   * @param perRange the most documents that a range should have
    * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {
@@ -132,7 +135,7 @@ final class CollectionWork {
     return batch;
   }
 
-  /** About how many megabytes of memory the read of a range takes at most. */
+  /** An estimate of the most megabytes of memory that the comparison of a range takes. */
   int megabytes() {
     return megabytes;
   }
@@ -142,9 +145,10 @@ final class CollectionWork {
     return result;
   }
 
-  /** Adds a finished range. */
+  /** Adds the result of a finished range. */
   void done(int number, Result found) {
-    // The next run compares a range again if some of its keys kept changing.
+    // A range is not recorded if some of its keys kept changing. The next run then compares it
+    // again.
     if (state != null && found.unsettled() == 0) {
       state.done(pair, number, found);
     }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the documents of collections, several ranges at the same time. A collection is divided
- * into ranges only when the ranges of the previous collection are read, so that the memory does not
- * grow with the number of ranges. Not thread-safe.
+ * into ranges only when all ranges of the previous collection have started. The memory therefore
+ * does not grow with the number of collections. Not thread-safe.
  */
 final class DocumentComparison {
   private static final int MEGABYTES = 96;
@@ -42,7 +42,7 @@ final class DocumentComparison {
     this.meter = meter;
   }
 
-  /** Compares, and returns the work of each collection with its result. */
+  /** Compares all pairs. Returns the work of each pair, which has its result. */
   List<CollectionWork> compare(List<CollectionPair> pairs) throws InterruptedException {
     List<CollectionWork> collections = new ArrayList<>();
     if (pairs.isEmpty()) {
@@ -85,7 +85,8 @@ final class DocumentComparison {
     for (CollectionWork collection : collections) {
       List<RangeWork> ranges = collection.divide(settings.perRange);
       meter.phase("comparing documents");
-      // Adjacent ranges are mostly on one shard; a random order reads several shards at a time.
+      // Adjacent ranges are mostly on one shard. In a random order, several shards are read at the
+      // same time.
       Collections.shuffle(ranges, new Random(1));
       int megabytes = Math.min(MEGABYTES, Math.max(1, collection.megabytes()));
       for (RangeWork range : ranges) {
@@ -107,7 +108,8 @@ final class DocumentComparison {
       }
     }
     for (; running > 0; running--) {
-      // The second looks end before the ranges only if they fail.
+      // A result that is taken here belongs to a range. The second looks end first only if they
+      // have failed; then this throws their failure.
       tasks.take().get();
     }
   }

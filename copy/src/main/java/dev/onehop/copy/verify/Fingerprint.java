@@ -5,8 +5,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * The number of the documents of one key, and the sum of the first 128 bits of their SHA-256. It
- * does not depend on the order of the documents.
+ * A fingerprint of all documents of one key: the number of documents, and the sums of the first and
+ * the second 64 bits of their SHA-256. It does not depend on the order of the documents.
  */
 record Fingerprint(int count, long high, long low) {
   static final Fingerprint NONE = new Fingerprint(0, 0, 0);

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** All documents of one key on one side. Mutable while documents are added. Not thread-safe. */
+/** All documents of one key in one cluster. Documents can be added. Not thread-safe. */
 final class Group {
   private final byte[] order;
   private final BsonValue key;
@@ -13,7 +13,7 @@ final class Group {
   private Fingerprint sum = Fingerprint.NONE;
 
   /**
-   * @param order the key as bytes in the servers' order
+   * @param order the key as bytes that sort as servers sort the keys
    */
   Group(byte[] order, BsonValue key, ByteBuffer document) {
     this.order = order;
@@ -29,7 +29,7 @@ final class Group {
     return key;
   }
 
-  /** The document, while there is only one. */
+  /** The document of a group with one document. */
   ByteBuffer onlyDocument() {
     return Objects.requireNonNull(only);
   }
@@ -43,7 +43,7 @@ final class Group {
     return only == null ? sum : Fingerprint.NONE.plus(only.duplicate());
   }
 
-  /** Compares bytes, or fingerprints if several documents have the key. */
+  /** Compares the bytes of the documents, or the fingerprints if a group has several documents. */
   boolean sameAs(Group other) {
     return (only != null && other.only != null)
         ? only.equals(other.only)

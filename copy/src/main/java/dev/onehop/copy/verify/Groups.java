@@ -15,7 +15,7 @@ final class Groups implements AutoCloseable {
   private @Nullable Group next;
 
   /**
-   * @param documents each document as a group of its own
+   * @param documents the documents, each in its own group
    * @param keyField the field that has the key
    * @param closed called when the documents are closed
    */
@@ -27,7 +27,7 @@ final class Groups implements AutoCloseable {
     this.closed = closed;
   }
 
-  /** The documents of the next key; null after the last. */
+  /** The documents of the next key; null after the last key. */
   @Nullable Group next() {
     Group group = next == null ? one() : next;
     next = null;

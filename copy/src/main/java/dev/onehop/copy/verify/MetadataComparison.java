@@ -34,7 +34,7 @@ final class MetadataComparison {
   private final List<CollectionPair> pairs = new ArrayList<>();
 
   /**
-   * @param shardKeys whether both sides can have shard keys
+   * @param shardKeys whether shard keys are compared, because both clusters are sharded
    */
   MetadataComparison(Mapping mapping, boolean shardKeys) {
     this.mapping = mapping;
@@ -42,11 +42,11 @@ final class MetadataComparison {
   }
 
   /**
-   * Compares.
+   * Compares the collections of the two clusters.
    *
-   * @param from the collections of the source that are mapped
-   * @param to the collections of the destination to which a collection of the source could be
-   *     mapped
+   * @param from the collections of the source that the mapping includes, by name
+   * @param to the collections of the destination to which the mapping could map a collection of the
+   *     source, by name
    */
   void compare(SortedMap<String, CollectionSpec> from, SortedMap<String, CollectionSpec> to) {
     Set<String> extra = new TreeSet<>(to.keySet());
@@ -101,7 +101,7 @@ final class MetadataComparison {
       return;
     }
     if (!CollectionPair.keyField(from).equals(CollectionPair.keyField(to))) {
-      add(namespace, "the times of its documents are in different fields: documents not compared");
+      add(namespace, "the time field differs, so that the documents are not compared");
       return;
     }
     pairs.add(new CollectionPair(from, to, mapping.filter(namespace)));
@@ -121,7 +121,10 @@ final class MetadataComparison {
             .append("unique", BsonBoolean.valueOf(sharding.unique()));
   }
 
-  /** The options that the destination should have. A view names its collection by the new name. */
+  /**
+   * The options that the destination should have. They are the source's options, and a view has the
+   * new name of its collection.
+   */
   private BsonDocument mapped(CollectionSpec info) {
     BsonDocument options = info.options();
     if (!options.isString("viewOn")) {
@@ -181,12 +184,14 @@ final class MetadataComparison {
     return names;
   }
 
-  /** Whether servers accept numbers of any type in this option, and may store another type. */
+  /**
+   * Whether servers accept a number of any type in this option and may store it as another type.
+   */
   private static boolean isReadAsNumbers(String option, BsonValue value) {
     return value.isNumber() || READ_AS_NUMBERS.contains(option);
   }
 
-  /** Compares as servers do: 1 equals 1.0, and the order of fields counts. */
+  /** Compares values as servers do: 1 equals 1.0, and the order of fields counts. */
   private static boolean same(BsonValue a, BsonValue b) {
     return Arrays.equals(SortableKey.encode(a), SortableKey.encode(b));
   }

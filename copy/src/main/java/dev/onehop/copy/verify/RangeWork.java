@@ -18,7 +18,7 @@ final class RangeWork {
   private final CollectionWork collection;
   private final KeyRange range;
 
-  private long compared; // guarded by this, as all below
+  private long compared; // guarded by this, as all following fields
   private long missing;
   private long extra;
   private long different;
@@ -36,7 +36,9 @@ final class RangeWork {
     return collection;
   }
 
-  /** Reads both sides of the range. Keys that differ go to the second looks. */
+  /**
+   * Reads the range in both clusters. Keys whose documents differ are added to the second looks.
+   */
   void read(SecondLooks looks, Limits limits) throws InterruptedException {
     Waits.Patience patience = collection.from().patience();
     KeyRange left = range;
@@ -49,8 +51,8 @@ final class RangeWork {
         while (ofFrom != null || ofTo != null) {
           int order = compare(ofFrom, ofTo);
           Group first = Objects.requireNonNull(order <= 0 ? ofFrom : ofTo);
-          // After a failure the read starts at or before the last compared key: skip the compared
-          // ones.
+          // After a failure the read starts at or before the last compared key. Keys that were
+          // compared before are skipped.
           if (last == null || SortableKey.compare(first.order(), last.order()) > 0) {
             limits.pass(1, 0);
             compare(order <= 0 ? ofFrom : null, order >= 0 ? ofTo : null, first, looks);
@@ -110,12 +112,12 @@ final class RangeWork {
         to == null ? Fingerprint.NONE : to.fingerprint());
   }
 
-  /** Decides that a key is equal now. */
+  /** Called when the documents of a key are equal now. */
   void equal() {
     decided();
   }
 
-  /** Decides nothing about a key that keeps changing. */
+  /** Called when a key keeps changing, so that it can't be compared. */
   void undecided() {
     synchronized (this) {
       unsettled++;
@@ -123,7 +125,7 @@ final class RangeWork {
     decided();
   }
 
-  /** Decides that a key differs. */
+  /** Called when the documents of a key differ for certain. */
   void differs(Difference.Kind kind, BsonValue key) {
     synchronized (this) {
       switch (kind) {

@@ -18,9 +18,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares two clusters in rounds. A round compares collections and indexes, and then the documents
- * of the collections that are new in this round. The last round has no new collections and no new
- * differences. Not thread-safe.
+ * Compares two clusters in one or more rounds. A round compares the collections and indexes, and
+ * then the documents of all collections that were not compared before. The comparison ends with a
+ * round that finds no such collection, and only differences that the round before has found, too.
+ * Not thread-safe.
  */
 final class Rounds {
   private static final int MOST_ROUNDS = 10;
@@ -34,7 +35,7 @@ final class Rounds {
   private final Map<String, CollectionWork> compared = new LinkedHashMap<>();
 
   /**
-   * @param settle how far the destination may be behind
+   * @param settle how far the destination may be behind the source
    */
   Rounds(
       Side source,
@@ -75,8 +76,9 @@ final class Rounds {
   }
 
   /**
-   * Compares.
+   * Compares the clusters.
    *
+   * @param details the most differing keys that the report names
    * @throws IllegalStateException if collections change faster than they can be compared
    */
   VerifyReport compare(int details) throws InterruptedException {
@@ -96,8 +98,8 @@ final class Rounds {
           .keySet()
           .retainAll(metadata.pairs().stream().map(CollectionPair::namespace).toList());
       Set<MetadataDifference> now = new HashSet<>(metadata.differences());
-      // A difference that two rounds report is not a change that the destination will still
-      // receive.
+      // A difference that two rounds find is final: the destination has had the time to receive the
+      // change.
       if (before != null && changed.isEmpty() && before.containsAll(now)) {
         return report(metadata.differences(), details);
       }
@@ -112,7 +114,7 @@ final class Rounds {
       before = now;
     }
     throw new IllegalStateException(
-        "collections, options or indexes keep being changed: they can't be compared");
+        "collections, options or indexes keep changing, so that they can't be compared");
   }
 
   private VerifyReport report(List<MetadataDifference> metadata, int details) {
@@ -161,14 +163,19 @@ final class Rounds {
     return specs;
   }
 
-  /** Leaves out the buckets of a time series, which the server makes from its documents. */
+  /**
+   * The name of a collection at the destination; null if the collection is not compared. The
+   * buckets of a time series are not compared, because the server creates them from the documents.
+   */
   private @Nullable String destinationOf(String namespace) {
     return namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
         ? null
         : mapping.destination(namespace);
   }
 
-  /** Whether a collection of the source could be mapped to this one. */
+  /**
+   * Whether the mapping could map a collection of the source to this collection of the destination.
+   */
   private boolean isExpected(String namespace) {
     return !namespace.startsWith(Mapping.databaseOf(namespace) + ".system.")
         && mapping.inverted().destination(namespace) != null;

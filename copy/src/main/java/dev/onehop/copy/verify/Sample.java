@@ -10,11 +10,11 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * Keys and sizes of some documents, taken at random.
+ * Keys and sizes of a random sample of documents.
  *
- * @param keys in their order
- * @param averageSize in bytes
- * @param largestSize in bytes
+ * @param keys the keys in their order
+ * @param averageSize the average size of the documents in bytes
+ * @param largestSize the size of the largest document in bytes
  */
 record Sample(List<BsonValue> keys, long averageSize, long largestSize) {
   static final Sample EMPTY = new Sample(List.of(), 1, 1);

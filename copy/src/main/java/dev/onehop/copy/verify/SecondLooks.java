@@ -16,18 +16,21 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads differing keys again, with growing pauses, until it can decide about them.
+ * Reads the documents of differing keys again, with growing pauses, until it can decide whether
+ * they differ. One such read is called a look.
  *
- * <p>The destination may follow the source, and be behind it by less than a given time. A key is
- * equal if the destination has the documents that the source has, or has had since the first look.
- * A key differs if neither side changed for that time. It also differs if the destination did not
- * change for twice that time, while the source was read often enough. In that case the source had
- * the destination's documents in the first half of the time, and a look would have seen them.
+ * <p>The destination may follow the source, and may be behind the source by up to a given time,
+ * <em>settle</em>. A key is equal if the destination has the documents that the source has now or
+ * had at an earlier look. A key differs if its documents did not change in both clusters for the
+ * time <em>settle</em>. A key also differs if its documents at the destination did not change for
+ * twice this time, although the source was read often enough. The reason: if the destination was
+ * only behind, the source must have had the same documents in the first half of this time, and a
+ * look would have read them.
  *
  * <p>Thread-safe.
  */
 final class SecondLooks implements Callable<Void> {
-  // The origin of nanoTime is arbitrary, so that only differences of times compare.
+  // Only differences of nanoTime can be compared, because its values may overflow.
   private static final long ORIGIN = System.nanoTime();
 
   private static final int MOST_WAITING = 50_000;
@@ -48,12 +51,12 @@ final class SecondLooks implements Callable<Void> {
   private final PriorityQueue<Waiting> queue =
       new PriorityQueue<>(Comparator.comparingLong((Waiting waiting) -> waiting.due - ORIGIN));
 
-  private int count; // keys that are not decided; guarded by this, as all below
+  private int count; // undecided keys; guarded by this, as all following fields
   private long bytes;
   private boolean complete;
 
   /**
-   * @param settle how far the destination may be behind
+   * @param settle how far the destination may be behind the source
    */
   SecondLooks(Duration settle) {
     this.settle = settle.toNanos();
@@ -62,7 +65,7 @@ final class SecondLooks implements Callable<Void> {
         Math.max(FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
   }
 
-  /** An undecided key. */
+  /** An undecided key, with the results of its looks. */
   static final class Waiting {
     private final RangeWork range;
     private final ByteBuffer order;
@@ -104,7 +107,7 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** The outcome of another look. */
+  /** The result of a look. */
   enum Verdict {
     EQUAL,
     DIFFERENT,
@@ -112,7 +115,7 @@ final class SecondLooks implements Callable<Void> {
     AGAIN
   }
 
-  /** Adds a key that differs. Waits while there are too many undecided keys. */
+  /** Adds a key whose documents differ. Waits while there are too many undecided keys. */
   void add(RangeWork range, ByteBuffer order, BsonValue key, Fingerprint from, Fingerprint to)
       throws InterruptedException {
     Waiting waiting = new Waiting(range, order, key, from, to, System.nanoTime());
@@ -127,7 +130,7 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** States that no more keys will come. */
+  /** Called when all keys are added. */
   synchronized void complete() {
     complete = true;
     notifyAll();
@@ -138,7 +141,7 @@ final class SecondLooks implements Callable<Void> {
     return count;
   }
 
-  /** Reads keys until all are decided and no more will come. */
+  /** Reads keys until all keys are added and decided. */
   @Override
   public @Nullable Void call() throws InterruptedException {
     while (true) {
@@ -158,7 +161,7 @@ final class SecondLooks implements Callable<Void> {
     }
   }
 
-  /** Waits for keys whose pause has ended. The list is empty at the end of all work. */
+  /** Waits for keys whose pause has ended. The list is empty if all keys are added and decided. */
   private synchronized List<Waiting> due() throws InterruptedException {
     while (true) {
       Waiting next = queue.peek();
@@ -192,7 +195,8 @@ final class SecondLooks implements Callable<Void> {
   private void look(CollectionWork collection, List<Waiting> all) throws InterruptedException {
     List<BsonValue> keys = all.stream().map(waiting -> waiting.key).toList();
     long begun = System.nanoTime();
-    // The source first: it had the destination's documents before this look, or has them now.
+    // The source is read first. If the destination only follows the source, the source had the
+    // destination's documents before this look, or has them during this look.
     Map<ByteBuffer, Fingerprint> from = collection.from().look(keys, collection.batch());
     Map<ByteBuffer, Fingerprint> to = collection.to().look(keys, collection.batch());
     long ended = System.nanoTime();
@@ -226,8 +230,9 @@ final class SecondLooks implements Callable<Void> {
   }
 
   /**
-   * Evaluates another look. A value that it shows for the first time may be as recent as its end. A
-   * value that it shows again is at least as old as its beginning.
+   * Evaluates a look. A fingerprint that this look finds for the first time may have appeared at
+   * any time before the end of the look. A fingerprint that was found before counts until the
+   * beginning of the look.
    */
   Verdict judge(Waiting waiting, Fingerprint from, Fingerprint to, long begun, long ended) {
     if (!from.equals(waiting.from)) {
@@ -245,7 +250,8 @@ final class SecondLooks implements Callable<Void> {
       waiting.steady = ended;
     }
     if (ended - waiting.looked > settle) {
-      // Between looks so far apart, the source may have had a value that no look has seen.
+      // Too much time has passed since the last look: the source may have had documents in between
+      // that no look has read.
       waiting.steady = ended;
     }
     waiting.looked = begun;

@@ -18,8 +18,9 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the two clusters of a verification. Documents are read directly from the shards where that
- * is possible. Reads go to primaries with majority read concern, and never return orphans.
+ * One of the two clusters of a verification. Documents are read directly from the shards if
+ * possible, otherwise through mongoses. Reads go to primaries with majority read concern, and never
+ * return orphaned documents.
  *
  * <p>Thread-safe.
  */
@@ -43,12 +44,12 @@ final class Side implements AutoCloseable {
   }
 
   /**
-   * Connects.
+   * Connects to a cluster.
    *
-   * @param role source or destination, for messages
-   * @param url of mongoses or of a replica set
-   * @param change of the client's settings
-   * @param throughMongos whether documents, too, are read through the mongoses
+   * @param role {@code source} or {@code destination}, for messages
+   * @param url the URL of mongoses or of a replica set
+   * @param change changes the client's settings
+   * @param throughMongos whether documents are read only through the mongoses
    * @throws IllegalArgumentException if the URL names config servers or a shard, or the cluster is
    *     too old
    */
@@ -84,25 +85,25 @@ final class Side implements AutoCloseable {
   }
 
   /**
-   * Checks that these are two clusters.
+   * Checks that another side is another cluster.
    *
-   * @throws IllegalArgumentException if they are not
+   * @throws IllegalArgumentException if both sides are the same cluster
    */
   void refuseSameCluster(Side other) {
     if (identity.equals(other.identity)) {
       throw new IllegalArgumentException(
           "source and destination are the same cluster, "
               + identity
-              + ": rename what is compared with something else there");
+              + ": to compare different collections of one cluster, give each of them another name");
     }
   }
 
-  /** How many servers reply to a read at the same time, at most. */
+  /** The most servers that reply to a read at the same time. */
   int shards() {
     return shards;
   }
 
-  /** A collection, with its documents as raw bytes. */
+  /** A collection whose documents are returned as raw bytes. */
   MongoCollection<RawBsonDocument> documents(String namespace) {
     return cluster.collection(namespace).withDocumentClass(RawBsonDocument.class);
   }
@@ -110,7 +111,8 @@ final class Side implements AutoCloseable {
   /**
    * Opens a session.
    *
-   * @param after whether its reads are causally after those of all sessions that were given back
+   * @param after whether its reads are causally after the reads of all sessions that were returned
+   *     with {@link #giveBack}
    */
   ClientSession session(boolean after) throws InterruptedException {
     ClientSession session =

@@ -35,10 +35,11 @@ import org.bson.json.JsonWriterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of a verification's finished ranges, in a file to which lines are only added. The
- * first line has the settings of the comparison. Each collection has a line with the bounds of its
- * ranges, each finished range a line with its result. A last line that a kill has cut is ignored. A
- * lock lets only one process write the file.
+ * The record of a verification's finished ranges in a file. Lines are only added to the file. The
+ * first line has the clusters and the settings of the comparison. Each collection has a line with
+ * the bounds of its ranges, and each finished range has a line with its result. If the process is
+ * killed while it writes a line, that incomplete last line is ignored later. A file lock ensures
+ * that only one process writes the file.
  *
  * <p>Thread-safe.
  */
@@ -54,9 +55,9 @@ final class StateFile implements AutoCloseable {
   /**
    * The record of a collection.
    *
-   * @param from its UUID at the source
-   * @param to its UUID at the destination
-   * @param bounds of its ranges
+   * @param from the UUID of the collection at the source
+   * @param to the UUID of the collection at the destination
+   * @param bounds the bounds of the collection's ranges
    * @param done the results of the finished ranges, by number
    */
   record Known(BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, Result> done) {}
@@ -71,10 +72,10 @@ final class StateFile implements AutoCloseable {
   /**
    * Opens a file, or creates it.
    *
-   * @param what the settings of the comparison, without secrets
-   * @throws IllegalArgumentException if it belongs to something else or to a finished verification,
-   *     or is in use
-   * @throws UncheckedIOException if it can't be read or written
+   * @param what the clusters and the settings of the comparison, without secrets
+   * @throws IllegalArgumentException if the file is not a state file, belongs to another or to a
+   *     finished verification, or is in use
+   * @throws UncheckedIOException if the file can't be read or written
    */
   static StateFile open(Path file, BsonDocument what) {
     try {
@@ -111,7 +112,7 @@ final class StateFile implements AutoCloseable {
   private void load(Path file, BsonDocument what) throws IOException {
     BsonDocument head =
         new BsonDocument("verification", new BsonInt32(FORMAT)).append("compares", what);
-    // Line by line, because each range has a line.
+    // The file is read line by line, because it may have many lines.
     InputStream in = new BufferedInputStream(Channels.newInputStream(channel));
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     long end = 0;
@@ -129,14 +130,15 @@ final class StateFile implements AutoCloseable {
             BsonDocument.parse(line.toString(StandardCharsets.UTF_8)),
             end == 0 ? what : null);
       } catch (JsonParseException | BsonInvalidOperationException e) {
-        throw new IllegalArgumentException(file + " is no state of a verification", e);
+        throw new IllegalArgumentException(file + " is not the state file of a verification", e);
       }
       end += line.size() + 1;
       line.reset();
     }
-    // Only the cut first line of a state file may be overwritten.
+    // A file without a complete line may be overwritten only if it has the beginning of this first
+    // line.
     if (end == 0 && !head.toJson(JSON).startsWith(line.toString(StandardCharsets.UTF_8))) {
-      throw new IllegalArgumentException(file + " is no state of a verification");
+      throw new IllegalArgumentException(file + " is not the state file of a verification");
     }
     channel.truncate(end);
     channel.position(end);
@@ -159,7 +161,7 @@ final class StateFile implements AutoCloseable {
       }
     } else if (line.containsKey("finished")) {
       throw new IllegalArgumentException(
-          file + " belongs to a finished verification: remove it to compare again");
+          file + " belongs to a finished verification: remove the file to compare again");
     } else if (line.containsKey("bounds")) {
       known.put(
           line.getString("collection").getValue(),
@@ -171,7 +173,7 @@ final class StateFile implements AutoCloseable {
     } else {
       Known of = known.get(line.getString("collection").getValue());
       if (of == null) {
-        throw new IllegalArgumentException(file + " is no state of a verification");
+        throw new IllegalArgumentException(file + " is not the state file of a verification");
       }
       of.done().put(line.getInt32("range").getValue(), result(line));
     }
@@ -197,8 +199,8 @@ final class StateFile implements AutoCloseable {
   }
 
   /**
-   * Returns the record of two collections, only once. Null if there is none, or if it has other
-   * UUIDs.
+   * Returns the record of two collections and forgets it. Null if there is no record, or if the
+   * record has other UUIDs.
    */
   synchronized @Nullable Known take(CollectionPair pair) {
     Known of = known.remove(pair.namespace());

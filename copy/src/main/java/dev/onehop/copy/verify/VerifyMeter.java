@@ -17,7 +17,7 @@ final class VerifyMeter {
   private volatile @Nullable SecondLooks looks;
 
   /**
-   * @param details how many differing keys may be named
+   * @param details the most differing keys that the report may name
    */
   VerifyMeter(int details) {
     this.details = new AtomicInteger(details);
@@ -31,13 +31,16 @@ final class VerifyMeter {
     looks = now;
   }
 
-  /** Counts a key that differs, and returns whether it may be named. */
+  /** Counts a key that differs. Returns whether the report may name it. */
   boolean differs() {
     differing.incrementAndGet();
     return details.get() > 0 && details.getAndDecrement() > 0;
   }
 
-  /** Counts ranges that an earlier run has compared, and the keys that it named. */
+  /**
+   * Counts the ranges that an earlier run has compared, and the keys that the earlier run has
+   * named.
+   */
   void resumed(int count, int named) {
     resumed.addAndGet(count);
     ranges.addAndGet(count);

@@ -1,4 +1,4 @@
-/** Compares two clusters, also while they are written to. */
+/** Compares two clusters, also while they receive writes. */
 @NullMarked
 package dev.onehop.copy.verify;
 

@@ -152,7 +152,7 @@ class MappingTest {
     assertThat(back.concerns("shop")).isFalse();
     assertThat(back.concerns("b")).isFalse();
     assertThat(back.splits("store")).isTrue();
-    // There may be a store at the source, too.
+    // The source may also have a database with the name store.
     assertThat(renaming(Map.of("shop", "store")).inverted().splits("store")).isTrue();
     assertThat(renaming(Map.of("shop", "store")).inverted().splits("shopping")).isFalse();
     assertThat(back.inverted()).isEqualTo(there);

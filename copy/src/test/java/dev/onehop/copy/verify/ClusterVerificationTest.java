@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterVerificationTest {
   private static final int DOCUMENTS = 12;
 
-  /** Where the ranges are told apart: from 3, 6 and 9 on. */
+  /** The sample that divides the collection into ranges: they begin at 3, 6 and 9. */
   private static final String[] SAMPLE = {
     "{_id: 3, size: 20}", "{_id: 6, size: 20}", "{_id: 9, size: 20}"
   };
@@ -115,7 +115,7 @@ class ClusterVerificationTest {
             new Difference("d.c", Difference.Kind.EXTRA, BsonDocument.parse("{_id: 11}")));
   }
 
-  /** It was on its way when it was looked at first. */
+  /** At the first read, the destination was behind the source. */
   @Test
   void whatComesUntilASecondLookIsEqual() throws InterruptedException {
     store(source);
@@ -161,7 +161,7 @@ class ClusterVerificationTest {
     assertThat(report.compared()).isEqualTo(DOCUMENTS);
   }
 
-  /** A verification that was killed is begun again with its file. */
+  /** A verification that was killed runs again with its state file. */
   @Test
   void onlyRangesThatAreNotDoneAreComparedAgain(@TempDir Path folder) throws InterruptedException {
     store(source);
@@ -192,7 +192,10 @@ class ClusterVerificationTest {
         .doesNotContain(BsonDocument.parse("{_id: 9}"));
   }
 
-  /** Interrupted as soon as the second range is read; a kill has cut the last line. */
+  /**
+   * The first run is interrupted as soon as it reads the second range. The last line of the state
+   * file is incomplete, as after a kill.
+   */
   @Test
   void aRunThatWasEndedIsGoneOnWith(@TempDir Path folder) throws Exception {
     store(source);
@@ -227,7 +230,7 @@ class ClusterVerificationTest {
         .hasMessageContaining("other clusters or collections");
   }
 
-  /** A random cursor may fail. */
+  /** A server may refuse a random sample. */
   @Test
   void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
     store(source);

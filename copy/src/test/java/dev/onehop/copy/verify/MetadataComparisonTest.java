@@ -55,7 +55,10 @@ class MetadataComparisonTest {
         .containsExactly("index a_1 differs in partialFilterExpression");
   }
 
-  /** What servers read as a number has another type after collMod, and with other servers. */
+  /**
+   * Servers may store a number as another type, for example after {@code collMod} or in another
+   * version.
+   */
   @Test
   void numbersThatServersReadAreComparedByTheirValues() {
     assertThat(

@@ -46,7 +46,7 @@ class SecondLooksTest {
     assertThat(look(key, 4, 2, 2)).isEqualTo(EQUAL);
   }
 
-  /** The destination may be at what the source had before the first look. */
+  /** The destination may have a state that the source had before the first look. */
   @Test
   void whatTheSourceGetsLaterIsNoProof() {
     SecondLooks.Waiting key = first(2, 1);
@@ -80,7 +80,7 @@ class SecondLooksTest {
     assertThat(look(key, 100, 1, 2 * SETTLE)).isEqualTo(DIFFERENT);
   }
 
-  /** Between two looks the source may have had what the destination has. */
+  /** Between two looks that are far apart, the source may have had the destination's document. */
   @Test
   void aDestinationThatStandsStillWhileNobodyLooksMayFollow() {
     SecondLooks.Waiting key = first(2, 1);

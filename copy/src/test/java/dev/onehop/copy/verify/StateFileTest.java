@@ -87,7 +87,10 @@ class StateFileTest {
     }
   }
 
-  /** The file of an earlier program: later ones have to go on with it as it is. */
+  /**
+   * Reads the state file of an earlier version of the program. Later versions must be able to
+   * continue it without a change.
+   */
   @Test
   void whatAnEarlierProgramHasWrittenIsGoneOnWith() throws IOException {
     try (InputStream stored =
@@ -122,7 +125,7 @@ class StateFileTest {
     assertThat(before).startsWith(Files.readString(file));
   }
 
-  /** An interrupted thread's write closes the file. */
+  /** The write of an interrupted thread closes the file. */
   @Test
   void anInterruptionWhileItIsWrittenIsOne() {
     StateFile state = StateFile.open(file, WHAT);
@@ -171,7 +174,8 @@ class StateFileTest {
         .hasMessageContaining("other clusters");
     for (String content : List.of("text", "{\"a\": 1}", "{\"a\": 1}\n", "text\n")) {
       Files.writeString(file, content);
-      assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("no state");
+      assertThatThrownBy(() -> StateFile.open(file, WHAT))
+          .hasMessageContaining("is not the state file");
       assertThat(file).hasContent(content);
     }
   }

@@ -5,11 +5,11 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Expressions of aggregations. */
+/** Creates expressions of aggregations. */
 public final class Expressions {
   private Expressions() {}
 
-  /** A value as it is, even if it looks like an expression. */
+  /** An expression for a constant value, which the server does not evaluate. */
   public static BsonDocument literal(BsonValue value) {
     return new BsonDocument("$literal", value);
   }

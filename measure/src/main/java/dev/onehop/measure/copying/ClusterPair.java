@@ -2,7 +2,7 @@ package dev.onehop.measure.copying;
 
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.resync.Failure;
-import java.util.Arrays;
+import dev.onehop.resync.Names;
 import java.util.List;
 
 /** The kinds of source and destination of a copy. */
@@ -30,18 +30,8 @@ public enum ClusterPair {
    * @throws Failure if there is none
    */
   public static ClusterPair named(String option) {
-    return Arrays.stream(values())
-        .filter(setup -> setup.option().equals(option))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                Failure.usage(
-                    "--between takes %s, not '%s'"
-                        .formatted(String.join(", ", options()), option)));
-  }
-
-  private static List<String> options() {
-    return Arrays.stream(values()).map(ClusterPair::option).toList();
+    return Names.find(
+        option, List.of(values()), ClusterPair::option, "--between takes %s, not '%s'");
   }
 
   /** Its name in words. */

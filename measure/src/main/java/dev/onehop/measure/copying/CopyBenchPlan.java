@@ -43,13 +43,6 @@ public record CopyBenchPlan(
     @Nullable Path mongod,
     @Nullable Path mongos) {
 
-  public CopyBenchPlan {
-    pairs = List.copyOf(pairs);
-    kinds = List.copyOf(kinds);
-    collections = List.copyOf(collections);
-    rivals = Map.copyOf(rivals);
-  }
-
   /** All copies in their order: for each pair first the copies of changes, then the full copies. */
   List<CopyCell> cells() {
     List<CopyCell> cells = new ArrayList<>();

@@ -8,15 +8,15 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts.HostFacts;
-import dev.onehop.testbed.ServerInfo;
+import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.evidence.CpuTimes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
@@ -33,8 +33,7 @@ final class CopyEnd implements AutoCloseable {
   private final String url;
   private final String urlOfOne;
   private final @Nullable Testbed testbed;
-  private final AutoCloseable servers;
-  private final Supplier<Cpu> cpu;
+  private final @Nullable MongodProcess process;
   private final Map<String, MongoClient> shards = new LinkedHashMap<>();
   private final Map<String, MongoClient> routers = new LinkedHashMap<>();
   private final MongoClient client;
@@ -68,30 +67,46 @@ final class CopyEnd implements AutoCloseable {
   }
 
   /**
-   * Connects to the servers.
+   * Connects to servers.
    *
    * @param urlOfOne the URL of one router, or of the replica set
-   * @param testbed null for a replica set
-   * @param servers the servers, closed with this object
-   * @param shards the address of each shard's primary
-   * @param routers the addresses of all routers
+   * @param testbed closed with this object; null for a replica set
+   * @param process the replica set's member, closed with this object; null for a testbed
    */
-  CopyEnd(
-      String url,
-      String urlOfOne,
-      @Nullable Testbed testbed,
-      AutoCloseable servers,
-      Supplier<Cpu> cpu,
-      Map<String, String> shards,
-      List<String> routers) {
+  CopyEnd(String url, String urlOfOne, @Nullable Testbed testbed, @Nullable MongodProcess process) {
     this.url = url;
     this.urlOfOne = urlOfOne;
     this.testbed = testbed;
-    this.servers = servers;
-    this.cpu = cpu;
+    this.process = process;
     this.client = MongoClients.create(url);
-    shards.forEach((shard, address) -> this.shards.put(shard, direct(address)));
-    routers.forEach(address -> this.routers.put(address, direct(address)));
+  }
+
+  /** Connects to a cluster, which closes with this object. */
+  static CopyEnd of(Testbed testbed) {
+    List<String> addresses = testbed.mongosAddresses();
+    CopyEnd end =
+        new CopyEnd(
+            "mongodb://" + String.join(",", addresses) + "/",
+            "mongodb://" + addresses.get(0) + "/",
+            testbed,
+            null);
+    testbed
+        .shardHosts()
+        .forEach(
+            (shard, members) -> {
+              String primary = members.replaceFirst(".*/", "").replaceFirst(",.*", "");
+              end.shards.put(shard, direct(primary));
+            });
+    addresses.forEach(address -> end.routers.put(address, direct(address)));
+    return end;
+  }
+
+  /** Connects to a replica set of one member, which closes with this object. */
+  static CopyEnd of(MongodProcess process, String set, String address) {
+    String url = "mongodb://" + address + "/?replicaSet=" + set;
+    CopyEnd end = new CopyEnd(url, url, null, process);
+    end.shards.put(set, direct(address));
+    return end;
   }
 
   /** A client of one server. */
@@ -156,19 +171,7 @@ final class CopyEnd implements AutoCloseable {
 
   /** The versions of the servers. */
   ServerFacts facts() {
-    if (testbed != null) {
-      ServerInfo server = testbed.server();
-      return new ServerFacts(
-          server.mongodVersion(),
-          new ServerFacts.Router(server.router().label(), server.routerVersion()),
-          server.featureCompatibilityVersion());
-    }
-    Document compatibility =
-        run(client, new Document("getParameter", 1).append("featureCompatibilityVersion", 1));
-    return new ServerFacts(
-        run(client, new Document("buildInfo", 1)).getString("version"),
-        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
-        compatibility.get("featureCompatibilityVersion", Document.class).getString("version"));
+    return testbed == null ? ServerFacts.of(client) : ServerFacts.of(testbed.server());
   }
 
   /** Drops all collections of a database. */
@@ -204,7 +207,23 @@ final class CopyEnd implements AutoCloseable {
         });
     Map<String, Long> routed = new LinkedHashMap<>();
     routers.forEach((router, its) -> routed.put(router, writes(run(its, STATUS))));
-    return new Counts(returned, written, routed, cpu.get());
+    return new Counts(returned, written, routed, cpu());
+  }
+
+  private Cpu cpu() {
+    if (testbed != null) {
+      CpuTimes times = testbed.cpuTimes();
+      return new Cpu(orZero(times.routers()), orZero(times.mongods()));
+    }
+    return new Cpu(
+        Duration.ZERO,
+        ProcessHandle.of(Objects.requireNonNull(process).pid())
+            .flatMap(server -> server.info().totalCpuDuration())
+            .orElse(Duration.ZERO));
+  }
+
+  private static Duration orZero(@Nullable Duration time) {
+    return Objects.requireNonNullElse(time, Duration.ZERO);
   }
 
   private static long writes(Document status) {
@@ -253,7 +272,7 @@ final class CopyEnd implements AutoCloseable {
     List<AutoCloseable> all = new ArrayList<>(shards.values());
     all.addAll(routers.values());
     all.add(client);
-    all.add(servers);
+    Stream.of(testbed, process).filter(Objects::nonNull).forEach(all::add);
     for (AutoCloseable each : all) {
       try {
         each.close();

@@ -1,31 +1,23 @@
 package dev.onehop.measure.copying;
 
 import com.mongodb.client.MongoClient;
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +28,6 @@ final class CopyEnds implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int OPLOG_MEBIBYTES = 4_096;
-  private static final long ENDING_SECONDS = 30;
 
   private final CopyBenchPlan plan;
   private final Map<String, CopyEnd> started = new ConcurrentHashMap<>();
@@ -49,13 +40,12 @@ final class CopyEnds implements AutoCloseable {
   /** Starts the missing clusters, source and destination at the same time. */
   void start(ClusterPair pair, Session session) throws IOException, InterruptedException {
     Progress progress = session.progress();
-    List<Callable<Void>> missing = new ArrayList<>();
+    List<Parallel.Part<Session>> missing = new ArrayList<>();
     if (!started.containsKey(source(pair))) {
-      missing.add(() -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, session));
+      missing.add(its -> start(source(pair), pair.fromSharded(), SOURCE_NETWORK, 1, its));
     }
     if (!started.containsKey(destination(pair))) {
-      missing.add(
-          () -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, session));
+      missing.add(its -> start(destination(pair), pair.toSharded(), DESTINATION_NETWORK, 3, its));
     }
     if (missing.isEmpty()) {
       return;
@@ -64,19 +54,7 @@ final class CopyEnds implements AutoCloseable {
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
     // The log prints a warning if two threads use it first at the same time.
     Object unusedLog = LoggerFactory.getILoggerFactory();
-    ExecutorService threads = Executors.newFixedThreadPool(missing.size());
-    try {
-      for (Future<Void> each : threads.invokeAll(missing)) {
-        each.get();
-      }
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof RuntimeException failure
-          ? failure
-          : Failure.run(Failure.firstLine(Objects.requireNonNullElse(e.getCause(), e)), e);
-    } finally {
-      threads.shutdownNow();
-      boolean unused = threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS);
-    }
+    Parallel.forEach(missing, start -> start.run(session));
   }
 
   private static String source(ClusterPair pair) {
@@ -97,13 +75,11 @@ final class CopyEnds implements AutoCloseable {
     return Objects.requireNonNull(started.get(destination(pair)));
   }
 
-  private @Nullable Void start(
-      String name, boolean sharded, int network, int routers, Session session)
+  private void start(String name, boolean sharded, int network, int routers, Session session)
       throws InterruptedException {
     started.put(
         name,
         sharded ? sharded(name, network, routers, session) : replicaSet(name, network, session));
-    return null;
   }
 
   private CopyEnd sharded(String name, int network, int routers, Session session) {
@@ -116,25 +92,7 @@ final class CopyEnds implements AutoCloseable {
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
-    List<String> addresses = testbed.mongosAddresses();
-    Map<String, String> primaries = new LinkedHashMap<>();
-    testbed
-        .shardHosts()
-        .forEach(
-            (shard, hosts) ->
-                primaries.put(shard, hosts.replaceFirst(".*/", "").replaceFirst(",.*", "")));
-    CopyEnd end =
-        new CopyEnd(
-            "mongodb://" + String.join(",", addresses) + "/",
-            "mongodb://" + addresses.get(0) + "/",
-            testbed,
-            testbed,
-            () -> {
-              CpuTimes times = testbed.cpuTimes();
-              return new CopyEnd.Cpu(orZero(times.routers()), orZero(times.mongods()));
-            },
-            primaries,
-            addresses);
+    CopyEnd end = CopyEnd.of(testbed);
     try {
       // Makes the oplogs large enough that they still have all changes when the slower tool reads
       // them.
@@ -155,10 +113,6 @@ final class CopyEnds implements AutoCloseable {
       end.close();
       throw Failure.run(Failure.firstLine(e), e);
     }
-  }
-
-  private static Duration orZero(@Nullable Duration time) {
-    return Objects.requireNonNullElse(time, Duration.ZERO);
   }
 
   /** Three shards, each with a near router if there are three routers. */
@@ -206,20 +160,7 @@ final class CopyEnds implements AutoCloseable {
       server.close();
       throw e;
     }
-    String url = "mongodb://" + address + "/?replicaSet=" + name;
-    return new CopyEnd(
-        url,
-        url,
-        null,
-        server,
-        () ->
-            new CopyEnd.Cpu(
-                Duration.ZERO,
-                ProcessHandle.of(server.pid())
-                    .flatMap(process -> process.info().totalCpuDuration())
-                    .orElse(Duration.ZERO)),
-        Map.of(name, address),
-        List.of());
+    return CopyEnd.of(server, name, address);
   }
 
   @Override

@@ -1,11 +1,11 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.measure.copying.CopyCell.Scene;
 import dev.onehop.measure.copying.ToolProcess.Copier;
 import dev.onehop.measure.copying.ToolProcess.Verifier;
 import dev.onehop.measure.copying.WriteRate.Written;
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
@@ -248,7 +248,7 @@ final class CopyScene {
   private CopyBenchRun measure(CopyCell cell, Task task) throws InterruptedException {
     limitRouters(cell.isMeasured());
     ToolProcess tool = process(cell.tool());
-    ToolUse usedBefore = tool.use();
+    ProcessUse usedBefore = tool.use();
     CopyEnd.Counts sourceBefore = source.counts();
     CopyEnd.Counts destinationBefore = destination.counts();
     Done done;
@@ -263,7 +263,7 @@ final class CopyScene {
     } finally {
       moves = mover == null ? 0 : mover.stop();
     }
-    ToolUse used = tool.use();
+    ProcessUse used = tool.use();
     CopyEnd.Counts given = source.counts().since(sourceBefore);
     CopyEnd.Counts taken = destination.counts().since(destinationBefore);
     Map<String, Double> perRouter = new LinkedHashMap<>();
@@ -307,13 +307,7 @@ final class CopyScene {
 
   private boolean isEqual(CopyTool tool) throws InterruptedException {
     progress.state("comparing");
-    ClusterVerification.Builder builder =
-        ClusterVerification.builder(source.url(), destination.url())
-            .include(List.of(Workload.DATABASE));
-    if (!tool.database().equals(Workload.DATABASE)) {
-      builder = builder.rename(Map.of(Workload.DATABASE, tool.database()));
-    }
-    VerifyReport report = builder.build().run();
+    VerifyReport report = OneHopCopy.compare(source.url(), destination.url(), tool);
     if (!report.isEqual()) {
       progress.note(
           "%s: %d missing, %d extra, %d different, %d unsettled: %s %s"

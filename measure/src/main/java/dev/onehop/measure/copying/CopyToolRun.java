@@ -1,13 +1,12 @@
 package dev.onehop.measure.copying;
 
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 import org.bson.BsonTimestamp;
 
 /** OneHop or the plain driver inside its {@link ToolMain}. */
 interface CopyToolRun extends AutoCloseable {
   /** Copies the documents of collections that exist at the destination. */
-  void full(List<String> collections) throws InterruptedException, ExecutionException;
+  void full(List<String> collections) throws InterruptedException;
 
   /**
    * Starts to apply the changes of the first collection.

@@ -11,27 +11,16 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 
-/** The commands of a {@link Program}: JSON over HTTP on this machine. Thread-safe. */
-final class HttpApi {
+/**
+ * The commands of a {@link Program}: JSON over HTTP on this machine. Thread-safe.
+ *
+ * @param success the field of replies that is true unless a command failed
+ * @param error the field of replies with the reason of a failure
+ */
+record HttpApi(Program program, String success, String error) {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient CLIENT = HttpClient.newHttpClient();
-
-  private final Program program;
-  private final String success;
-  private final String error;
-
-  /**
-   * Creates the client without connecting.
-   *
-   * @param success the field of replies that is true unless a command failed
-   * @param error the field of replies with the reason of a failure
-   */
-  HttpApi(Program program, String success, String error) {
-    this.program = program;
-    this.success = success;
-    this.error = error;
-  }
 
   /** Whether the program replies to a GET. */
   boolean answers(String path) {

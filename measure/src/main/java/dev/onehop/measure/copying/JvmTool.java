@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
-import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.measure.frame.ProcessUse;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,23 +17,12 @@ import org.bson.BsonTimestamp;
  * OneHop or the plain driver: the parent process' side of a {@link ToolMain}. One process makes all
  * copies between two clusters, so that it is warm.
  */
-final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
+record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm process)
+    implements ToolProcess.Copier, ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /** For a few small copies, where the optimizing compiler would compete for the processors. */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
-
-  private final CopyTool tool;
-  private final CopyEnd source;
-  private final CopyEnd destination;
-  private final ChildJvm process;
-
-  private JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm process) {
-    this.tool = tool;
-    this.source = source;
-    this.destination = destination;
-    this.process = process;
-  }
 
   /**
    * Starts the process.
@@ -106,8 +96,8 @@ final class JvmTool implements ToolProcess.Copier, ToolProcess.Verifier {
   }
 
   @Override
-  public ToolUse use() {
-    return ToolUse.of(process.handle());
+  public ProcessUse use() {
+    return ProcessUse.of(process.handle());
   }
 
   @Override

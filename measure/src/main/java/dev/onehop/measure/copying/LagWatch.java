@@ -3,6 +3,7 @@ package dev.onehop.measure.copying;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Aggregates;
+import dev.onehop.measure.frame.Parallel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -113,13 +114,7 @@ final class LagWatch implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    for (Thread thread : threads) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    Parallel.join(threads);
     cursors.forEach(MongoCursor::close);
   }
 }

@@ -1,6 +1,7 @@
 package dev.onehop.measure.copying;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -70,7 +71,7 @@ final class MigrationVerifier implements ToolProcess.Verifier {
   }
 
   @Override
-  public ToolUse use() {
+  public ProcessUse use() {
     return program.use();
   }
 

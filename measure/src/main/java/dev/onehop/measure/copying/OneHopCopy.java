@@ -5,6 +5,7 @@ import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.measure.frame.Parallel;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -86,21 +87,24 @@ final class OneHopCopy implements CopyToolRun {
   @Override
   public void unfollow() {
     Objects.requireNonNull(following).close();
-    try {
-      Objects.requireNonNull(thread).join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Parallel.join(List.of(Objects.requireNonNull(thread)));
+  }
+
+  /** Compares a source with the copy of a tool. */
+  static VerifyReport compare(String from, String to, CopyTool tool) throws InterruptedException {
+    return ClusterVerification.builder(from, to)
+        .include(List.of(Workload.DATABASE))
+        .rename(
+            tool.database().equals(Workload.DATABASE)
+                ? Map.of()
+                : Map.of(Workload.DATABASE, tool.database()))
+        .build()
+        .run();
   }
 
   /** Compares source and destination. */
   void verify() throws InterruptedException {
-    VerifyReport report =
-        ClusterVerification.builder(from, to)
-            .include(List.of(Workload.DATABASE))
-            .rename(Map.of(Workload.DATABASE, CopyTool.ONEHOP.database()))
-            .build()
-            .run();
+    VerifyReport report = compare(from, to, CopyTool.ONEHOP);
     if (!report.isEqual()) {
       throw new IllegalStateException("source and destination differ: " + report.metadata());
     }

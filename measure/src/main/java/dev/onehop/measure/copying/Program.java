@@ -1,5 +1,6 @@
 package dev.onehop.measure.copying;
 
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Watchdog;
@@ -26,7 +27,7 @@ final class Program implements AutoCloseable {
   private final Path folder;
   private final int port = freePort();
   private @Nullable Process process;
-  private ToolUse ended = ToolUse.NONE;
+  private ProcessUse ended = ProcessUse.NONE;
 
   /**
    * Creates a program that is not running yet.
@@ -119,9 +120,9 @@ final class Program implements AutoCloseable {
   }
 
   /** The resource use of all its processes. */
-  ToolUse use() {
+  ProcessUse use() {
     Process running = process;
-    return running == null ? ended : ended.and(ToolUse.of(running.toHandle()));
+    return running == null ? ended : ended.and(ProcessUse.of(running.toHandle()));
   }
 
   /** Ends the process, if there is one. */

@@ -1,5 +1,6 @@
 package dev.onehop.measure.copying;
 
+import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.resync.Failure;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -126,7 +127,7 @@ abstract class RivalTool implements ToolProcess.Copier {
   }
 
   @Override
-  public ToolUse use() {
+  public ProcessUse use() {
     return program.use();
   }
 

@@ -2,8 +2,6 @@ package dev.onehop.measure.copying;
 
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoBulkWriteException;
-import com.mongodb.WriteConcern;
-import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.BulkWriteOptions;
@@ -13,6 +11,7 @@ import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.WriteModel;
+import dev.onehop.measure.frame.Parallel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +23,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +36,10 @@ final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;
   private static final int WAITING = 2_000;
   private static final int BATCH = 500;
-  private static final int EVENTS_AT_ONCE = 5_000;
+
+  /** The batch size of the change stream. */
+  static final int EVENTS_AT_ONCE = 5_000;
+
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
 
   private final MongoCollection<RawBsonDocument> to;
@@ -49,8 +50,12 @@ final class SingleMongosApplier implements AutoCloseable {
   private volatile @Nullable RuntimeException failure;
   private volatile boolean closed;
 
-  private SingleMongosApplier(
-      MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
+  /**
+   * Starts to apply changes.
+   *
+   * @param cursor of the change stream; closed with this object
+   */
+  SingleMongosApplier(MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
     this.to = to;
     this.cursor = cursor;
     for (int i = 0; i < LANES; i++) {
@@ -60,33 +65,6 @@ final class SingleMongosApplier implements AutoCloseable {
     }
     threads.add(new Thread(() -> untilClosed(this::read), "stream"));
     threads.forEach(Thread::start);
-  }
-
-  /**
-   * Starts to apply changes.
-   *
-   * @param start the cluster time of the first change
-   */
-  static SingleMongosApplier open(
-      MongoClient source,
-      MongoClient destination,
-      String from,
-      String to,
-      String collection,
-      BsonTimestamp start) {
-    return new SingleMongosApplier(
-        destination
-            .getDatabase(to)
-            .getCollection(collection, RawBsonDocument.class)
-            .withWriteConcern(WriteConcern.MAJORITY),
-        source
-            .getDatabase(from)
-            .getCollection(collection)
-            .watch()
-            .batchSize(EVENTS_AT_ONCE)
-            .startAtOperationTime(start)
-            .withDocumentClass(RawBsonDocument.class)
-            .iterator());
   }
 
   /** The number of applied events. */
@@ -208,13 +186,7 @@ final class SingleMongosApplier implements AutoCloseable {
   public void close() {
     closed = true;
     threads.forEach(Thread::interrupt);
-    for (Thread thread : threads) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    Parallel.join(threads);
     cursor.close();
   }
 }

@@ -1,13 +1,12 @@
 package dev.onehop.measure.copying;
 
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.resync.ChildMain;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 
 /**
@@ -37,8 +36,8 @@ public final class ToolMain {
     ChildMain.run(Task.class, ToolMain::run);
   }
 
-  private static void run(Task task, BufferedReader in, PrintStream out)
-      throws IOException, InterruptedException, ExecutionException {
+  private static void run(Task task, BufferedReader in, Consumer<String> say)
+      throws IOException, InterruptedException {
     try (CopyToolRun tool =
         task.tool() == CopyTool.DRIVER
             ? new SingleMongosCopy(task.from(), task.to())
@@ -46,14 +45,13 @@ public final class ToolMain {
       String line;
       while ((line = in.readLine()) != null) {
         run(tool, Arrays.asList(line.split(" ", -1)));
-        out.println(OK);
-        out.flush();
+        say.accept(OK);
       }
     }
   }
 
   private static void run(CopyToolRun tool, List<String> words)
-      throws IOException, InterruptedException, ExecutionException {
+      throws IOException, InterruptedException {
     switch (words.get(0)) {
       case "full" -> tool.full(words.subList(1, words.size()));
       case "follow" -> tool.follow(new BsonTimestamp(Long.parseLong(words.get(1))));

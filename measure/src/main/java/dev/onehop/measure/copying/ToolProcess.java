@@ -1,12 +1,13 @@
 package dev.onehop.measure.copying;
 
+import dev.onehop.measure.frame.ProcessUse;
 import java.util.List;
 import org.bson.BsonTimestamp;
 
 /** A tool in a separate process, so that its processor time and memory can be measured. */
 interface ToolProcess extends AutoCloseable {
   /** The resource use of the process so far. */
-  ToolUse use();
+  ProcessUse use();
 
   @Override
   void close();

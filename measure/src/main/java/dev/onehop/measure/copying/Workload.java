@@ -10,25 +10,20 @@ import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
-import dev.onehop.resync.Failure;
+import dev.onehop.measure.frame.Parallel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
-import org.jspecify.annotations.Nullable;
 import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /** Writes to the source. */
@@ -68,38 +63,31 @@ final class Workload {
   /** Writes new documents, distributed over some collections. */
   void load(int count, int collections) throws InterruptedException {
     records.set(count / collections);
-    List<Callable<Void>> batches = new ArrayList<>();
+    List<Range> batches = new ArrayList<>();
     for (int c = 0; c < collections; c++) {
-      MongoCollection<BsonDocument> target = target(c);
       for (long first = 0; first < records.get(); first += BATCH) {
-        long from = first;
-        long to = Math.min(records.get(), first + BATCH);
-        batches.add(
-            () -> {
-              List<BsonDocument> documents = new ArrayList<>();
-              for (long record = from; record < to; record++) {
-                documents.add(YcsbDocuments.document(record));
-              }
-              var unused = target.insertMany(documents, new InsertManyOptions().ordered(false));
-              return null;
-            });
+        batches.add(new Range(c, first, Math.min(records.get(), first + BATCH)));
       }
     }
-    all(batches);
+    Parallel.forEach(THREADS, batches, this::insert);
+  }
+
+  private record Range(int collection, long from, long to) {}
+
+  private void insert(Range range) {
+    List<BsonDocument> documents =
+        LongStream.range(range.from(), range.to()).mapToObj(YcsbDocuments::document).toList();
+    var unused =
+        target(range.collection()).insertMany(documents, new InsertManyOptions().ordered(false));
   }
 
   /** Writes inserts and updates into the first collection, 70 to 30. */
   void write(int operations) throws InterruptedException {
-    List<Callable<Void>> batches = new ArrayList<>();
+    List<Integer> batches = new ArrayList<>();
     for (int first = 0; first < operations; first += BATCH) {
-      int count = Math.min(BATCH, operations - first);
-      batches.add(
-          () -> {
-            batch(count);
-            return null;
-          });
+      batches.add(Math.min(BATCH, operations - first));
     }
-    all(batches);
+    Parallel.forEach(THREADS, batches, this::batch);
   }
 
   private void batch(int count) {
@@ -151,51 +139,30 @@ final class Workload {
   long write(int perSecond, Duration time) throws InterruptedException {
     ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
     AtomicLong written = new AtomicLong();
-    AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    List<Future<?>> running = new ArrayList<>();
     int count = Math.max(1, perSecond * TICK_MILLIS / 1_000);
     long period = TimeUnit.SECONDS.toMicros(1) * count / perSecond * THREADS;
     for (int i = 0; i < THREADS; i++) {
-      var unused =
+      running.add(
           threads.scheduleAtFixedRate(
               () -> {
-                try {
-                  batch(count);
-                  written.addAndGet(count);
-                } catch (RuntimeException e) {
-                  failure.compareAndSet(null, e);
-                  throw e;
-                }
+                batch(count);
+                written.addAndGet(count);
               },
               period / THREADS * i,
               period,
-              TimeUnit.MICROSECONDS);
+              TimeUnit.MICROSECONDS));
     }
     Thread.sleep(time.toMillis());
     threads.shutdown();
     if (!threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS)) {
       threads.shutdownNow();
     }
-    RuntimeException failed = failure.get();
-    if (failed != null) {
-      throw failed;
+    for (Future<?> each : running) {
+      if (each.isDone() && !each.isCancelled()) {
+        Parallel.await(each); // it has failed
+      }
     }
     return written.get();
-  }
-
-  private static Throwable cause(ExecutionException failure) {
-    return Objects.requireNonNullElse(failure.getCause(), failure);
-  }
-
-  private static void all(List<Callable<Void>> batches) throws InterruptedException {
-    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-    try {
-      for (Future<Void> batch : threads.invokeAll(batches)) {
-        batch.get();
-      }
-    } catch (ExecutionException e) {
-      throw Failure.run("cannot write to the source: " + Failure.firstLine(cause(e)), e);
-    } finally {
-      threads.shutdownNow();
-    }
   }
 }

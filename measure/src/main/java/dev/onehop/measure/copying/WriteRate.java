@@ -1,10 +1,10 @@
 package dev.onehop.measure.copying;
 
+import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.frame.Sampler.Sample;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.ToDoubleFunction;
 
 /**
  * The rate of writes to a destination, from samples of its shards' counters of inserts, updates and
@@ -47,30 +47,10 @@ final class WriteRate {
   }
 
   private static double timeOf(List<Sample<Long>> samples, double written) {
-    return between(samples, Sample::value, written, WriteRate::seconds);
+    return Sampler.at(samples, Sample::value, written, WriteRate::seconds);
   }
 
   private static double writtenAt(List<Sample<Long>> samples, double second) {
-    return between(samples, WriteRate::seconds, second, Sample::value);
-  }
-
-  /** The value of a figure when a non-decreasing figure reaches a value: linear between samples. */
-  private static double between(
-      List<Sample<Long>> samples,
-      ToDoubleFunction<Sample<Long>> rising,
-      double value,
-      ToDoubleFunction<Sample<Long>> figure) {
-    Sample<Long> before = samples.get(0);
-    for (Sample<Long> sample : samples) {
-      double from = rising.applyAsDouble(before);
-      double to = rising.applyAsDouble(sample);
-      if (to >= value) {
-        double part = to == from ? 0 : (value - from) / (to - from);
-        double start = figure.applyAsDouble(before);
-        return start + part * (figure.applyAsDouble(sample) - start);
-      }
-      before = sample;
-    }
-    return figure.applyAsDouble(before);
+    return Sampler.at(samples, WriteRate::seconds, second, Sample::value);
   }
 }

@@ -1,15 +1,11 @@
 package dev.onehop.measure.delivery;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.routing.OneHop;
 import dev.onehop.streams.ShardedChangeStream;
-import dev.onehop.testbed.TrustedAuthority;
-import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Clients of the measured cluster, which the caller closes. */
@@ -19,19 +15,7 @@ final class Clients {
 
   /** The settings of a client, with the URL's user and the authority to trust. */
   static MongoClientSettings settings(ClusterUrl url) {
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(url.secret()))
-            .applicationName("onehop");
-    trust(settings, url.authority());
-    return settings.build();
-  }
-
-  private static void trust(MongoClientSettings.Builder settings, @Nullable Path authority) {
-    if (authority != null) {
-      TrustedAuthority trusted = TrustedAuthority.read(authority);
-      settings.applyToSslSettings(tls -> tls.context(trusted.context()));
-    }
+    return url.settings().applicationName("onehop").build();
   }
 
   /** The official driver's client. */
@@ -41,9 +25,7 @@ final class Clients {
 
   /** A client of an application with OneHop, whose writes go to a mongos near the owner. */
   static MongoClient oneHop(ClusterUrl url) {
-    return OneHop.builder(url.secret())
-        .applyToClientSettings(settings -> trust(settings, url.authority()))
-        .client(MongoClient.class);
+    return OneHop.builder(url.secret()).applyToClientSettings(url::trust).client(MongoClient.class);
   }
 
   /**

@@ -48,12 +48,6 @@ public record ConsumePlan(
   /** The time that consumers need for rows that were written faster than they can read. */
   private static final Duration CATCHING_UP = Duration.ofSeconds(5);
 
-  public ConsumePlan {
-    kinds = List.copyOf(kinds);
-    sources = List.copyOf(sources);
-    channels = List.copyOf(channels);
-  }
-
   /**
    * A point of the measurement. Immutable.
    *

@@ -2,19 +2,19 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.delivery.ConsumerReport.Sample;
-import dev.onehop.measure.frame.ChildJvm;
-import dev.onehop.measure.frame.ChildMain;
 import dev.onehop.measure.frame.ProcessUse;
 import dev.onehop.measure.frame.Sampler;
+import dev.onehop.resync.ChildJvm;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
@@ -39,15 +39,13 @@ public final class ConsumerMain {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Task task;
-  private final PrintStream out;
+  private final Consumer<String> say;
   private @Nullable Consumption open;
 
   /**
    * The task of a consumer. Immutable.
    *
-   * @param url the cluster's URL with the database; may contain a password, which must not be on a
-   *     command line
-   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
+   * @param url the cluster, with the database
    * @param run the run whose rows count
    * @param point the point of the measurement
    * @param process the number of this process, from 0: it has every channel with this number modulo
@@ -56,13 +54,7 @@ public final class ConsumerMain {
    * @param folder for the files of the process
    */
   record Task(
-      String url,
-      @Nullable String authority,
-      int run,
-      ConsumePlan.Point point,
-      int process,
-      long start,
-      String folder) {
+      ClusterUrl url, int run, ConsumePlan.Point point, int process, long start, Path folder) {
 
     /** The log of the events of this process's channels. */
     ArrivalLog log(Lags lags) {
@@ -71,11 +63,6 @@ public final class ConsumerMain {
           point.order().equals("total"),
           channel -> channel % point.processes() == process,
           lags);
-    }
-
-    @Override
-    public String toString() {
-      return point.title() + ", process " + process; // without the URL
     }
   }
 
@@ -88,14 +75,12 @@ public final class ConsumerMain {
     private volatile @Nullable EventStream stream;
 
     void open() {
-      Path authority = task.authority() == null ? null : Path.of(task.authority());
-      ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
       stream =
           EventStream.open(
               task.point().source(),
               new StreamRequest(
-                  Clients.settings(url),
-                  url.database(),
+                  Clients.settings(task.url()),
+                  task.url().database(),
                   ConsumeBench.COLLECTION,
                   new BsonTimestamp(task.start()),
                   List.of(),
@@ -106,27 +91,24 @@ public final class ConsumerMain {
     }
 
     private Sample sample() {
-      say(SEEN + log.checker().distinct());
+      say.accept(SEEN + log.checker().distinct());
       EventStream opened = stream;
       Throwable failure = opened == null ? null : opened.failure();
       if (failure != null) {
         failure.printStackTrace();
-        say(ChildJvm.FAILED + failure);
+        say.accept(ChildJvm.FAILED + failure);
         throw new IllegalStateException(failure);
       }
+      ProcessUse use = ProcessUse.own();
       return new Sample(
-          SteadyClock.micros(),
-          ProcessUse.cpuNanos(),
-          ProcessUse.memoryBytes(),
-          log.rows(),
-          log.bytes());
+          SteadyClock.micros(), use.cpu().toNanos(), use.memoryBytes(), log.rows(), log.bytes());
     }
 
     ConsumerReport close() throws IOException {
       Objects.requireNonNull(stream).close();
       log.close();
       RowChecker checker = log.checker();
-      Path folder = Files.createDirectories(Path.of(task.folder()));
+      Path folder = Files.createDirectories(task.folder());
       checker.seen().write(folder.resolve(ROWS));
       lags.write(folder);
       return new ConsumerReport(
@@ -140,18 +122,18 @@ public final class ConsumerMain {
     }
   }
 
-  private ConsumerMain(Task task, PrintStream out) {
+  private ConsumerMain(Task task, Consumer<String> say) {
     this.task = task;
-    this.out = out;
+    this.say = say;
   }
 
   /** Executes the commands of its standard input. */
   public static void main(String[] args) {
-    ChildMain.run(Task.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
+    ChildMain.run(Task.class, (task, in, say) -> new ConsumerMain(task, say).run(in));
   }
 
   private void run(BufferedReader in) throws IOException {
-    say(READY);
+    say.accept(READY);
     String line;
     while ((line = in.readLine()) != null) {
       String[] words = line.split(" ", -1);
@@ -159,7 +141,7 @@ public final class ConsumerMain {
         case "open" -> {
           open = new Consumption();
           open.open();
-          say(OPENED);
+          say.accept(OPENED);
         }
         case "window" ->
             Objects.requireNonNull(open)
@@ -168,17 +150,10 @@ public final class ConsumerMain {
         case "close" -> {
           ConsumerReport report = Objects.requireNonNull(open).close();
           open = null;
-          say(REPORT + JSON.writeValueAsString(report));
+          say.accept(REPORT + JSON.writeValueAsString(report));
         }
         default -> throw new IOException("unknown command: " + line);
       }
-    }
-  }
-
-  private void say(String line) {
-    synchronized (out) {
-      out.println(line);
-      out.flush();
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ChildJvm;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,28 +29,16 @@ final class Consumers implements AutoCloseable {
   private final List<Path> folders = new ArrayList<>();
   private final Map<Integer, Long> seen = new ConcurrentHashMap<>();
 
-  private Consumers() {}
-
   /** Starts one process for each task, and waits until all are ready. */
-  static Consumers start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
-    Consumers consumers = new Consumers();
-    boolean ready = false;
-    try {
-      for (ConsumerMain.Task task : tasks) {
-        consumers.add(task);
-      }
-      consumers.await(ConsumerMain.READY);
-      ready = true;
-      return consumers;
-    } finally {
-      if (!ready) {
-        consumers.close();
-      }
+  void start(List<ConsumerMain.Task> tasks) throws IOException, InterruptedException {
+    for (ConsumerMain.Task task : tasks) {
+      add(task);
     }
+    var unused = await(ConsumerMain.READY);
   }
 
   private void add(ConsumerMain.Task task) throws IOException {
-    Path folder = Path.of(task.folder());
+    Path folder = task.folder();
     int index = folders.size();
     folders.add(folder);
     processes.add(

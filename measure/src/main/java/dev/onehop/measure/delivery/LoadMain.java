@@ -2,19 +2,19 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.client.MongoClient;
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.measure.frame.Parallel;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.resync.ClusterUrl;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.bson.BsonTimestamp;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Clients in a separate process. Each writes its own rows, and reads the rows of another client of
@@ -32,8 +32,6 @@ public final class LoadMain {
   private static final long WARMUP_MILLIS = 3_000;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static volatile boolean done;
-
   private final Task task;
   private final RowCollection collection;
   private final List<Client> clients = new ArrayList<>();
@@ -41,9 +39,7 @@ public final class LoadMain {
   /**
    * The task of a process of clients. Immutable.
    *
-   * @param url the cluster's URL with the database; may contain a password, which must not be on a
-   *     command line
-   * @param authority PEM file of the certificates to trust; null for the JVM's default trust store
+   * @param url the cluster, with the database
    * @param run marks the rows
    * @param firstClient the number of its first client
    * @param clients the number of its clients
@@ -57,8 +53,7 @@ public final class LoadMain {
    * @param folder for the files of the process
    */
   record Task(
-      String url,
-      @Nullable String authority,
+      ClusterUrl url,
       int run,
       int firstClient,
       int clients,
@@ -69,13 +64,7 @@ public final class LoadMain {
       long awaitMillis,
       long patienceMillis,
       boolean total,
-      String folder) {
-
-    @Override
-    public String toString() {
-      return clients + " clients from " + firstClient; // without the URL
-    }
-  }
+      Path folder) {}
 
   /** A client with its rows and the query for another client's rows. */
   private record Client(
@@ -109,44 +98,40 @@ public final class LoadMain {
     return findings;
   }
 
-  private static void run(Task task, BufferedReader in, PrintStream out)
+  private static void run(Task task, BufferedReader in, Consumer<String> say)
       throws IOException, InterruptedException {
-    Path authority = task.authority() == null ? null : Path.of(task.authority());
-    ClusterUrl url = ClusterUrl.handedOver(task.url(), authority);
-    try (RowCollection collection = new RowCollection(url, PropagateBench.COLLECTION)) {
-      new LoadMain(task, collection).run(url, in, out);
+    try (RowCollection collection = new RowCollection(task.url(), PropagateBench.COLLECTION)) {
+      new LoadMain(task, collection).run(in, say);
     }
   }
 
-  private void run(ClusterUrl url, BufferedReader in, PrintStream out)
+  private void run(BufferedReader in, Consumer<String> say)
       throws IOException, InterruptedException {
     try {
       Signals signals =
           new Signals(
               task.run(), Row.LEAST_BYTES, List.copyOf(collection.placement().ranges().values()));
       for (int i = 0; i < task.clients(); i++) {
-        clients.add(client(url, signals, i));
+        clients.add(client(signals, i));
       }
       Parallel.forEach(clients, client -> client.writer().insert(task.documents()));
       // Without measurement, so that programs are warm.
       var unused = measure(0, WARMUP_MILLIS);
-      say(out, READY);
+      say.accept(READY);
       if (!GO.equals(in.readLine())) {
         return;
       }
-      endWithParent(in);
-      JSON.writeValue(
-          Path.of(task.folder()).resolve(REPORT).toFile(), measure(1, task.durationMillis()));
-      done = true;
-      say(out, DONE);
+      ChildMain.haltAtEnd(in);
+      JSON.writeValue(task.folder().resolve(REPORT).toFile(), measure(1, task.durationMillis()));
+      say.accept(DONE);
     } finally {
       clients.forEach(Client::close);
     }
   }
 
-  private Client client(ClusterUrl url, Signals signals, int index) {
-    MongoClient writes = Clients.oneHop(url);
-    RowCollection reads = new RowCollection(url, PropagateBench.COLLECTION);
+  private Client client(Signals signals, int index) {
+    MongoClient writes = Clients.oneHop(task.url());
+    RowCollection reads = new RowCollection(task.url(), PropagateBench.COLLECTION);
     return new Client(
         writes,
         new RowWriter(
@@ -162,26 +147,6 @@ public final class LoadMain {
             task.firstClient() + (index + 1) % task.clients(),
             false,
             Duration.ofMillis(task.patienceMillis())));
-  }
-
-  private static void say(PrintStream out, String line) {
-    out.println(line);
-    out.flush();
-  }
-
-  /** Ends this process if its parent was killed. */
-  private static void endWithParent(BufferedReader in) {
-    Thread watch =
-        new Thread(
-            () -> {
-              in.lines().forEach(line -> {}); // there are no more commands
-              if (!done) {
-                Runtime.getRuntime().halt(1);
-              }
-            },
-            "parent-watch");
-    watch.setDaemon(true);
-    watch.start();
   }
 
   /** Measures once; returns the clients' findings by path. */

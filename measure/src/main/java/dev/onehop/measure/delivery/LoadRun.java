@@ -2,10 +2,9 @@ package dev.onehop.measure.delivery;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.PropagateMeasurement;
-import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,8 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Many clients that bootstrap, write and read at once, in several processes. Used once. */
-final class LoadRun {
+/**
+ * Many clients that bootstrap, write and read at once, in several processes. Used once.
+ *
+ * @param run marks the rows
+ * @param patience the time after which missing rows count as lost
+ */
+record LoadRun(
+    PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
 
   private static final Duration START = Duration.ofMinutes(3);
 
@@ -31,27 +36,6 @@ final class LoadRun {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final PropagatePlan plan;
-  private final PropagatePlan.Point point;
-  private final int run;
-  private final Duration patience;
-  private final Session session;
-
-  /**
-   * Creates a run.
-   *
-   * @param run marks the rows
-   * @param patience the time after which missing rows count as lost
-   */
-  LoadRun(
-      PropagatePlan plan, PropagatePlan.Point point, int run, Duration patience, Session session) {
-    this.plan = plan;
-    this.point = point;
-    this.run = run;
-    this.patience = patience;
-    this.session = session;
-  }
-
   /** Runs the measurement. */
   List<PropagateMeasurement> measure(Path folder) throws InterruptedException, IOException {
     int count = Math.min(plan.processes(), point.clients());
@@ -60,7 +44,7 @@ final class LoadRun {
     try {
       session.progress().state("starting clients");
       for (int i = 0; i < count; i++) {
-        Path its = folder.resolve("process-" + i).toAbsolutePath();
+        Path its = folder.resolve("process-" + i);
         folders.add(its);
         processes.add(start(i, count, its));
       }
@@ -88,12 +72,10 @@ final class LoadRun {
   }
 
   private ChildJvm start(int index, int count, Path folder) throws IOException {
-    ClusterUrl url = session.cluster().url();
     int first = point.clients() * index / count;
     LoadMain.Task task =
         new LoadMain.Task(
-            url.secret(),
-            url.authority() == null ? null : String.valueOf(url.authority()),
+            session.cluster().url(),
             run,
             first,
             point.clients() * (index + 1) / count - first,
@@ -104,7 +86,7 @@ final class LoadRun {
             plan.await().toMillis(),
             patience.toMillis(),
             plan.total(),
-            folder.toString());
+            folder);
     return ChildJvm.start(
         "a process of clients",
         QUICK_COMPILER,

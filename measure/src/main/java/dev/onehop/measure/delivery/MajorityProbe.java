@@ -2,6 +2,7 @@ package dev.onehop.measure.delivery;
 
 import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCollection;
+import dev.onehop.measure.frame.Parallel;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;

@@ -1,9 +1,9 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.resync.Failure;
-import java.util.Arrays;
+import dev.onehop.resync.Names;
+import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 /** The measurements, in the order of the menu. */
 public enum Measurement {
@@ -47,15 +47,10 @@ public enum Measurement {
    * @throws Failure if there is none
    */
   public static Measurement named(String label) {
-    for (Measurement each : values()) {
-      if (each.label().equals(label)) {
-        return each;
-      }
-    }
-    throw Failure.usage(
-        "unknown measurement '"
-            + label
-            + "'; measurements: "
-            + Arrays.stream(values()).map(Measurement::label).collect(Collectors.joining(", ")));
+    return Names.find(
+        label,
+        List.of(values()),
+        Measurement::label,
+        "unknown measurement '%2$s'; measurements: %1$s");
   }
 }

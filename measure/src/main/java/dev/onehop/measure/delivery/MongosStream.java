@@ -4,6 +4,7 @@ import com.mongodb.client.ChangeStreamIterable;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCursor;
+import dev.onehop.measure.frame.Parallel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,11 +101,7 @@ final class MongosStream implements EventStream {
   public void close() {
     closed = true;
     reader.interrupt();
-    try {
-      reader.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Parallel.join(List.of(reader));
     if (split != null) {
       split.close();
     }

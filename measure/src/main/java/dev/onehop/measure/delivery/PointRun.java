@@ -4,7 +4,6 @@ import dev.onehop.measure.frame.Session;
 import dev.onehop.measure.results.ConsumePoint;
 import dev.onehop.measure.results.HdrLogs;
 import dev.onehop.measure.results.LatencySummary;
-import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Progress;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.io.IOException;
@@ -76,7 +75,8 @@ final class PointRun {
    * measured.
    */
   ConsumePoint drain(ConsumeBench.Backlog backlog) throws IOException, InterruptedException {
-    try (Consumers consumers = start(backlog.run(), backlog.start())) {
+    try (Consumers consumers = new Consumers()) {
+      consumers.start(tasks(backlog.run(), backlog.start()));
       consumers.open();
       consumers.awaitRows(backlog.count(), seen -> showRead("warming up, ", seen, backlog.count()));
       long rows = sum(consumers.reports(), ConsumerReport::rows);
@@ -117,8 +117,9 @@ final class PointRun {
             ? collection.placement().withoutOneShard()
             : HashRanges.all();
     Double rate = plan.rate(point);
-    try (Consumers consumers = start(run, collection.now());
+    try (Consumers consumers = new Consumers();
         RowWriter writer = ConsumeBench.writer(collection, run, hashes)) {
+      consumers.start(tasks(run, collection.now()));
       consumers.open();
       if (rate == null) {
         writer.start(Long.MAX_VALUE);
@@ -176,22 +177,20 @@ final class PointRun {
     }
   }
 
-  private Consumers start(int run, BsonTimestamp from) throws IOException, InterruptedException {
+  private List<ConsumerMain.Task> tasks(int run, BsonTimestamp from) {
     progress.state("starting consumers");
     List<ConsumerMain.Task> tasks = new ArrayList<>();
-    ClusterUrl url = session.cluster().url();
     for (int i = 0; i < point.processes(); i++) {
       tasks.add(
           new ConsumerMain.Task(
-              url.secret(),
-              url.authority() == null ? null : String.valueOf(url.authority()),
+              session.cluster().url(),
               run,
               point,
               i,
               from.getValue(),
-              folder().resolve("consumer-" + i).toAbsolutePath().toString()));
+              folder().resolve("consumer-" + i)));
     }
-    return Consumers.start(tasks);
+    return tasks;
   }
 
   private Path folder() {

@@ -49,14 +49,6 @@ public record PropagatePlan(
   /** The time of client processes for starting and warming up their JVMs. */
   private static final Duration LOAD_OVERHEAD = Duration.ofSeconds(10);
 
-  public PropagatePlan {
-    measurements = List.copyOf(measurements);
-    documents = List.copyOf(documents);
-    batches = List.copyOf(batches);
-    bytes = List.copyOf(bytes);
-    clients = List.copyOf(clients);
-  }
-
   /**
    * One measurement of one size.
    *

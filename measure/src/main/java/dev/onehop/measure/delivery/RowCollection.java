@@ -6,18 +6,18 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.MongoDatabase;
-import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.Sorts;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.core.table.ShardId;
+import dev.onehop.core.table.Chunk;
+import dev.onehop.core.table.ChunkVersion;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.TargetExplanation;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
+import dev.onehop.routing.OneHop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -29,7 +29,6 @@ import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
-import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +49,7 @@ public final class RowCollection implements AutoCloseable {
    * @param version the highest chunk version, which changes with each migration or split
    * @param ranges the hashes that each shard owns, by its name; without shards that own none
    */
-  record Placement(
-      Set<String> shards, BsonTimestamp version, SortedMap<String, HashRanges> ranges) {
+  record Placement(Set<String> shards, ChunkVersion version, SortedMap<String, HashRanges> ranges) {
 
     /**
      * The hashes that are not on one shard, the last by name.
@@ -154,56 +152,33 @@ public final class RowCollection implements AutoCloseable {
    */
   Placement placement() {
     String namespace = url.database() + "." + name;
-    try {
-      MongoDatabase config = client.getDatabase("config");
-      BsonDocument entry =
-          config
-              .getCollection("collections", BsonDocument.class)
-              .find(Filters.eq("_id", namespace))
-              .first();
-      if (entry == null) {
+    try (OneHop router = OneHop.builder(url.secret()).applyToClientSettings(url::trust).build()) {
+      Target all = router.explain(namespace, new BsonDocument()).target();
+      TargetExplanation table = all == null ? null : all.explain(Integer.MAX_VALUE);
+      if (table == null || table.version() == null) {
         throw Failure.run(namespace + " is not sharded", null);
       }
-      List<BsonDocument> shards =
-          config.getCollection("shards", BsonDocument.class).find().into(new ArrayList<>());
-      Set<String> names = new TreeSet<>();
-      shards.forEach(shard -> names.add(shard.getString("_id").getValue()));
-      // Until 4.4 chunks name their collection, later its UUID.
-      Bson ofCollection =
-          entry.containsKey("timestamp")
-              ? Filters.eq("uuid", entry.get("uuid"))
-              : Filters.eq("ns", namespace);
-      List<BsonDocument> chunks =
-          config
-              .getCollection("chunks", BsonDocument.class)
-              .find(ofCollection)
-              .sort(Sorts.ascending("min"))
-              .into(new ArrayList<>());
-      return placement(names, chunks, ShardId.names(shards));
+      SortedMap<String, List<HashRanges.Range>> ranges = new TreeMap<>();
+      for (Chunk chunk : table.chunks()) {
+        HashRanges.Range range = new HashRanges.Range(hash(chunk.min()), hash(chunk.max()));
+        if (range.from() < range.to()) {
+          ranges.computeIfAbsent(chunk.shard(), shard -> new ArrayList<>()).add(range);
+        }
+      }
+      SortedMap<String, HashRanges> placed = new TreeMap<>();
+      ranges.forEach((shard, its) -> placed.put(shard, new HashRanges(its)));
+      return new Placement(shards(), table.version(), placed);
     } catch (MongoException e) {
-      throw Failure.run("config.chunks can't be read: " + Failure.firstLine(e), e);
+      throw Failure.run("the routing metadata can't be read: " + Failure.firstLine(e), e);
     }
   }
 
-  private static Placement placement(
-      Set<String> shards, List<BsonDocument> chunks, Map<ShardId, String> names) {
-    BsonTimestamp version = new BsonTimestamp();
-    SortedMap<String, List<HashRanges.Range>> ranges = new TreeMap<>();
-    for (BsonDocument chunk : chunks) {
-      BsonTimestamp its = chunk.getTimestamp("lastmod");
-      version = its.compareTo(version) > 0 ? its : version;
-      long from = hash(chunk.getDocument("min"));
-      long to = hash(chunk.getDocument("max"));
-      if (from < to) {
-        ranges
-            .computeIfAbsent(
-                ShardId.of(chunk, "shard", "config.chunks").name(names), shard -> new ArrayList<>())
-            .add(new HashRanges.Range(from, to));
-      }
-    }
-    SortedMap<String, HashRanges> placed = new TreeMap<>();
-    ranges.forEach((shard, its) -> placed.put(shard, new HashRanges(its)));
-    return new Placement(shards, version, placed);
+  private Set<String> shards() {
+    return client
+        .getDatabase("config")
+        .getCollection("shards")
+        .distinct("_id", String.class)
+        .into(new TreeSet<>());
   }
 
   /** The hash in a bound of a chunk. */

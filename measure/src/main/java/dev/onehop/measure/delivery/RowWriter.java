@@ -7,6 +7,7 @@ import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.WriteModel;
+import dev.onehop.measure.frame.Parallel;
 import dev.onehop.resync.Failure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

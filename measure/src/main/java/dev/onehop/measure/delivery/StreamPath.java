@@ -1,6 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.util.List;
 import java.util.Locale;
 
@@ -32,11 +33,6 @@ public enum StreamPath {
    * @throws Failure if there is none
    */
   public static StreamPath consumed(String label) {
-    for (StreamPath path : CONSUMED) {
-      if (path.label().equals(label)) {
-        return path;
-      }
-    }
-    throw Failure.usage("unknown source '" + label + "'; sources: mongos, direct");
+    return Names.find(label, CONSUMED, StreamPath::label, "unknown source '%2$s'; sources: %1$s");
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.measure.delivery;
 
+import dev.onehop.measure.frame.Parallel;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;

@@ -1,6 +1,7 @@
 package dev.onehop.measure.delivery;
 
 import dev.onehop.measure.delivery.ConsumerReport.Sample;
+import dev.onehop.measure.frame.Sampler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -93,26 +94,22 @@ final class WindowStats {
   }
 
   private double sum(ToLongFunction<Sample> figure, long from, long to) {
-    double sum = 0;
-    for (ConsumerReport report : reports) {
-      sum += at(report.samples(), figure, to) - at(report.samples(), figure, from);
-    }
-    return sum;
+    return reports.stream()
+        .map(ConsumerReport::samples)
+        .filter(samples -> !samples.isEmpty())
+        .mapToDouble(samples -> at(samples, figure, end(samples, to)) - at(samples, figure, from))
+        .sum();
   }
 
-  private double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
-    Sample before = null;
-    for (Sample sample : samples) {
-      if (sample.micros() >= micros) {
-        if (before == null || (toTheEnd && micros == toMicros)) {
-          return figure.applyAsLong(sample);
-        }
-        double share = (double) (micros - before.micros()) / (sample.micros() - before.micros());
-        long then = figure.applyAsLong(before);
-        return then + share * (figure.applyAsLong(sample) - then);
-      }
-      before = sample;
-    }
-    return before == null ? 0 : figure.applyAsLong(before);
+  private long end(List<Sample> samples, long micros) {
+    return samples.stream()
+        .mapToLong(Sample::micros)
+        .filter(each -> toTheEnd && micros == toMicros && each >= micros)
+        .findFirst()
+        .orElse(micros);
+  }
+
+  private static double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
+    return Sampler.at(samples, Sample::micros, (double) micros, figure::applyAsLong);
   }
 }

@@ -1,42 +1,59 @@
 package dev.onehop.measure.frame;
 
-import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
+import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.evidence.CpuTimes;
-import dev.onehop.testbed.evidence.ServerUsage;
-import dev.onehop.testbed.evidence.Traffic;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** The running cluster that a bench measures, with the operations that benches need. */
-public interface BenchCluster extends AutoCloseable {
+public abstract class BenchCluster implements AutoCloseable {
+
+  static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
+
+  private final ClusterUrl url;
+  private final TopologyFacts topology;
+  private final ServerFacts server;
+
+  protected BenchCluster(ClusterUrl url, TopologyFacts topology, ServerFacts server) {
+    this.url = url;
+    this.topology = topology;
+    this.server = server;
+  }
 
   /** The hosts and their places, with measured round trips. */
-  TopologyFacts topology();
+  public final TopologyFacts topology() {
+    return topology;
+  }
 
-  ServerFacts server();
+  public final ServerFacts server() {
+    return server;
+  }
 
   /** The URL of the routers that an application on this host uses, with the database. */
-  ClusterUrl url();
+  public final ClusterUrl url() {
+    return url;
+  }
 
   /** Whether distances limit the rate, rather than processors. */
-  boolean isFar();
+  public abstract boolean isFar();
 
   /** The host of each shard's primary, if known. */
-  Map<String, String> shardHosts();
+  public abstract Map<String, String> shardHosts();
 
   /** The measured round trip from the client to each shard's primary, in milliseconds. */
-  default Map<String, Double> shardRoundTrips() {
-    TopologyFacts topology = topology();
+  public Map<String, Double> shardRoundTrips() {
     Map<String, Double> roundTrips = new HashMap<>();
     shardHosts()
         .forEach(
@@ -52,15 +69,19 @@ public interface BenchCluster extends AutoCloseable {
   }
 
   /** The mean of {@link #shardRoundTrips}, in milliseconds; each shard has the same weight. */
-  default double meanShardRoundTripMillis() {
+  public double meanShardRoundTripMillis() {
     return shardRoundTrips().values().stream().mapToDouble(Double::doubleValue).average().orElse(0);
   }
 
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
-  void shard(String collection, List<? extends BsonValue> splitPoints);
+  public abstract void shard(String collection, List<? extends BsonValue> splitPoints);
 
-  /** Warms up the routers with operations that change nothing. */
-  void warmUp(String collection);
+  static List<BsonDocument> bounds(List<? extends BsonValue> splitPoints) {
+    return splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList();
+  }
+
+  /** Warms up routers that the bench has started, with operations that change nothing. */
+  public void warmUp(String collection) {}
 
   /**
    * Compares each shard's documents with the config servers' owners.
@@ -69,103 +90,64 @@ public interface BenchCluster extends AutoCloseable {
    * @return null if the shards cannot be reached
    * @throws dev.onehop.resync.Failure if the number differs, or documents are not on their owners
    */
-  @Nullable Placement placement(String collection, long expected);
+  public abstract @Nullable Placement placement(String collection, long expected);
 
   /**
    * Starts to collect the servers' own figures about who serves a collection's operations.
    *
    * @param sampleRate the fraction of operations to sample, above 0 and up to 1
    */
-  Watch watch(String collection, double sampleRate);
+  public abstract ServerWatch watch(String collection, double sampleRate);
+
+  /** Each shard's members, as {@code name/host:port,host:port}. */
+  protected abstract Map<String, String> replicaSets();
 
   /** The address of a shard's first member, as {@code host:port}. */
-  default String primaryOf(String shard) {
-    throw notOurs();
+  public String primaryOf(String shard) {
+    return firstMember(Objects.requireNonNull(replicaSets().get(shard), shard));
+  }
+
+  /** The address of the first member, from {@link #replicaSets}. */
+  static String firstMember(String replicaSet) {
+    return replicaSet.substring(replicaSet.indexOf('/') + 1).split(",", -1)[0];
   }
 
   /** The addresses of all mongoses as {@code host:port}, the nearest first. */
-  default List<String> routers() {
-    throw notOurs();
-  }
+  public abstract List<String> routers();
 
   /** A URL with all mongoses, the database and the write concern; without a user. */
-  default String allRoutersUrl() {
+  public String allRoutersUrl() {
     return "mongodb://" + String.join(",", routers()) + "/" + ClusterUrl.DATABASE + "?w=1";
   }
 
   /**
    * Freezes a server, or resumes it.
    *
-   * @throws dev.onehop.resync.Failure if this cluster does not support it
+   * @throws Failure if the bench may not change this cluster
    */
-  default void setFrozen(String server, boolean frozen) {
-    throw notOurs();
+  public void setFrozen(String server, boolean frozen) {
+    testbed().setFrozen(server, frozen);
   }
 
   /**
-   * Adds a delay to the round trip to a server.
+   * The testbed, whose servers can be changed.
    *
-   * @throws dev.onehop.resync.Failure if this cluster does not support it
+   * @throws Failure if the bench has not started the servers
    */
-  default void setFurther(String server, Duration roundTrip) {
-    throw notOurs();
+  public Testbed testbed() {
+    throw Failure.run("the bench does not change servers that it has not started", null);
   }
 
-  /**
-   * Closes connections to a server and refuses new ones, or allows them again.
-   *
-   * @throws dev.onehop.resync.Failure if this cluster does not support it
-   */
-  default void setCutOff(String server, boolean cutOff) {
-    throw notOurs();
-  }
-
-  /**
-   * Kills a server, or starts it again.
-   *
-   * @throws dev.onehop.resync.Failure if this cluster does not support it
-   */
-  default void setKilled(String server, boolean killed) {
-    throw notOurs();
-  }
-
-  /** The bytes that the links have carried so far. */
-  default Traffic traffic() {
-    throw notOurs();
-  }
-
-  /** The servers' and applications' addresses by zone, in the topology's order. */
-  default Map<String, List<String>> zones() {
-    throw notOurs();
-  }
-
-  /** The host of an application in a zone: one without a server, if there is one. */
-  default String application(String zone) {
-    throw notOurs();
-  }
-
-  /** Registers a process as an application on a host other than the client's. */
-  default void place(long pid, String host) {
-    throw notOurs();
-  }
-
-  private static Failure notOurs() {
-    return Failure.run("the bench does not change servers that it has not started", null);
-  }
-
-  /** The processor time that servers and links have used so far. */
-  CpuTimes cpuTimes();
-
-  /** The present resource use of each server; empty if unknown. */
-  default List<ServerUsage> serverUsage() {
-    return List.of();
+  /** The processor time that servers and links have used so far; unknown for servers elsewhere. */
+  public CpuTimes cpuTimes() {
+    return new CpuTimes(null, null, null);
   }
 
   /**
    * The bytes of operations and their replies that links have carried so far, in both directions;
    * null without links.
    */
-  default @Nullable Long linkBytes() {
+  public @Nullable Long linkBytes() {
     return null;
   }
 
@@ -173,33 +155,19 @@ public interface BenchCluster extends AutoCloseable {
    * Binds client and servers to processors by their role, if there are enough; null if the servers
    * are elsewhere.
    */
-  default @Nullable Processors processors() {
+  public @Nullable Processors processors() {
     return null;
   }
 
   /** Facts that could not be found out, with the reason; empty if there are none. */
-  List<String> missing();
+  public List<String> missing() {
+    return List.of();
+  }
 
   /** Adds a listener that is called once if a server ends unexpectedly and the cluster notices. */
-  void onServerDeath(Consumer<String> listener);
+  public abstract void onServerDeath(Consumer<String> listener);
 
   /** Ends the servers that were started. */
   @Override
-  void close();
-
-  /** A running collection of figures. */
-  interface Watch extends AutoCloseable {
-
-    /**
-     * Ends the collection and returns the figures between two moments.
-     *
-     * @param fromNanos start of the window, by {@link System#nanoTime}
-     * @param toNanos end of the window
-     */
-    Evidence evidence(long fromNanos, long toNanos);
-
-    /** Ends the collection without a result. */
-    @Override
-    void close();
-  }
+  public abstract void close();
 }

@@ -7,19 +7,11 @@ import dev.onehop.testbed.Testbed;
 import java.util.function.Function;
 
 /** The source of a bench's cluster. Used once. */
-public final class ClusterSource {
+public record ClusterSource(boolean startsServers, Function<Progress, BenchCluster> open) {
 
   private static final String STAND_IN =
       "note: no mongos binary was found; STAND-IN routers replace them (set --mongos PATH for"
           + " a real mongos)";
-
-  private final boolean startsServers;
-  private final Function<Progress, BenchCluster> open;
-
-  private ClusterSource(boolean startsServers, Function<Progress, BenchCluster> open) {
-    this.startsServers = startsServers;
-    this.open = open;
-  }
 
   /**
    * A testbed that is started for the bench, or that uses existing servers.
@@ -75,11 +67,6 @@ public final class ClusterSource {
           progress.phase("measuring round trips to " + url);
           return UrlCluster.of(url, overwrite);
         });
-  }
-
-  /** Whether the cluster's servers are started for the bench, and end with it. */
-  boolean startsServers() {
-    return startsServers;
   }
 
   public BenchCluster open(Progress progress) {

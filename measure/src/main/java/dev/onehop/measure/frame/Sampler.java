@@ -8,6 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,7 @@ public final class Sampler<T> implements AutoCloseable {
   private @Nullable RuntimeException failure; // guarded by this
   private boolean closed; // guarded by this
 
-  /** A value and its time by {@link System#nanoTime}. Immutable. */
+  /** A value and the middle of its reading, by {@link System#nanoTime}. Immutable. */
   public record Sample<T>(long nanos, T value) {}
 
   private Sampler(Callable<T> read, Duration delay) {
@@ -57,13 +58,36 @@ public final class Sampler<T> implements AutoCloseable {
       return;
     }
     try {
+      long asked = System.nanoTime();
       T value = read.call();
-      samples.add(new Sample<>(System.nanoTime(), value));
+      samples.add(new Sample<>(asked + (System.nanoTime() - asked) / 2, value));
     } catch (RuntimeException e) {
       failure = e;
     } catch (Exception e) {
       failure = new IllegalStateException(e);
     }
+  }
+
+  /**
+   * A figure where another figure, which never falls, has a value. It is linear between two
+   * samples, and equal to the outermost sample's beyond them.
+   *
+   * @param samples in the order of time, at least one
+   */
+  public static <S> double at(
+      List<S> samples, ToDoubleFunction<S> rising, double value, ToDoubleFunction<S> figure) {
+    S before = samples.get(0);
+    for (S sample : samples) {
+      double to = rising.applyAsDouble(sample);
+      if (to >= value) {
+        double from = rising.applyAsDouble(before);
+        double part = to == from ? 0 : (value - from) / (to - from);
+        double start = figure.applyAsDouble(before);
+        return start + part * (figure.applyAsDouble(sample) - start);
+      }
+      before = sample;
+    }
+    return figure.applyAsDouble(before);
   }
 
   /** Reads the value a last time, ends, and returns all samples in their order. */

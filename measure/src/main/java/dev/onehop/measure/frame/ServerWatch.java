@@ -1,82 +1,86 @@
 package dev.onehop.measure.frame;
 
+import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.Evidence;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.evidence.LocalHits;
-import dev.onehop.testbed.evidence.OperationCounts;
 import dev.onehop.testbed.evidence.RouterSampling;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.Supplier;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The servers' figures for one point: the shards' counters, read repeatedly, and a sample of the
  * operations with their routers.
  */
-final class ServerWatch implements BenchCluster.Watch {
+public final class ServerWatch implements AutoCloseable {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
 
-  private final Supplier<OperationCounts> counters;
+  private final Sampler<Map<String, Long>> counters;
   private final @Nullable RouterSampling routers;
   private final boolean samplesAll;
-  private final ShareSampler shares = new ShareSampler();
-  private final Thread thread;
-  private volatile boolean ended;
 
   /**
    * Starts to collect.
    *
-   * @param counters reads the shards' counters of executed operations
+   * @param counters reads the number of executed operations by shard; without shards if the user
+   *     may not read them
    * @param routers the sample of operations, already started; null without a sample
    * @param samplesAll whether the sample includes all operations
    */
   ServerWatch(
-      Supplier<OperationCounts> counters, @Nullable RouterSampling routers, boolean samplesAll) {
-    this.counters = counters;
+      Callable<Map<String, Long>> counters, @Nullable RouterSampling routers, boolean samplesAll) {
+    this.counters = Sampler.start(INTERVAL, counters);
     this.routers = routers;
     this.samplesAll = samplesAll;
-    this.thread = new Thread(this::sampleUntilEnded, "server-watch");
-    sample();
-    thread.setDaemon(true);
-    thread.start();
   }
 
-  private void sampleUntilEnded() {
-    try {
-      while (!ended) {
-        Thread.sleep(INTERVAL.toMillis());
-        sample();
-      }
-    } catch (InterruptedException e) {
-      // the collection has ended
-    } catch (RuntimeException e) {
-      // The shard has ended or is being stopped, which is reported elsewhere.
-      ended = true;
-    }
-  }
-
-  private void sample() {
-    long asked = System.nanoTime();
-    var counts = counters.get().byShard();
-    long counted = asked + (System.nanoTime() - asked) / 2;
-    counts.forEach((shard, operations) -> shares.add(shard, counted, operations));
-  }
-
-  @Override
+  /**
+   * Ends the collection and returns the figures between two moments.
+   *
+   * @param fromNanos start of the window, by {@link System#nanoTime}
+   * @param toNanos end of the window
+   */
   public Evidence evidence(long fromNanos, long toNanos) {
-    end();
-    sample();
+    Map<String, Double> shares = shares(counters.stop(), fromNanos, toNanos);
     if (routers == null) {
-      return new Evidence(shares.shares(fromNanos, toNanos), null, null);
+      return new Evidence(shares, null, null);
     }
     LocalHits beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
         // With few operations per second, interpolated counts would consist mostly of the warm-up.
-        samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
+        samplesAll ? beside.sample().shares() : shares,
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
+  }
+
+  /**
+   * The fraction of a window's operations that each shard served.
+   *
+   * @param counts operations since the shards' start; counts between two samples are interpolated,
+   *     to separate the window from the warm-up
+   * @return empty if there were none
+   */
+  static Map<String, Double> shares(
+      List<Sample<Map<String, Long>>> counts, long fromNanos, long toNanos) {
+    Map<String, Double> shares = new TreeMap<>();
+    for (String shard : counts.get(0).value().keySet()) {
+      double served = at(counts, shard, toNanos) - at(counts, shard, fromNanos);
+      shares.put(shard, Math.max(0, served));
+    }
+    double all = shares.values().stream().mapToDouble(Double::doubleValue).sum();
+    shares.replaceAll((shard, served) -> served / all);
+    return all == 0 ? Map.of() : shares;
+  }
+
+  private static double at(List<Sample<Map<String, Long>>> counts, String shard, long nanos) {
+    return Sampler.at(
+        counts, Sample::nanos, (double) nanos, sample -> sample.value().getOrDefault(shard, 0L));
   }
 
   /** The wall clock's time at a moment of {@link System#nanoTime}. */
@@ -84,19 +88,10 @@ final class ServerWatch implements BenchCluster.Watch {
     return Instant.now().minusNanos(System.nanoTime() - nanos);
   }
 
-  private void end() {
-    ended = true;
-    thread.interrupt();
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
+  /** Ends the collection; no effect if it has ended. */
   @Override
   public void close() {
-    end();
+    counters.close();
     try {
       if (routers != null) {
         routers.close();

@@ -14,13 +14,16 @@ import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
-import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +34,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Session {
 
+  private static final long NOTICE_MILLIS = 1500;
+
   private final @Nullable ClusterSource source;
   private final RunContext context;
   private final Progress progress;
-  private final ServerDeath death = new ServerDeath();
+  private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
   private final Thread runner = Thread.currentThread();
   private volatile boolean measuring = true;
   private @Nullable BenchCluster cluster;
@@ -107,8 +112,6 @@ public final class Session {
         }
       }
       return null;
-    } catch (TestbedException e) {
-      return ended(Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e));
     } catch (MongoException e) {
       return ended(
           cluster == null
@@ -150,10 +153,25 @@ public final class Session {
   }
 
   /** The reason of the early end. The end of a server counts as the cause of other failures. */
+  /**
+   * The real cause of a failure: the end of a server, if there was one. It may be noticed a little
+   * later than failures of operations.
+   */
+  private Failure causeOf(Failure failure) {
+    try {
+      return Failure.run(serverDeath.get(NOTICE_MILLIS, TimeUnit.MILLISECONDS), failure);
+    } catch (TimeoutException | ExecutionException e) {
+      return failure; // no server has ended
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return failure;
+    }
+  }
+
   private Failure ended(Failure failure) {
     measuring = false;
     boolean unused = Thread.interrupted(); // so that writing the results is not interrupted
-    Failure cause = Interruption.isStopping() ? Failure.interrupted() : death.causeOf(failure);
+    Failure cause = Interruption.isStopping() ? Failure.interrupted() : causeOf(failure);
     stopReason = Failure.firstLine(cause);
     return cause;
   }
@@ -164,7 +182,7 @@ public final class Session {
    * @param message names the server and the kind of its end
    */
   public void serverDied(String message) {
-    death.noticed(message);
+    boolean unused = serverDeath.complete(message);
     if (measuring) {
       runner.interrupt();
     }
@@ -196,11 +214,6 @@ public final class Session {
   /** The folder of the results and logs. */
   public Path folder() {
     return context.out();
-  }
-
-  /** Facts of the run for its results. */
-  public RunContext context() {
-    return context;
   }
 
   /**

@@ -8,11 +8,9 @@ import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.TopologyFacts.RoundTrips;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
-import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
-import dev.onehop.testbed.evidence.ServerUsage;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.topology.Host;
 import dev.onehop.testbed.topology.Shard;
@@ -22,34 +20,23 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** A testbed as a bench's cluster. */
-final class TestbedCluster implements BenchCluster {
-
-  private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
+final class TestbedCluster extends BenchCluster {
 
   /** Each series takes at least a second. */
   private static final int MOST_SERIES = 10;
 
   private final Testbed testbed;
-  private final ClusterUrl url;
-  private final TopologyFacts topology;
-  private final ServerFacts server;
 
-  private TestbedCluster(
-      Testbed testbed, ClusterUrl url, TopologyFacts topology, ServerFacts server) {
+  private TestbedCluster(Testbed testbed, ClusterUrl url, TopologyFacts topology) {
+    super(url, topology, ServerFacts.of(testbed.server()));
     this.testbed = testbed;
-    this.url = url;
-    this.topology = topology;
-    this.server = server;
   }
 
   /**
@@ -66,16 +53,11 @@ final class TestbedCluster implements BenchCluster {
       shorten(measured, testbed.measureRoundTrips().measured());
       topology = facts(testbed.topology(), measured);
     }
-    ServerInfo info = testbed.server();
     return new TestbedCluster(
         testbed,
         // The write concern of YCSB's default URL.
         access.apply(ClusterUrl.open(testbed.url() + "/" + ClusterUrl.DATABASE + "?w=1")),
-        topology,
-        new ServerFacts(
-            info.mongodVersion(),
-            new ServerFacts.Router(info.router().label(), info.routerVersion()),
-            info.featureCompatibilityVersion()));
+        topology);
   }
 
   /** Replaces round trips that are shorter in another series. */
@@ -135,21 +117,6 @@ final class TestbedCluster implements BenchCluster {
   }
 
   @Override
-  public TopologyFacts topology() {
-    return topology;
-  }
-
-  @Override
-  public ServerFacts server() {
-    return server;
-  }
-
-  @Override
-  public ClusterUrl url() {
-    return url;
-  }
-
-  @Override
   public boolean isFar() {
     return testbed.topology().hasDelays();
   }
@@ -167,10 +134,7 @@ final class TestbedCluster implements BenchCluster {
   public void shard(String collection, List<? extends BsonValue> splitPoints) {
     // Existing servers may have documents of an earlier bench.
     testbed.dropCollection(ClusterUrl.DATABASE + "." + collection);
-    testbed.shardCollection(
-        ClusterUrl.DATABASE + "." + collection,
-        SHARD_KEY,
-        splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
+    testbed.shardCollection(ClusterUrl.DATABASE + "." + collection, SHARD_KEY, bounds(splitPoints));
   }
 
   @Override
@@ -191,16 +155,22 @@ final class TestbedCluster implements BenchCluster {
   }
 
   @Override
-  public Watch watch(String collection, double sampleRate) {
+  public ServerWatch watch(String collection, double sampleRate) {
     ServerEvidence evidence = evidence(collection);
     return new ServerWatch(
-        evidence::operationCounts, evidence.sampleRouters(sampleRate), sampleRate == 1);
+        () -> evidence.operationCounts().byShard(),
+        evidence.sampleRouters(sampleRate),
+        sampleRate == 1);
   }
 
   @Override
-  public String primaryOf(String shard) {
-    String members = Objects.requireNonNull(testbed.shardHosts().get(shard), shard);
-    return members.substring(members.indexOf('/') + 1).split(",", -1)[0];
+  public Testbed testbed() {
+    return testbed;
+  }
+
+  @Override
+  protected Map<String, String> replicaSets() {
+    return testbed.shardHosts();
   }
 
   @Override
@@ -208,81 +178,6 @@ final class TestbedCluster implements BenchCluster {
     return testbed.topology().mongosHostsByDistance().stream()
         .map(host -> host.address() + ":" + Topology.MONGOS_PORT)
         .toList();
-  }
-
-  @Override
-  public void setFrozen(String server, boolean frozen) {
-    change("freeze", server, () -> testbed.setFrozen(server, frozen));
-  }
-
-  @Override
-  public void setFurther(String server, Duration roundTrip) {
-    change("slow down", server, () -> testbed.setFurther(server, roundTrip));
-  }
-
-  @Override
-  public void setCutOff(String server, boolean cutOff) {
-    change("cut off", server, () -> testbed.setBlocked(server, cutOff));
-  }
-
-  @Override
-  public void setKilled(String server, boolean killed) {
-    change(
-        killed ? "kill" : "restart",
-        server,
-        () -> {
-          if (killed) {
-            testbed.kill(server);
-          } else {
-            testbed.restart(server);
-          }
-        });
-  }
-
-  @Override
-  public Traffic traffic() {
-    return testbed.traffic();
-  }
-
-  @Override
-  public Map<String, List<String>> zones() {
-    Map<String, List<String>> zones = new LinkedHashMap<>();
-    for (Host host : testbed.topology().hosts()) {
-      zones.computeIfAbsent(host.region(), region -> new ArrayList<>()).add(host.address());
-    }
-    return zones;
-  }
-
-  @Override
-  public String application(String zone) {
-    Topology where = testbed.topology();
-    if (where.client().region().equals(zone)) {
-      return where.client().name();
-    }
-    List<Host> inZone = where.hosts().stream().filter(host -> host.region().equals(zone)).toList();
-    return inZone.stream()
-        .filter(host -> roles(where, host).isEmpty())
-        .findFirst()
-        .orElse(inZone.get(0))
-        .name();
-  }
-
-  @Override
-  public void place(long pid, String host) {
-    testbed.place(pid, host);
-  }
-
-  private static void change(String what, String server, Runnable change) {
-    try {
-      change.run();
-    } catch (UnsupportedOperationException | IllegalArgumentException e) {
-      throw Failure.run("cannot " + what + " " + server + ": " + e.getMessage(), e);
-    }
-  }
-
-  @Override
-  public List<String> missing() {
-    return List.of();
   }
 
   @Override
@@ -303,11 +198,6 @@ final class TestbedCluster implements BenchCluster {
   @Override
   public Processors processors() {
     return Processors.divide(Runtime.getRuntime().availableProcessors(), testbed::pin);
-  }
-
-  @Override
-  public List<ServerUsage> serverUsage() {
-    return testbed.serverUsage();
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.onehop.measure.frame;
 
 import com.mongodb.ConnectionString;
 import dev.onehop.measure.report.Format;
-import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
@@ -12,10 +11,8 @@ import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.RunningTestbed;
-import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.TrustedAuthority;
-import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.OperationCounts;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,51 +20,37 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A cluster of the user. Facts that its mongoses do not report, or not to this user, are unknown.
  */
-final class UrlCluster implements BenchCluster {
+final class UrlCluster extends BenchCluster {
 
   private static final String CLIENT = "here";
-  private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
   /** Above this round trip, distances limit the rate more than the processors. */
   private static final double FAR_MILLIS = 2;
 
-  private final ClusterUrl url;
   private final ExistingCluster cluster;
   private final boolean overwrite;
   private final Optional<RunningTestbed> own;
-  private final TopologyFacts topology;
-  private final ServerFacts server;
-  private final Map<String, String> shardHosts = new TreeMap<>();
-  private final Set<String> missing = new LinkedHashSet<>();
+  private final Set<String> missing;
 
-  private UrlCluster(ClusterUrl url, ExistingCluster cluster, boolean overwrite) {
-    this.url = url;
+  private UrlCluster(
+      ClusterUrl url, ExistingCluster cluster, boolean overwrite, Set<String> missing) {
+    super(url, measure(url, cluster, missing), ServerFacts.of(cluster.server()));
     this.cluster = cluster;
     this.overwrite = overwrite;
     this.own = own(url);
+    this.missing = missing;
     missing.add("the mongos of each operation, which only the shards' profilers record");
-    ServerInfo info = cluster.server();
-    server =
-        new ServerFacts(
-            info.mongodVersion(),
-            new ServerFacts.Router(info.router().label(), info.routerVersion()),
-            info.featureCompatibilityVersion());
-    cluster.shardHosts().forEach((shard, set) -> shardHosts.put(shard, firstHost(set)));
-    topology = measure();
   }
 
   /**
@@ -83,7 +66,7 @@ final class UrlCluster implements BenchCluster {
             new ConnectionString(url.secret()),
             authority == null ? null : TrustedAuthority.read(authority));
     try {
-      return new UrlCluster(url, cluster, overwrite);
+      return new UrlCluster(url, cluster, overwrite, new LinkedHashSet<>());
     } catch (RuntimeException e) {
       cluster.close();
       throw e;
@@ -104,7 +87,8 @@ final class UrlCluster implements BenchCluster {
         .findFirst();
   }
 
-  private TopologyFacts measure() {
+  private static TopologyFacts measure(
+      ClusterUrl url, ExistingCluster cluster, Set<String> missing) {
     Map<String, Set<String>> roles = new LinkedHashMap<>();
     roles.put(CLIENT, new LinkedHashSet<>(List.of("client")));
     Map<String, Double> measured = new LinkedHashMap<>();
@@ -139,32 +123,20 @@ final class UrlCluster implements BenchCluster {
         hosts);
   }
 
-  private static String firstHost(String set) {
-    return hostOf(set.substring(set.indexOf('/') + 1).split(",", -1)[0]);
-  }
-
   private static String hostOf(String address) {
     return address.substring(0, address.lastIndexOf(':'));
   }
 
   @Override
-  public TopologyFacts topology() {
-    return topology;
-  }
-
-  @Override
-  public ServerFacts server() {
-    return server;
-  }
-
-  @Override
-  public ClusterUrl url() {
-    return url;
+  protected Map<String, String> replicaSets() {
+    return cluster.shardHosts();
   }
 
   @Override
   public Map<String, String> shardHosts() {
-    return shardHosts;
+    Map<String, String> hosts = new TreeMap<>();
+    replicaSets().forEach((shard, set) -> hosts.put(shard, hostOf(firstMember(set))));
+    return hosts;
   }
 
   @Override
@@ -188,22 +160,13 @@ final class UrlCluster implements BenchCluster {
       return; // it was sharded before, perhaps because this user lacks the right
     }
     try {
-      cluster.shardCollection(
-          namespace,
-          SHARD_KEY,
-          splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
+      cluster.shardCollection(namespace, SHARD_KEY, bounds(splitPoints));
     } catch (TestbedException e) {
       throw Failure.run(
           "%s is not sharded, and cannot be sharded: %s; ask an administrator to run sh.shardCollection(\"%s\", {_id: 1})"
               .formatted(namespace, Failure.firstLine(e), namespace),
           e);
     }
-  }
-
-  @Override
-  public String primaryOf(String shard) {
-    String set = Objects.requireNonNull(cluster.shardHosts().get(shard), shard);
-    return set.substring(set.indexOf('/') + 1).split(",", -1)[0];
   }
 
   @Override
@@ -214,13 +177,7 @@ final class UrlCluster implements BenchCluster {
   @Override
   public void setFrozen(String server, boolean frozen) {
     own.ifPresentOrElse(
-        testbed -> testbed.setFrozen(server, frozen),
-        () -> BenchCluster.super.setFrozen(server, frozen));
-  }
-
-  @Override
-  public void warmUp(String collection) {
-    // The cluster's mongoses have been running for a while, so they need no warm-up.
+        testbed -> testbed.setFrozen(server, frozen), () -> super.setFrozen(server, frozen));
   }
 
   @Override
@@ -234,26 +191,20 @@ final class UrlCluster implements BenchCluster {
     return null;
   }
 
-  /** Processes elsewhere do not report their processor time. */
   @Override
-  public CpuTimes cpuTimes() {
-    return new CpuTimes(null, null, null);
-  }
-
-  @Override
-  public Watch watch(String collection, double sampleRate) {
+  public ServerWatch watch(String collection, double sampleRate) {
     String namespace = namespace(collection);
     try {
       OperationCounts unused = cluster.operationCounts(namespace);
-      return new ServerWatch(() -> cluster.operationCounts(namespace), null, false);
+      return new ServerWatch(() -> cluster.operationCounts(namespace).byShard(), null, false);
     } catch (TestbedException e) {
       missing.add("each shard's share of operations, and the limit: " + Failure.firstLine(e));
-      return new Unseen();
+      return new ServerWatch(Map::of, null, false);
     }
   }
 
   private String namespace(String collection) {
-    return url.database() + "." + collection;
+    return url().database() + "." + collection;
   }
 
   @Override
@@ -270,18 +221,5 @@ final class UrlCluster implements BenchCluster {
   @Override
   public void close() {
     cluster.close();
-  }
-
-  /** No figures: this user may not read them. */
-  private static final class Unseen implements Watch {
-    @Override
-    public Evidence evidence(long fromNanos, long toNanos) {
-      return new Evidence(Map.of(), null, null);
-    }
-
-    @Override
-    public void close() {
-      // There is nothing to end.
-    }
   }
 }

@@ -2,7 +2,7 @@ package dev.onehop.measure.joining;
 
 import com.mongodb.MongoException;
 import com.mongodb.client.MongoDatabase;
-import dev.onehop.resync.Credentials;
+import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.DataFolder;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Member;
@@ -65,7 +65,7 @@ final class BenchReplicaSet implements AutoCloseable {
       server.onDeath(failure -> died.accept(failure.describe()));
       servers.add(server);
       hosts.add(host);
-      members.add(access().member(host));
+      members.add(member(host));
       // The second member has no vote, so that majority writes continue while it is locked.
       Document member = new Document("_id", n).append("host", host);
       config.add(
@@ -107,8 +107,14 @@ final class BenchReplicaSet implements AutoCloseable {
     }
   }
 
-  Credentials access() {
-    return new Credentials("mongodb://" + hosts.get(0) + "/admin", null);
+  /** The URL of the set. */
+  ClusterUrl url() {
+    return ClusterUrl.open("mongodb://" + hosts.get(0) + "/admin");
+  }
+
+  /** A server of the set, also before it is a member. */
+  Member member(String host) {
+    return Member.of(url(), host);
   }
 
   Member primary() {

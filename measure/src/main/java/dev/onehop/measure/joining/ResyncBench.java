@@ -39,7 +39,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
-import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -101,7 +100,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     set = new BenchReplicaSet(mongod, folder, plan.oplogMebibytes(), session::serverDied);
     session.progress().phase("starting a replica set");
     set.start();
-    server = facts(set);
+    server = ServerFacts.of(set.primary().client());
   }
 
   private Path folder() throws IOException {
@@ -122,17 +121,6 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
           "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(made, free, needed));
     }
     return made;
-  }
-
-  private static ServerFacts facts(BenchReplicaSet set) {
-    Document compatibility =
-        set.primary()
-            .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
-            .get("featureCompatibilityVersion", Document.class);
-    return new ServerFacts(
-        set.primary().admin("buildInfo").getString("version"),
-        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
-        compatibility.getString("version"));
   }
 
   /** The largest first, so that every oplog is full from then on. */
@@ -268,7 +256,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
       }
       runs.written += meanwhile.next() - first;
       set.awaitCaughtUp(set.source());
-      try (Member made = set.access().member(target.host())) {
+      try (Member made = set.member(target.host())) {
         set.awaitCaughtUp(made);
         runs.lost += meanwhile.lostOn(made);
         runs.equal &= set.isEqual(made, List.of(DATABASE, ForegroundLoad.DATABASE));
@@ -289,7 +277,7 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
 
   private static ResyncPlan plan(BenchReplicaSet set, ResyncMethod method, Target target) {
     return new ResyncPlan(
-        set.access(),
+        set.url(),
         method,
         set.source().host(),
         null,

@@ -33,13 +33,6 @@ public record ResyncBenchPlan(
     @Nullable Path mongod,
     @Nullable Path folder) {
 
-  public ResyncBenchPlan {
-    methods = List.copyOf(methods);
-    indexes = List.copyOf(indexes);
-    collections = List.copyOf(collections);
-    mebibytes = List.copyOf(mebibytes);
-  }
-
   /** The number of cells. */
   public int cells() {
     return methods.size() * loads();

@@ -3,6 +3,7 @@ package dev.onehop.measure.points;
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.frame.Sampler.Sample;
+import dev.onehop.measure.frame.ServerWatch;
 import dev.onehop.measure.results.ClientRun;
 import dev.onehop.measure.results.Evidence;
 import dev.onehop.measure.results.Latencies;
@@ -83,7 +84,7 @@ record ClosedLoop(
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     Duration expected = estimate(cell, cluster.meanShardRoundTripMillis());
-    try (BenchCluster.Watch watch =
+    try (ServerWatch watch =
             cluster.watch(clients.workload().collection(), sampleRate(cell, clients, expected));
         Sampler<Reading> sampler = clients.sample()) {
       Map<Path, YcsbArguments> arguments = arguments(cell, clients, folder);
@@ -114,13 +115,14 @@ record ClosedLoop(
   private Map<Path, YcsbArguments> arguments(PointCell cell, YcsbClients clients, Path folder) {
     ClientPlan plan = clients.plan();
     if (plan.isOne()) {
-      return Map.of(folder, arguments(clients.closedLoop(cell, folder)));
+      return Map.of(folder, arguments(YcsbArguments.closedLoop(cell, clients, folder)));
     }
     Map<Path, YcsbArguments> all = new LinkedHashMap<>();
     for (int index : plan.here()) {
       Path own = plan.isPart() ? folder : MergedClients.folder(folder, index);
       YcsbArguments its =
-          arguments(clients.closedLoop(cell, own)).client(plan, index, cell.folder());
+          arguments(YcsbArguments.closedLoop(cell, clients, own))
+              .client(plan, index, cell.folder());
       all.put(
           own, operations == null ? its : its.set("operationcount", plan.part(operations, index)));
     }

@@ -53,7 +53,9 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
     String logs = cell.folder() + "-" + scenario.label();
     Path folder = clients.folder(logs);
     YcsbArguments arguments =
-        clients.openLoop(cell, folder, arrivals).warmUp(warmup).set("onehop.byshard", true);
+        YcsbArguments.openLoop(cell, clients, folder, arrivals)
+            .warmUp(warmup)
+            .set("onehop.byshard", true);
     if (!scenario.ofShard()) {
       arguments.set("mongodb.url", cluster.allRoutersUrl()); // a router of the URL may be lost
     }

@@ -46,8 +46,7 @@ record FixedRate(Warmup warmup, Arrivals arrivals) implements Load {
       throws IOException, InterruptedException {
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
-        clients
-            .openLoop(cell, folder, arrivals)
+        YcsbArguments.openLoop(cell, clients, folder, arrivals)
             .warmUp(warmup)
             .set("onehop.drain", DRAIN.toMillis());
     try (Sampler<Reading> sampler = clients.sample()) {

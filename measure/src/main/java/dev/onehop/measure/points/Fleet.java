@@ -60,7 +60,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
       arguments.put(own, arguments(cell, own, clients, together, process));
     }
     try (Sampler<List<ServerUsage>> usage =
-            Sampler.start(INTERVAL, clients.cluster()::serverUsage);
+            Sampler.start(INTERVAL, clients.cluster().testbed()::serverUsage);
         YcsbClients.Running running = clients.start(arguments)) {
       var unused =
           running.await(
@@ -77,8 +77,7 @@ record Fleet(Warmup warmup, Arrivals arrivals, int instances) implements Load {
   private YcsbArguments arguments(
       PointCell cell, Path folder, YcsbClients clients, ClientPlan together, int process) {
     int its = instances * (process + 1) / together.count() - instances * process / together.count();
-    return clients
-        .openLoop(cell, folder, arrivals)
+    return YcsbArguments.openLoop(cell, clients, folder, arrivals)
         .warmUp(warmup)
         .client(together, process, cell.folder())
         .set("onehop.rate", arrivals.perSecond() * its / instances)

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
@@ -64,6 +65,7 @@ final class MergedClients {
       merged.add(client(client, summary, share));
       add(sum, summary);
     }
+    merged.sort(Comparator.comparingInt(Part::index));
     sum.remove("client");
     try {
       HdrLogs.merge(clients, Files.createDirectories(point));

@@ -1,7 +1,6 @@
 package dev.onehop.measure.points;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
@@ -14,7 +13,6 @@ import dev.onehop.measure.results.Envelope;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.RunFacts;
 import dev.onehop.measure.results.RunResults;
-import dev.onehop.testbed.TrustedAuthority;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -106,7 +104,13 @@ public final class PingBench
 
   private LatencySummary ping(BenchCluster cluster, String router) throws InterruptedException {
     Histogram micros = new Histogram(3);
-    try (MongoClient client = MongoClients.create(settings(cluster, router))) {
+    MongoClientSettings settings =
+        cluster
+            .url()
+            .settings()
+            .applyToClusterSettings(hosts -> hosts.hosts(List.of(new ServerAddress(router))))
+            .build();
+    try (MongoClient client = MongoClients.create(settings)) {
       MongoDatabase admin = client.getDatabase("admin");
       for (int i = 0; i < UNMEASURED + pings; i++) {
         long begun = System.nanoTime();
@@ -120,18 +124,6 @@ public final class PingBench
       }
     }
     return LatencySummary.of(micros);
-  }
-
-  private static MongoClientSettings settings(BenchCluster cluster, String router) {
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(cluster.url().secret()))
-            .applyToClusterSettings(hosts -> hosts.hosts(List.of(new ServerAddress(router))));
-    Path authority = cluster.url().authority();
-    if (authority != null) {
-      settings.applyToSslSettings(tls -> tls.context(TrustedAuthority.read(authority).context()));
-    }
-    return settings.build();
   }
 
   @Override

@@ -118,7 +118,7 @@ public final class PointsBench implements Bench<PointCell, Finding, Results> {
   /** Loads all documents. A failed insert fails the run. */
   private void load(YcsbClients started) throws IOException, InterruptedException {
     Path folder = started.folder("load");
-    YcsbArguments arguments = started.load(folder);
+    YcsbArguments arguments = YcsbArguments.load(started, folder);
     Duration atMost = Duration.ofMinutes(2).plusMillis(workload.records());
     Integer part = clientPlan.index();
     if (part != null) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The measurements of a bench run: points, each in all rounds, and scenarios before or after them.
- * Immutable; the methods that add measurements return another plan.
+ * Used by one thread. The methods that add measurements return the plan.
  */
 public final class PointsPlan {
 
@@ -41,26 +41,15 @@ public final class PointsPlan {
   private final Map<String, String> properties;
   private final int rounds;
   private final long seed;
-  private final @Nullable String experiment;
-  private final List<PointCell> before;
-  private final List<PointCell> points;
-  private final List<PointCell> after;
+  private final List<PointCell> before = new ArrayList<>();
+  private final List<PointCell> points = new ArrayList<>();
+  private final List<PointCell> after = new ArrayList<>();
+  private @Nullable String experiment;
 
-  private PointsPlan(
-      Map<String, String> properties,
-      int rounds,
-      long seed,
-      @Nullable String experiment,
-      List<PointCell> before,
-      List<PointCell> points,
-      List<PointCell> after) {
+  private PointsPlan(Map<String, String> properties, int rounds, long seed) {
     this.properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
     this.rounds = rounds;
     this.seed = seed;
-    this.experiment = experiment;
-    this.before = before;
-    this.points = points;
-    this.after = after;
   }
 
   /**
@@ -74,23 +63,17 @@ public final class PointsPlan {
     if (rounds < 1) {
       throw new IllegalArgumentException("each point is measured at least once");
     }
-    return new PointsPlan(properties, rounds, seed, null, List.of(), List.of(), List.of());
+    return new PointsPlan(properties, rounds, seed);
   }
 
   private PointsPlan withPoints(List<PointCell> more) {
-    return new PointsPlan(
-        properties, rounds, seed, experiment, before, joined(points, more), after);
+    points.addAll(more);
+    return this;
   }
 
   private PointsPlan withScenario(List<PointCell> cells) {
-    return points.isEmpty()
-        ? new PointsPlan(properties, rounds, seed, experiment, joined(before, cells), points, after)
-        : new PointsPlan(
-            properties, rounds, seed, experiment, before, points, joined(after, cells));
-  }
-
-  private static List<PointCell> joined(List<PointCell> some, List<PointCell> more) {
-    return Stream.concat(some.stream(), more.stream()).toList();
+    (points.isEmpty() ? before : after).addAll(cells);
+    return this;
   }
 
   /**
@@ -155,8 +138,8 @@ public final class PointsPlan {
     String name =
         "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
             + (operations == null ? ", or until its throughput is known to 2 %, or for 25 s" : "");
-    return new PointsPlan(
-        properties, rounds, seed, of2014 ? name : null, before, joined(points, cells), after);
+    experiment = of2014 ? name : null;
+    return withPoints(cells);
   }
 
   private static List<PointCell> loops(
@@ -365,7 +348,7 @@ public final class PointsPlan {
 
   /** All measurements, each once, in display order. */
   List<PointCell> all() {
-    return joined(joined(before, points), after);
+    return Stream.of(before, points, after).flatMap(List::stream).toList();
   }
 
   /** The measurements before the points. */

@@ -2,11 +2,11 @@ package dev.onehop.measure.points;
 
 import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.resync.Failure;
+import dev.onehop.resync.Names;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /** A fault of the cluster while operations are issued at a fixed rate. */
 public enum Scenario {
@@ -41,18 +41,11 @@ public enum Scenario {
    * @throws Failure if there is none
    */
   public static Scenario named(String name) {
-    return Arrays.stream(values())
-        .filter(scenario -> scenario.label.equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                Failure.usage(
-                    "unknown scenario '%s'; scenarios: %s, fleet"
-                        .formatted(
-                            name,
-                            Arrays.stream(values())
-                                .map(Scenario::label)
-                                .collect(Collectors.joining(", ")))));
+    return Names.find(
+        name,
+        List.of(values()),
+        Scenario::label,
+        "unknown scenario '%2$s'; scenarios: %1$s, fleet");
   }
 
   /** Whether it concerns a shard, and not a mongos. */
@@ -88,11 +81,22 @@ public enum Scenario {
    */
   void set(BenchCluster cluster, String where, boolean on) {
     String server = ofShard ? cluster.primaryOf(where) : where;
-    switch (this) {
-      case SHARD_FREEZE, ROUTER_FREEZE -> cluster.setFrozen(server, on);
-      case SHARD_SLOW -> cluster.setFurther(server, Duration.ofMillis(on ? 200 : 0));
-      case ROUTER_LOSS -> cluster.setCutOff(server, on);
-      case ROUTER_KILL -> cluster.setKilled(server, on);
+    try {
+      switch (this) {
+        case SHARD_FREEZE, ROUTER_FREEZE -> cluster.setFrozen(server, on);
+        case SHARD_SLOW -> cluster.testbed().setFurther(server, Duration.ofMillis(on ? 200 : 0));
+        case ROUTER_LOSS -> cluster.testbed().setBlocked(server, on);
+        case ROUTER_KILL -> {
+          if (on) {
+            cluster.testbed().kill(server);
+          } else {
+            cluster.testbed().restart(server);
+          }
+        }
+      }
+    } catch (UnsupportedOperationException | IllegalArgumentException e) {
+      throw Failure.run(
+          "the scenario %s is not possible at %s: %s".formatted(label, server, e.getMessage()), e);
     }
   }
 }

@@ -40,7 +40,9 @@ final class YcsbArguments {
   }
 
   /** Loads all documents, batched, through the synchronous driver. */
-  static YcsbArguments load(Workload workload, String url, Path folder) {
+  static YcsbArguments load(YcsbClients clients, Path folder) {
+    Workload workload = clients.workload();
+    String url = clients.cluster().url().secret();
     return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
         .set("insertcount", workload.records())
         // Not used, but YCSB's zipfian generator is also created here and needs a number.
@@ -50,10 +52,9 @@ final class YcsbArguments {
   }
 
   /** Runs threads that each start an operation when the one before has ended. */
-  static YcsbArguments closedLoop(PointCell cell, Workload workload, String url, Path folder) {
-    return new YcsbArguments("-t", cell.mode(), cell.threads(), workload, url, folder)
-        .client(cell, workload)
-        .set("onehop.workload", workload.workloadClass())
+  static YcsbArguments closedLoop(PointCell cell, YcsbClients clients, Path folder) {
+    return of("-t", cell, clients, folder)
+        .set("onehop.workload", clients.workload().workloadClass())
         .set("workload", MEASURED_WORKLOAD)
         .set("measurementtype", "hdrhistogram")
         .set("hdrhistogram.fileoutput", true)
@@ -62,9 +63,8 @@ final class YcsbArguments {
 
   /** Issues operations at intended times. */
   static YcsbArguments openLoop(
-      PointCell cell, Workload workload, String url, Path folder, Arrivals arrivals) {
-    return new YcsbArguments("run", cell.mode(), cell.threads(), workload, url, folder)
-        .client(cell, workload)
+      PointCell cell, YcsbClients clients, Path folder, Arrivals arrivals) {
+    return of("run", cell, clients, folder)
         .set("onehop.rate", arrivals.perSecond())
         .set("onehop.arrivals", arrivals.kind())
         .set("onehop.latencies", latencies(folder))
@@ -72,15 +72,20 @@ final class YcsbArguments {
         .set("maxexecutiontime", arrivals.duration().toSeconds());
   }
 
-  private YcsbArguments client(PointCell cell, Workload workload) {
-    set("onehop.connections", cell.connections());
+  private static YcsbArguments of(String phase, PointCell cell, YcsbClients clients, Path folder) {
+    Workload workload = clients.workload();
+    String url = clients.url(cell);
+    YcsbArguments arguments =
+        new YcsbArguments(phase, cell.mode(), cell.threads(), workload, url, folder)
+            .set("onehop.connections", cell.connections());
     if (cell.pipelining()) {
-      set("onehop.pipelining", true);
+      arguments.set("onehop.pipelining", true);
     }
     if (workload.inserts()) {
-      set("mongodb.upsert", true); // each point inserts the same new keys as the one before
+      // Each point inserts the same new keys as the one before.
+      arguments.set("mongodb.upsert", true);
     }
-    return this;
+    return arguments;
   }
 
   /** Runs unmeasured operations first. */

@@ -1,6 +1,6 @@
 package dev.onehop.measure.points;
 
-import dev.onehop.measure.frame.ChildMain;
+import dev.onehop.resync.ChildMain;
 import dev.onehop.testbed.TrustedAuthority;
 import dev.onehop.ycsb.Launcher;
 import java.io.BufferedReader;
@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 
@@ -21,8 +22,6 @@ import site.ycsb.Client;
  * intended times. Its replies are YCSB's status lines, and it ends with the bench.
  */
 final class YcsbChild {
-
-  private static final int KILLED = 137;
 
   private YcsbChild() {}
 
@@ -41,12 +40,10 @@ final class YcsbChild {
     ChildMain.run(Task.class, YcsbChild::run);
   }
 
-  private static void run(Task task, BufferedReader in, PrintStream answers) throws IOException {
-    Thread watch = new Thread(() -> endWith(in), "end-with-bench");
-    watch.setDaemon(true);
-    watch.start();
+  private static void run(Task task, BufferedReader in, Consumer<String> say) throws IOException {
+    ChildMain.haltAtEnd(in);
     System.setOut(print(new FileOutputStream(task.out())));
-    System.setErr(print(new StatusLines(System.err, answers)));
+    System.setErr(print(new StatusLines(System.err, say)));
     if (task.authority() != null) {
       trust(Path.of(task.authority()));
     }
@@ -70,17 +67,6 @@ final class YcsbChild {
     System.setProperty("javax.net.ssl.trustStoreType", TrustedAuthority.STORE_TYPE);
   }
 
-  private static void endWith(BufferedReader in) {
-    try {
-      while (in.readLine() != null) {
-        // The input has only the task.
-      }
-    } catch (IOException e) {
-      // Counts as the end of the input.
-    }
-    Runtime.getRuntime().halt(KILLED);
-  }
-
   /** Standard error, which also sends its status lines as replies. */
   private static final class StatusLines extends OutputStream {
 
@@ -88,12 +74,12 @@ final class YcsbChild {
     private static final String COMMAND_LINE = "Command line:";
 
     private final PrintStream err;
-    private final PrintStream answers;
+    private final Consumer<String> say;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
 
-    StatusLines(PrintStream err, PrintStream answers) {
+    StatusLines(PrintStream err, Consumer<String> say) {
       this.err = err;
-      this.answers = answers;
+      this.say = say;
     }
 
     @Override
@@ -109,8 +95,7 @@ final class YcsbChild {
       }
       err.println(text);
       if (StatusLine.parse(text).isPresent()) {
-        answers.println(text);
-        answers.flush();
+        say.accept(text);
       }
     }
   }

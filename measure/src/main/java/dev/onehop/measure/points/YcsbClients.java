@@ -2,9 +2,9 @@ package dev.onehop.measure.points;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.measure.frame.BenchCluster;
-import dev.onehop.measure.frame.ChildJvm;
 import dev.onehop.measure.frame.Processors;
 import dev.onehop.measure.frame.Sampler;
+import dev.onehop.resync.ChildJvm;
 import dev.onehop.resync.Failure;
 import dev.onehop.resync.Progress;
 import java.io.IOException;
@@ -91,23 +91,8 @@ final class YcsbClients {
     return Files.createDirectories(out.resolve(name));
   }
 
-  /** See {@link YcsbArguments#load}. */
-  YcsbArguments load(Path folder) {
-    return YcsbArguments.load(workload, cluster().url().secret(), folder);
-  }
-
-  /** See {@link YcsbArguments#closedLoop}. */
-  YcsbArguments closedLoop(PointCell cell, Path folder) {
-    return YcsbArguments.closedLoop(cell, workload, url(cell), folder);
-  }
-
-  /** See {@link YcsbArguments#openLoop}. */
-  YcsbArguments openLoop(PointCell cell, Path folder, Arrivals arrivals) {
-    return YcsbArguments.openLoop(cell, workload, url(cell), folder, arrivals);
-  }
-
   /** The URL of a client, which names all mongoses if the mode needs them. */
-  private String url(PointCell cell) {
+  String url(PointCell cell) {
     if (!cell.mode().knowsAllRouters()) {
       return cluster().url().secret();
     }

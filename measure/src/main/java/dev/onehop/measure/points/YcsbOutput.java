@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,19 +14,13 @@ import java.util.regex.Pattern;
  * The final output of a YCSB process. YCSB's exit code is 0 in most failures, so only this output
  * shows whether a run finished, and with which errors.
  *
- * @param overall the final measurements of the run; empty if they were not printed
- * @param operations operations by kind, without failed ones
+ * @param complete whether the final measurements of the run were printed
  * @param failures failed operations, by kind and status such as {@code READ ERROR}
  */
-record YcsbOutput(
-    Map<String, Double> overall, Map<String, Long> operations, Map<String, Long> failures) {
+record YcsbOutput(boolean complete, Map<String, Long> failures) {
 
   private static final Pattern LINE = Pattern.compile("\\[([^]]+)], ([^,]+), ([-0-9.Ee]+)\\s*");
   private static final String FAILED = "-FAILED";
-
-  /** The final measurements that are added over several processes. */
-  private static final Set<String> COUNTS =
-      Set.of("Intended", "NotIssued", "Unanswered", "Throughput(ops/sec)", "Rate(ops/sec)");
 
   /**
    * Reads the standard output of a process that has ended.
@@ -42,31 +35,18 @@ record YcsbOutput(
     }
   }
 
-  /**
-   * The output of several processes together: counts are added, for all other measurements the
-   * largest counts.
-   */
+  /** The complete output of several processes together. */
   static YcsbOutput merged(List<YcsbOutput> outputs) {
-    Map<String, Long> operations = new TreeMap<>();
     Map<String, Long> failures = new TreeMap<>();
-    Map<String, Double> overall = new TreeMap<>();
-    for (YcsbOutput output : outputs) {
-      output.operations().forEach((name, count) -> operations.merge(name, count, Long::sum));
-      output.failures().forEach((name, count) -> failures.merge(name, count, Long::sum));
-      output
-          .overall()
-          .forEach(
-              (name, value) ->
-                  overall.merge(name, value, COUNTS.contains(name) ? Double::sum : Double::max));
-    }
-    return new YcsbOutput(overall, operations, failures);
+    outputs.forEach(
+        output -> output.failures.forEach((name, count) -> failures.merge(name, count, Long::sum)));
+    return new YcsbOutput(true, failures);
   }
 
   static YcsbOutput parse(String text) {
-    Map<String, Long> operations = new TreeMap<>();
     Map<String, Long> byStatus = new TreeMap<>();
     Map<String, Long> failedSeries = new TreeMap<>();
-    Map<String, Double> overall = new TreeMap<>();
+    boolean complete = false;
     for (String line : text.lines().toList()) {
       Matcher matcher = LINE.matcher(line);
       if (!matcher.matches()) {
@@ -76,17 +56,17 @@ record YcsbOutput(
       String name = matcher.group(2);
       long value = (long) Double.parseDouble(matcher.group(3));
       if (series.equals("OVERALL")) {
-        overall.put(name, Double.parseDouble(matcher.group(3)));
+        complete = true;
       } else if (name.startsWith("Return=")) {
         String status = name.substring("Return=".length());
         if (!status.equals("OK") && !status.equals("BATCHED_OK")) {
           byStatus.merge(base(series) + " " + status, value, Long::sum);
         }
-      } else if (name.equals("Operations") && !series.equals("CLEANUP")) {
-        (series.endsWith(FAILED) ? failedSeries : operations).put(series, value);
+      } else if (name.equals("Operations") && series.endsWith(FAILED)) {
+        failedSeries.put(series, value);
       }
     }
-    return new YcsbOutput(overall, operations, merge(byStatus, failedSeries));
+    return new YcsbOutput(complete, merge(byStatus, failedSeries));
   }
 
   /**
@@ -114,11 +94,6 @@ record YcsbOutput(
     return series.endsWith(FAILED)
         ? series.substring(0, series.length() - FAILED.length())
         : series;
-  }
-
-  /** Whether the final measurements were printed. */
-  boolean complete() {
-    return !overall.isEmpty();
   }
 
   /** The number of failed operations. */

@@ -4,6 +4,8 @@ import dev.onehop.measure.frame.BenchCluster;
 import dev.onehop.measure.frame.Sampler;
 import dev.onehop.measure.frame.Sampler.Sample;
 import dev.onehop.measure.results.ShardLatencies;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
 import dev.onehop.resync.ClusterUrl;
@@ -11,13 +13,18 @@ import dev.onehop.resync.Failure;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
 import dev.onehop.testbed.evidence.Traffic.Party;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Operations of an application in a zone at a fixed rate. The bytes across zones are counted for
@@ -76,8 +83,7 @@ record ZoneTraffic(
     BenchCluster cluster = clients.cluster();
     Path folder = clients.folder(cell.folder());
     YcsbArguments arguments =
-        clients
-            .openLoop(cell, folder, arrivals)
+        YcsbArguments.openLoop(cell, clients, folder, arrivals)
             .warmUp(warmup)
             .set("onehop.byshard", true)
             .set("mongodb.url", url(cluster))
@@ -89,12 +95,12 @@ record ZoneTraffic(
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = clients.sample()) {
       // Before the client has connected: a JVM takes longer to start.
-      running.pids().forEach(pid -> cluster.place(pid, cluster.application(zone)));
+      running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       running.sleepUntil(FROM);
-      Traffic before = cluster.traffic();
+      Traffic before = cluster.testbed().traffic();
       running.sleepUntil(TO);
-      Traffic crossed = cluster.traffic().since(before);
+      Traffic crossed = cluster.testbed().traffic().since(before);
       List<Sample<Reading>> samples = sampler.stop();
       YcsbOutput output = running.await(arrivals.duration().minus(TO).plus(DRAIN), true);
       return new Finding.OfZone(line(cell, folder, crossed, output, samples));
@@ -102,12 +108,33 @@ record ZoneTraffic(
   }
 
   /** The URL with all mongoses. */
+  /** The host of an application in the zone: one without a server, if there is one. */
+  private String application(TopologyFacts topology) {
+    List<HostFacts> hosts =
+        topology.hosts().stream().filter(host -> host.region().equals(zone)).toList();
+    return Stream.<Predicate<HostFacts>>of(
+            host -> host.name().equals(topology.client()), host -> host.roles().isEmpty())
+        .flatMap(wanted -> hosts.stream().filter(wanted))
+        .findFirst()
+        .orElse(hosts.get(0))
+        .name();
+  }
+
+  /** The servers' and applications' addresses by zone, in the topology's order. */
+  private static Map<String, List<String>> zones(Topology topology) {
+    return topology.hosts().stream()
+        .collect(
+            Collectors.groupingBy(
+                Host::region,
+                LinkedHashMap::new,
+                Collectors.mapping(Host::address, Collectors.toList())));
+  }
+
   private String url(BenchCluster cluster) {
     String zones = "";
     if (preferred) {
       List<String> texts = new ArrayList<>();
-      cluster
-          .zones()
+      zones(cluster.testbed().topology())
           .forEach(
               (name, hosts) ->
                   texts.add(

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 /** The sheet of {@code onehop bench}: points, rates, scenarios. */
 final class BenchSheet {
   private static final String STRAIGHT =
-      "straight-..: the official driver sends each operation directly to its shard's mongod, by ranges"
-          + " that it reads once; a limit for comparison, not a usable configuration.";
+      "straight-..: the official driver sends each operation directly to its shard's mongod, by"
+          + " ranges that it reads once; a limit for comparison, not a usable configuration.";
 
   private BenchSheet() {}
 
@@ -42,11 +42,6 @@ final class BenchSheet {
   }
 
   private static void notices(Sheet sheet, Results results) {
-    long failed = results.errors();
-    sheet.notice(
-        failed == 0
-            ? ""
-            : Format.counted(failed, "operation") + " failed; the tables show at which points.");
     sheet.notice(
         results.isDisturbed()
             ? "*: other machines on the host took more than 1 % of the processors' time (steal)."

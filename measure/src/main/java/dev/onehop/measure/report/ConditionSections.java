@@ -11,22 +11,16 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The conditions of closed loops: processor time, conditions of the machine, several clients. */
-final class ConditionSections {
-  private final List<Point> points;
-  private final List<ClientRun> clients;
-
-  /**
-   * @param points in display order
-   * @param clients the clients of points with several clients
-   */
-  ConditionSections(List<Point> points, List<ClientRun> clients) {
-    this.points = points;
-    this.clients = clients;
-  }
+/**
+ * The conditions of closed loops: processor time, conditions of the machine, several clients.
+ *
+ * @param points in display order
+ * @param clients the clients of points with several clients
+ */
+record ConditionSections(List<Point> points, List<ClientRun> clients) {
 
   void addTo(Sheet sheet) {
-    sheet.add(processorTime()).add(conditions()).add(clients());
+    sheet.add(processorTime()).add(conditions()).add(clientTables());
   }
 
   private Section processorTime() {
@@ -93,7 +87,7 @@ final class ConditionSections {
   }
 
   /** The clients of points with several clients. */
-  private Section clients() {
+  private Section clientTables() {
     Section section = new Section("clients", "Clients");
     for (ClientRun run : clients) {
       section.table(

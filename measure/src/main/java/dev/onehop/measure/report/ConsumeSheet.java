@@ -17,8 +17,12 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The sheet of {@code onehop consume}: the rates of events, and the lags. */
-final class ConsumeSheet {
+/**
+ * The sheet of {@code onehop consume}: the rates of events, and the lags.
+ *
+ * @param folder the folder of the points' HdrHistogram logs, which may be missing
+ */
+record ConsumeSheet(ConsumeResults results, Path folder) {
 
   /** The rate in Alibaba's paper on Tablestore's Tunnel Service for rows of the same kind. */
   private static final double PAPER = 98_000;
@@ -31,34 +35,12 @@ final class ConsumeSheet {
       "events have no wallTime below feature compatibility version 6.0, or the servers' clock is"
           + " another one";
 
-  private final ConsumeResults results;
-  private final Path folder;
-
-  private ConsumeSheet(ConsumeResults results, Path folder) {
-    this.results = results;
-    this.folder = folder;
-  }
-
-  /**
-   * The sheet.
-   *
-   * @param folder the folder of the points' HdrHistogram logs, which may be missing
-   */
-  static Sheet of(ConsumeResults results, Path folder) {
-    return new ConsumeSheet(results, folder).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop consume: " + results.topology().name(),
             results,
             "The consumers' HdrHistogram logs and errors are under points/");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : Format.whole(results.faults())
-                + " rows were lost, doubled, out of order or never written; see the tables.");
     long negative = results.points().stream().mapToLong(ConsumePoint::negativeLags).sum();
     sheet.notice(
         negative == 0

@@ -1,8 +1,8 @@
 package dev.onehop.measure.report;
 
 import dev.onehop.measure.report.LineChart.Spot;
+import dev.onehop.measure.results.Bootstrap;
 import dev.onehop.measure.results.CopyBenchResults;
-import dev.onehop.measure.results.CopyBenchResults.Beside;
 import dev.onehop.measure.results.CopyBenchRun;
 import dev.onehop.measure.results.LatencySummary;
 import dev.onehop.measure.results.ResyncCell;
@@ -21,28 +21,14 @@ import org.jspecify.annotations.Nullable;
  * The sheet of {@code onehop bench copy} and {@code bench verify}: OneHop compared with other
  * tools.
  */
-final class CopySheet {
-  private final CopyBenchResults results;
+record CopySheet(CopyBenchResults results) {
 
-  private CopySheet(CopyBenchResults results) {
-    this.results = results;
-  }
-
-  static Sheet of(CopyBenchResults results) {
-    return new CopySheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop copy, compared with other tools",
             results,
             "The errors of the copying processes are under logs/");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : "%d of %d copies differ from their source; see the table."
-                .formatted(results.faults(), results.points().size()));
     sheet.notice(
         results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
     for (String title : results.titles()) {
@@ -89,7 +75,7 @@ final class CopySheet {
         results.runs(title, CopyBenchRun.ONEHOP).stream().anyMatch(run -> run.lag() != null);
     ToDoubleFunction<CopyBenchRun> figure =
         lag ? run -> lag(run, "p99") : CopyBenchRun::documentsPerSecond;
-    Beside beside = results.ratio(title, other, figure).orElse(null);
+    Bootstrap beside = results.ratio(title, other, figure).orElse(null);
     if (beside == null) {
       return;
     }
@@ -135,7 +121,7 @@ final class CopySheet {
    * The ratio with its interval; with few rounds the smallest and the largest ratio; with one round
    * nothing.
    */
-  private static String interval(Beside beside) {
+  private static String interval(Bootstrap beside) {
     return beside.rounds() == 1
         ? ""
         : beside.low() == null

@@ -8,12 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Many instances of an application and their resource use at the servers. */
-final class FleetSection {
-  private final FleetResult fleet;
-
-  FleetSection(FleetResult fleet) {
-    this.fleet = fleet;
-  }
+record FleetSection(FleetResult fleet) {
 
   void addTo(Sheet sheet) {
     Optional<Line> official =

@@ -1,5 +1,7 @@
 package dev.onehop.measure.report;
 
+import gg.jte.html.escape.Escape;
+import gg.jte.output.StringOutput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
@@ -155,6 +157,12 @@ final class LineChart {
     return new Drawing(size).svg();
   }
 
+  private static String escaped(String text) {
+    StringOutput escaped = new StringOutput();
+    Escape.htmlAttribute(text, escaped);
+    return escaped.toString();
+  }
+
   private static String format(String format, Object... args) {
     return String.format(Locale.ROOT, format, args);
   }
@@ -183,7 +191,7 @@ final class LineChart {
       svg.append(
           format(
               "<svg class=\"chart %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
-              size.cssClass, size.width, size.height, Html.escape(caption)));
+              size.cssClass, size.width, size.height, escaped(caption)));
       bands.forEach(this::band);
       grid();
       lines.forEach(this::draw);
@@ -245,7 +253,7 @@ final class LineChart {
       svg.append(
           format(
               "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
-              cssClass, atX, atY, Html.escape(text)));
+              cssClass, atX, atY, escaped(text)));
     }
 
     private void draw(Line line) {
@@ -293,7 +301,7 @@ final class LineChart {
                 right + 20,
                 right + 24,
                 at[i] + 4,
-                Html.escape(line.style().name())));
+                escaped(line.style().name())));
       }
     }
 
@@ -325,7 +333,7 @@ final class LineChart {
                 "<g class=\"spot\"><circle class=\"hit\" cx=\"%.1f\" cy=\"%.1f\" r=\"10\"/><g"
                     + " class=\"tip\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"24\""
                     + " rx=\"4\"/><text x=\"%.1f\" y=\"%.1f\">%s</text></g></g>%n",
-                x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, Html.escape(says)));
+                x(spot.x()), y(spot.y()), at - w / 2, top, w, at, top + 16, escaped(says)));
       }
     }
 

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The sheet of {@code onehop propagate}: the delay until each change arrives, by path. */
-final class PropagateSheet {
+record PropagateSheet(PropagateResults results) {
   private static final String MONGOS = "mongos";
   private static final List<String> PATHS =
       List.of(MONGOS, "shards", "ordered", PropagateMeasurement.MAJORITY);
@@ -33,26 +33,12 @@ final class PropagateSheet {
           "another program finds the object with read concern majority; the time is up to one read"
               + " too long");
 
-  private final PropagateResults results;
-
-  private PropagateSheet(PropagateResults results) {
-    this.results = results;
-  }
-
-  static Sheet of(PropagateResults results) {
-    return new PropagateSheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop propagate: " + results.topology().name(),
             results,
             "The HdrHistogram logs (.hlog) are in folders");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : Format.whole(results.faults()) + " objects were lost or doubled; see the tables.");
     sheet.limit(noops());
     Map<String, List<PropagateMeasurement>> names =
         grouped(results.measurements(), PropagateMeasurement::name);
@@ -77,8 +63,8 @@ final class PropagateSheet {
             streams.awaitMillis(),
             streams.order().equals("total") ? "all events" : "the events of each document",
             results.server().router().isStandIn() && streams.standInWaits()
-                ? " Like a mongos', the stand-in's change streams wait for every shard and the config"
-                    + " servers."
+                ? " Like a mongos', the stand-in's change streams wait for every shard and the"
+                    + " config servers."
                 : "");
   }
 
@@ -281,11 +267,14 @@ final class PropagateSheet {
 
   private static final Map<String, String> LEGENDS =
       Map.of(
-          "seen", "each object, from when its write was due until its event has arrived",
-          "from begin", "from when the write began",
+          "seen",
+          "each object, from when its write was due until its event has arrived",
+          "from begin",
+          "from when the write began",
           "test",
-              "from a test's start until its signals have arrived, one from each shard, written last",
+          "from a test's start until its signals have arrived, one from each shard, written"
+              + " last",
           "live",
-              "from subscribing until all documents were read and delivered, and the writes"
-                  + " after that have arrived");
+          "from subscribing until all documents were read and delivered, and the writes"
+              + " after that have arrived");
 }

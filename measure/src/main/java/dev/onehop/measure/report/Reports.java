@@ -75,16 +75,16 @@ public final class Reports {
 
   private static Sheet sheet(RunResults results, Path folder) {
     if (results instanceof ConsumeResults consumed) {
-      return ConsumeSheet.of(consumed, folder);
+      return new ConsumeSheet(consumed, folder).sheet();
     }
     if (results instanceof PropagateResults propagated) {
-      return PropagateSheet.of(propagated);
+      return new PropagateSheet(propagated).sheet();
     }
     if (results instanceof CopyBenchResults copied) {
-      return CopySheet.of(copied);
+      return new CopySheet(copied).sheet();
     }
     if (results instanceof ResyncResults resynced) {
-      return ResyncSheet.of(resynced);
+      return new ResyncSheet(resynced).sheet();
     }
     return BenchSheet.of((Results) results, folder);
   }

@@ -19,7 +19,7 @@ final class ResyncSheet {
   private final ResyncResults results;
   private final List<ResyncCell> cells = new ArrayList<>();
 
-  private ResyncSheet(ResyncResults results) {
+  ResyncSheet(ResyncResults results) {
     this.results = results;
     for (Kind kind : results.kinds()) {
       METHODS.forEach(
@@ -27,20 +27,10 @@ final class ResyncSheet {
     }
   }
 
-  static Sheet of(ResyncResults results) {
-    return new ResyncSheet(results).sheet();
-  }
-
-  private Sheet sheet() {
+  Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop resync: a new member, by initial sync or by a copy of files", results, "");
-    sheet.notice(
-        results.faults() == 0
-            ? ""
-            : results.faults()
-                + " cells have a method that is not proved, members that differ, or lost writes;"
-                + " see the table.");
     results.kinds().forEach(kind -> compare(sheet, kind));
     if (!hasFit()) {
       sheet.limit(
@@ -146,8 +136,8 @@ final class ResyncSheet {
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
                 .means(
-                    "with files, the bytes written, with indexes, journal and oplog; with an initial"
-                        + " sync, the documents' bytes"),
+                    "with files, the bytes written, with indexes, journal and oplog; with an"
+                        + " initial sync, the documents' bytes"),
             Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
             Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
                 .means("the server's log shows that this method has run"),

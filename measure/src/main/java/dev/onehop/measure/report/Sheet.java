@@ -17,9 +17,9 @@ import java.util.Set;
  */
 final class Sheet {
   private static final String STAND_IN =
-      "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one request"
-          + " at a time per connection as mongos does, but shows nothing about a mongos' speed, cost or"
-          + " lag.";
+      "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one"
+          + " request at a time per connection as mongos does, but shows nothing about a mongos'"
+          + " speed, cost or lag.";
 
   /**
    * A number in large letters.
@@ -57,6 +57,7 @@ final class Sheet {
               : "Unfinished run: %d of %d measurements (%s)."
                   .formatted(results.finished(), run.pointsPlanned(), run.stopped()));
     }
+    notice(results.fault().isEmpty() ? "" : results.fault() + "; see the table.");
     notice(RoundTripCheck.notice(results.topology()));
     if (results.server().router().isStandIn()) {
       limits.add(STAND_IN);

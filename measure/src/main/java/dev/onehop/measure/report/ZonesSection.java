@@ -13,14 +13,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The bytes across zones: sentences and figures. */
-final class ZonesSection {
-  private final ZonesResult result;
-  private final @Nullable MachineFacts machine;
-
-  ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
-    this.result = result;
-    this.machine = machine;
-  }
+record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
 
   void addTo(Sheet sheet) {
     if (result.lines().isEmpty()) {

@@ -2,7 +2,10 @@ package dev.onehop.measure.results;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ratio of two clients' figures over rounds in which both were measured, with its 95 %
@@ -12,25 +15,39 @@ import java.util.Random;
  * <p>With as few as five rounds, a percentile bootstrap is somewhat too narrow.
  *
  * @param ratio the geometric mean of the rounds' ratios
- * @param low the 2.5th percentile of the resamples' geometric means
- * @param high the 97.5th percentile
+ * @param low the 2.5th percentile of the resamples' geometric means; null with fewer than {@link
+ *     Ratios#LEAST_ROUNDS} rounds
+ * @param high the 97.5th percentile; null likewise
+ * @param least the smallest of the rounds' ratios
+ * @param most the largest
+ * @param rounds the number of rounds in which both were measured
  */
-record Bootstrap(double ratio, double low, double high) {
+public record Bootstrap(
+    double ratio,
+    @Nullable Double low,
+    @Nullable Double high,
+    double least,
+    double most,
+    int rounds) {
 
   private static final int RESAMPLES = 10_000;
 
   /**
    * Resamples pairs of figures.
    *
-   * @param ours figures above 0
-   * @param theirs figures above 0, the same number
+   * @param ours a figure of each round
+   * @param theirs the other figure of each round
    * @param seed of the random choice: the same seed gives the same interval
-   * @throws IllegalArgumentException if there are no figures, or different numbers of them
+   * @return empty if there are no figures, or a figure is not above 0
+   * @throws IllegalArgumentException if the numbers of figures differ
    */
-  static Bootstrap ofPairs(List<Double> ours, List<Double> theirs, long seed) {
+  static Optional<Bootstrap> ofPairs(List<Double> ours, List<Double> theirs, long seed) {
     int rounds = ours.size();
-    if (rounds == 0 || rounds != theirs.size()) {
+    if (rounds != theirs.size()) {
       throw new IllegalArgumentException(rounds + " figures and " + theirs.size());
+    }
+    if (rounds == 0 || Stream.of(ours, theirs).flatMap(List::stream).anyMatch(v -> !(v > 0))) {
+      return Optional.empty();
     }
     double[] logarithms = new double[rounds];
     for (int i = 0; i < rounds; i++) {
@@ -46,9 +63,15 @@ record Bootstrap(double ratio, double low, double high) {
       means[i] = sum / rounds;
     }
     Arrays.sort(means);
-    return new Bootstrap(
-        Math.exp(Arrays.stream(logarithms).average().orElseThrow()),
-        Math.exp(means[(int) (RESAMPLES * 0.025)]),
-        Math.exp(means[(int) (RESAMPLES * 0.975) - 1]));
+    Arrays.sort(logarithms);
+    boolean enough = rounds >= Ratios.LEAST_ROUNDS;
+    return Optional.of(
+        new Bootstrap(
+            Math.exp(Arrays.stream(logarithms).average().orElseThrow()),
+            enough ? (Double) Math.exp(means[(int) (RESAMPLES * 0.025)]) : null,
+            enough ? (Double) Math.exp(means[(int) (RESAMPLES * 0.975) - 1]) : null,
+            Math.exp(logarithms[0]),
+            Math.exp(logarithms[rounds - 1]),
+            rounds));
   }
 }

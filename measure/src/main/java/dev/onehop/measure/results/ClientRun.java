@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,14 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param clients the clients by index
  */
 public record ClientRun(String folder, long startSpreadMillis, List<Part> clients) {
-
-  /** The list is missing in files without clients. */
-  public ClientRun {
-    clients =
-        clients == null
-            ? List.of()
-            : clients.stream().sorted(Comparator.comparingInt(Part::index)).toList();
-  }
 
   /**
    * One client process.

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
@@ -79,13 +78,7 @@ public record ConsumePoint(
   /** Reads while rows are written at a low rate and one shard has no rows. */
   public static final String IDLE = "idle-shard";
 
-  /** The list is missing in files without windows. */
-  public ConsumePoint {
-    windows = windows == null ? List.of() : List.copyOf(windows);
-  }
-
   /** Rows that are lost, doubled, out of order or unexpected. */
-  @JsonIgnore
   public long faults() {
     return lost + doubled + outOfOrder + unexpected;
   }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
@@ -18,11 +17,6 @@ public record ConsumeResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "consume";
 
-  /** The list is missing in files without points. */
-  public ConsumeResults {
-    points = points == null ? List.of() : List.copyOf(points);
-  }
-
   /** Creates results of this version. */
   public ConsumeResults(Envelope envelope, List<ConsumePoint> points) {
     this(COMMAND, envelope, points);
@@ -34,9 +28,15 @@ public record ConsumeResults(
   }
 
   /** Rows that are lost, doubled, out of order or unexpected, over all points. */
-  @JsonIgnore
   public long faults() {
     return points.stream().mapToLong(ConsumePoint::faults).sum();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : faults() + " rows were lost, doubled, out of order or never written";
   }
 
   @Override

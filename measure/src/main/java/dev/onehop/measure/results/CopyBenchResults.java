@@ -1,13 +1,11 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The results of a run of {@code onehop bench copy} or {@code bench verify}: the content of its
@@ -24,11 +22,6 @@ public record CopyBenchResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "copy";
 
-  /** The list is missing in files without points. */
-  public CopyBenchResults {
-    points = points == null ? List.of() : List.copyOf(points);
-  }
-
   /** Creates results of this version. */
   public CopyBenchResults(Envelope envelope, List<CopyBenchRun> points) {
     this(COMMAND, envelope, points);
@@ -37,7 +30,6 @@ public record CopyBenchResults(
   /**
    * The titles of all measurements, each once: full copies first, otherwise in the order they ran.
    */
-  @JsonIgnore
   public List<String> titles() {
     return points.stream()
         .sorted(Comparator.comparing(run -> !run.kind().equals(CopyBenchRun.FULL)))
@@ -47,7 +39,6 @@ public record CopyBenchResults(
   }
 
   /** The tools, OneHop as the last. */
-  @JsonIgnore
   public List<String> tools() {
     return points.stream()
         .map(CopyBenchRun::tool)
@@ -64,32 +55,14 @@ public record CopyBenchResults(
   }
 
   /**
-   * OneHop compared with another tool.
-   *
-   * @param ratio OneHop's figure divided by the other's: the geometric mean over the rounds
-   * @param low the lower end of its 95 % interval; null with fewer than {@link Ratios#LEAST_ROUNDS}
-   *     rounds
-   * @param high its upper end; null likewise
-   * @param least the smallest of the rounds' ratios
-   * @param most the largest
-   * @param rounds the number of rounds in which both were measured
-   */
-  public record Beside(
-      double ratio,
-      @Nullable Double low,
-      @Nullable Double high,
-      double least,
-      double most,
-      int rounds) {}
-
-  /**
    * The ratio of OneHop to another tool, over rounds.
    *
    * @param other the other tool
    * @param figure the figure to compare
    * @return empty if no round has both, or a figure is not above 0
    */
-  public Optional<Beside> ratio(String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
+  public Optional<Bootstrap> ratio(
+      String title, String other, ToDoubleFunction<CopyBenchRun> figure) {
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
     for (CopyBenchRun run : runs(title, CopyBenchRun.ONEHOP)) {
@@ -102,32 +75,20 @@ public record CopyBenchResults(
                 theirs.add(figure.applyAsDouble(its));
               });
     }
-    if (ours.isEmpty()
-        || !ours.stream().allMatch(value -> value > 0)
-        || !theirs.stream().allMatch(value -> value > 0)) {
-      return Optional.empty();
-    }
     RunFacts run = run();
-    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run == null ? 0 : run.load().seed());
-    boolean enough = ours.size() >= Ratios.LEAST_ROUNDS;
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < ours.size(); i++) {
-      ratios.add(ours.get(i) / theirs.get(i));
-    }
-    return Optional.of(
-        new Beside(
-            bootstrap.ratio(),
-            enough ? (Double) bootstrap.low() : null,
-            enough ? (Double) bootstrap.high() : null,
-            ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
-            ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),
-            ours.size()));
+    return Bootstrap.ofPairs(ours, theirs, run == null ? 0 : run.load().seed());
   }
 
   /** The number of copies that differ from their source. */
-  @JsonIgnore
   public long faults() {
     return points.stream().filter(run -> !run.verified()).count();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : "%d of %d copies differ from their source".formatted(faults(), points.size());
   }
 
   @Override

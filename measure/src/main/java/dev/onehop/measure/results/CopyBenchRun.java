@@ -1,7 +1,6 @@
 package dev.onehop.measure.results;
 
 import com.fasterxml.jackson.annotation.JsonAlias;
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonProperty;
@@ -89,23 +88,17 @@ public record CopyBenchRun(
   private static final Map<String, String> EARLIER =
       Map.of("one-router", DRIVER, "per-shard", ONEHOP);
 
-  /** Maps and lists are missing in some files. */
+  /** Earlier files have other names of the tools. */
   public CopyBenchRun {
     tool = EARLIER.getOrDefault(tool, tool);
-    read = read == null ? Map.of() : read;
-    written = written == null ? Map.of() : written;
-    perRouter = perRouter == null ? Map.of() : perRouter;
-    series = series == null ? List.of() : List.copyOf(series);
   }
 
   /** {@link #FULL}, {@link #INCREMENTAL}, {@link #LAG} or {@link #VERIFY}. */
-  @JsonIgnore
   public String kind() {
     return lag == null ? phase : LAG;
   }
 
   /** The title of the measurement, common to its runs. */
-  @JsonIgnore
   public String title() {
     String ends = source.equals(destination) ? source : source + " to " + destination;
     return kind()
@@ -120,7 +113,6 @@ public record CopyBenchRun(
    * The difference between the busiest and the least busy router, as a fraction of the mean; null
    * without routers.
    */
-  @JsonIgnore
   public @Nullable Double routerSpread() {
     double mean = perRouter.values().stream().mapToDouble(rate -> rate).average().orElse(0);
     return mean == 0
@@ -142,7 +134,6 @@ public record CopyBenchRun(
   /**
    * The processor time of the process, the routers and the servers together, per 1,000 documents.
    */
-  @JsonIgnore
   public double cpuPer1000() {
     return documents == 0
         ? 0

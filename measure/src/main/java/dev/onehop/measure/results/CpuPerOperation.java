@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,6 @@ public record CpuPerOperation(
     @Nullable Double links) {
 
   /** The sum of all parts; null if one is unknown. */
-  @JsonIgnore
   public @Nullable Double total() {
     return client == null || routers == null || mongods == null || links == null
         ? null

@@ -15,11 +15,6 @@ import org.jspecify.annotations.Nullable;
 public record Evidence(
     Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long besideOwnerSample) {
 
-  /** The map is missing in older or hand-made files. */
-  public Evidence {
-    share = share == null ? Map.of() : share;
-  }
-
   /** The figures of a client that uses no router. */
   public Evidence withoutRouter() {
     return new Evidence(share, null, besideOwnerSample);

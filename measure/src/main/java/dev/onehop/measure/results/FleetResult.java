@@ -17,11 +17,6 @@ import java.util.List;
 public record FleetResult(
     int clients, int processes, double rate, int burst, int seconds, List<Line> lines) {
 
-  /** The list is missing in files without lines. */
-  public FleetResult {
-    lines = lines == null ? List.of() : List.copyOf(lines);
-  }
-
   /**
    * One client configuration.
    *
@@ -45,11 +40,6 @@ public record FleetResult(
       LatencySummary latency,
       List<Server> servers,
       String folder) {
-
-    /** The list is missing in files without servers. */
-    public Line {
-      servers = servers == null ? List.of() : List.copyOf(servers);
-    }
 
     /** The most sockets at one time of all routers together, or of all other servers. */
     public int peakSockets(boolean routers) {

@@ -8,10 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.HdrHistogram.EncodableHistogram;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
@@ -46,12 +48,45 @@ public final class HdrLogs {
     if (!Files.isRegularFile(file)) {
       return Optional.empty();
     }
-    Histogram merged = new Histogram(3);
+    Histogram merged = sum(intervals(file).stream());
+    return merged.getTotalCount() == 0 ? Optional.empty() : Optional.of(merged);
+  }
+
+  private static Histogram sum(Stream<Interval> intervals) {
+    Histogram sum = new Histogram(3);
+    intervals.map(Interval::histogram).forEach(sum::add);
+    return sum;
+  }
+
+  /**
+   * An interval of a log.
+   *
+   * @param second its begin, in seconds after the log's
+   * @param kind of the latencies; empty without one
+   * @param shard of the operations; empty if the log does not distinguish shards
+   * @param histogram latencies in microseconds
+   */
+  record Interval(int second, String kind, String shard, Histogram histogram) {}
+
+  /**
+   * Reads a log. Tags are {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD}.
+   *
+   * @throws Failure if the file is missing or damaged
+   */
+  static List<Interval> intervals(Path file) {
+    List<Interval> intervals = new ArrayList<>();
     try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
-      EncodableHistogram interval;
-      while ((interval = reader.nextIntervalHistogram()) != null) {
-        if (interval instanceof Histogram histogram) {
-          merged.add(histogram);
+      EncodableHistogram next;
+      while ((next = reader.nextIntervalHistogram()) != null) {
+        if (next instanceof Histogram histogram) {
+          long from = next.getStartTimeStamp() - (long) (reader.getStartTimeSec() * 1000);
+          String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
+          intervals.add(
+              new Interval(
+                  (int) Math.round(from / 1000.0),
+                  tag.length > 1 ? tag[1] : "",
+                  tag.length > 2 ? tag[2] : "",
+                  histogram));
         }
       }
     } catch (FileNotFoundException e) {
@@ -59,31 +94,16 @@ public final class HdrLogs {
     } catch (RuntimeException e) {
       throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
     }
-    return merged.getTotalCount() == 0 ? Optional.empty() : Optional.of(merged);
+    return intervals;
   }
 
   /**
-   * The sum of all histograms of one kind in a file, in microseconds. Tags are {@code
-   * OPERATION.KIND} or {@code OPERATION.KIND.SHARD}.
+   * The sum of all histograms of one kind in a file, in microseconds.
    *
    * @throws Failure if the file is missing or damaged
    */
   public static Histogram tagged(Path file, String kind) {
-    Histogram sum = new Histogram(3);
-    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
-      EncodableHistogram next;
-      while ((next = reader.nextIntervalHistogram()) != null) {
-        String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
-        if (next instanceof Histogram histogram && tag.length > 1 && tag[1].equals(kind)) {
-          sum.add(histogram);
-        }
-      }
-    } catch (FileNotFoundException e) {
-      throw Failure.run("cannot read " + file, e);
-    } catch (RuntimeException e) {
-      throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
-    }
-    return sum;
+    return sum(intervals(file).stream().filter(interval -> interval.kind().equals(kind)));
   }
 
   /**

@@ -53,10 +53,9 @@ public record Point(
       List<Double> rounds,
       Map<String, Long> failures) {
 
-    /** Both are missing in older or hand-made files. */
+    /** The rounds are missing in older or hand-made files. */
     public Done {
       rounds = rounds == null || rounds.isEmpty() ? List.of(throughput) : List.copyOf(rounds);
-      failures = failures == null ? Map.of() : failures;
     }
 
     /** The failed operations of several points, by operation and status. */
@@ -80,9 +79,8 @@ public record Point(
   public record Bounds(
       @Nullable Double limit, @Nullable Double poolLimit, @Nullable Double meanRoundTripMillis) {}
 
-  /** Both are missing in older or hand-made files. */
+  /** The folder is missing in older or hand-made files. */
   public Point {
-    routes = routes == null ? Map.of() : routes;
     folder = folder == null ? "" : folder;
   }
 

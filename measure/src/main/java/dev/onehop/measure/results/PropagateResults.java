@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
@@ -38,12 +37,7 @@ public record PropagateResults(
    * @param standInWaits whether stand-in routers' streams wait as a mongos' streams do
    */
   public record Streams(
-      long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {
-    /** The map is missing in files without no-ops. */
-    public Streams {
-      noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
-    }
-  }
+      long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {}
 
   /** Creates results of this version. */
   public PropagateResults(
@@ -51,15 +45,14 @@ public record PropagateResults(
     this(COMMAND, envelope, streams, measurements);
   }
 
-  /** The list is missing in files without measurements. */
-  public PropagateResults {
-    measurements = measurements == null ? List.of() : List.copyOf(measurements);
-  }
-
   /** The number of objects that are lost or doubled, over all measurements. */
-  @JsonIgnore
   public long faults() {
     return measurements.stream().mapToLong(PropagateMeasurement::faults).sum();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0 ? "" : faults() + " objects were lost or doubled";
   }
 
   @Override

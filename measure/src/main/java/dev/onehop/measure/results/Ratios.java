@@ -67,31 +67,33 @@ public final class Ratios {
       int rounds = Math.min(each.rounds().size(), best.get().rounds().size());
       List<Double> ours = each.rounds().subList(0, rounds);
       List<Double> theirs = best.get().rounds().subList(0, rounds);
-      boolean positive = ours.stream().allMatch(v -> v > 0) && theirs.stream().allMatch(v -> v > 0);
-      if (!each.equals(best.get()) && positive) {
-        Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, seed);
-        boolean enough = rounds >= LEAST_ROUNDS;
-        ratios.add(
-            new Ratio(
-                rate == null ? Ratio.THROUGHPUT : Ratio.P99,
-                each.client(),
-                best.get().client(),
-                threads,
-                rate,
-                bootstrap.ratio(),
-                enough ? bootstrap.low() : null,
-                enough ? bootstrap.high() : null,
-                rounds,
-                enough ? claim(bootstrap) : Claim.TOO_FEW_ROUNDS));
+      if (!each.equals(best.get())) {
+        Bootstrap.ofPairs(ours, theirs, seed)
+            .map(
+                found ->
+                    new Ratio(
+                        rate == null ? Ratio.THROUGHPUT : Ratio.P99,
+                        each.client(),
+                        best.get().client(),
+                        threads,
+                        rate,
+                        found.ratio(),
+                        found.low(),
+                        found.high(),
+                        rounds,
+                        claim(found)))
+            .ifPresent(ratios::add);
       }
     }
     return ratios;
   }
 
-  private static Claim claim(Bootstrap bootstrap) {
-    if (bootstrap.low() > 1) {
-      return Claim.HIGHER;
+  private static Claim claim(Bootstrap found) {
+    if (found.low() == null || found.high() == null) {
+      return Claim.TOO_FEW_ROUNDS;
     }
-    return bootstrap.high() < 1 ? Claim.LOWER : Claim.NO_DIFFERENCE_SHOWN;
+    return found.low() > 1
+        ? Claim.HIGHER
+        : found.high() < 1 ? Claim.LOWER : Claim.NO_DIFFERENCE_SHOWN;
   }
 }

@@ -37,15 +37,9 @@ public record Results(
     this(envelope, points, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
   }
 
-  /** Lists are missing in some files. */
-  public Results {
-    points = points == null ? List.of() : List.copyOf(points);
-    scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
-    timelines = timelines == null ? List.of() : List.copyOf(timelines);
-    ratios = ratios == null ? List.of() : List.copyOf(ratios);
-    zones = zones == null ? List.of() : List.copyOf(zones);
-    fleets = fleets == null ? List.of() : List.copyOf(fleets);
-    clients = clients == null ? List.of() : List.copyOf(clients);
+  @Override
+  public String fault() {
+    return errors() == 0 ? "" : errors() + " operations failed";
   }
 
   @Override

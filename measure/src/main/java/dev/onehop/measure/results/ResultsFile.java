@@ -1,5 +1,7 @@
 package dev.onehop.measure.results;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,6 +13,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +24,15 @@ public final class ResultsFile {
   /** The file's name in a results folder. */
   public static final String NAME = "results.json";
 
+  private static final JsonSetter.Value EMPTY = JsonSetter.Value.forValueNulls(Nulls.AS_EMPTY);
+
   private static final ObjectMapper JSON =
       JsonMapper.builder()
           .enable(SerializationFeature.INDENT_OUTPUT)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          // Older or hand-made files lack some lists and maps.
+          .withConfigOverride(List.class, list -> list.setSetterInfo(EMPTY))
+          .withConfigOverride(Map.class, map -> map.setSetterInfo(EMPTY))
           .build();
 
   private ResultsFile() {}

@@ -58,13 +58,7 @@ public record ResyncCell(
   /** A copy of files. */
   public static final String FILES = "files";
 
-  /** The list is missing in files without runs. */
-  public ResyncCell {
-    seconds = seconds == null ? List.of() : List.copyOf(seconds);
-  }
-
   /** The median of its runs. */
-  @JsonIgnore
   public double medianSeconds() {
     return median(seconds);
   }

@@ -1,6 +1,5 @@
 package dev.onehop.measure.results;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,11 +19,6 @@ public record ResyncResults(
 
   /** The value of {@code command}. */
   public static final String COMMAND = "resync";
-
-  /** The list is missing in files without cells. */
-  public ResyncResults {
-    cells = cells == null ? List.of() : List.copyOf(cells);
-  }
 
   /** Creates results of this version, with the lines through the cells of several sizes. */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
@@ -59,7 +53,6 @@ public record ResyncResults(
   public record Kind(int indexes, int collections) {}
 
   /** The kinds of data, simplest first. */
-  @JsonIgnore
   public List<Kind> kinds() {
     return cells.stream()
         .map(cell -> new Kind(cell.indexes(), cell.collections()))
@@ -96,11 +89,17 @@ public record ResyncResults(
   }
 
   /** The number of cells whose method is not proved, whose members differ, or that lost writes. */
-  @JsonIgnore
   public long faults() {
     return cells.stream()
         .filter(cell -> !cell.methodProved() || !cell.equal() || cell.lost() != 0)
         .count();
+  }
+
+  @Override
+  public String fault() {
+    return faults() == 0
+        ? ""
+        : faults() + " cells have a method that is not proved, members that differ, or lost writes";
   }
 
   @Override

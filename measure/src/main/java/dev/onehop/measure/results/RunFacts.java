@@ -52,10 +52,8 @@ public record RunFacts(
       @Nullable String processors,
       @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
 
-    /** These are missing in some files. */
+    /** The rounds are missing in some files. */
     public Load {
-      properties = properties == null ? Map.of() : properties;
-      missing = missing == null ? List.of() : List.copyOf(missing);
       rounds = Math.max(1, rounds);
     }
 
@@ -72,10 +70,5 @@ public record RunFacts(
    * @param documents documents per shard
    * @param misplaced documents on a shard that does not own them, by {@code config.chunks}
    */
-  public record Placement(Map<String, Long> documents, long misplaced) {
-    /** The map is missing in files without documents. */
-    public Placement {
-      documents = documents == null ? Map.of() : documents;
-    }
-  }
+  public record Placement(Map<String, Long> documents, long misplaced) {}
 }

@@ -31,6 +31,11 @@ public interface RunResults {
   /** The number of {@link RunFacts#pointsPlanned} that were finished. */
   int finished();
 
+  /** The fault that the run has found, as the begin of a sentence; empty without a fault. */
+  default String fault() {
+    return "";
+  }
+
   /** Whether a file has the mandatory parts of its kind. */
   default boolean whole() {
     return topology() != null && server() != null;

@@ -3,7 +3,11 @@ package dev.onehop.measure.results;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
 import dev.onehop.testbed.ExistingCluster;
+import dev.onehop.testbed.ServerInfo;
+import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +21,27 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
 
   /** The version if servers behind a user's own mongos do not report it. */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
+
+  /** The servers of a cluster, whose routers' cost is not measured. */
+  public static ServerFacts of(ServerInfo server) {
+    return new ServerFacts(
+        server.mongodVersion(),
+        new Router(server.router().label(), server.routerVersion()),
+        server.featureCompatibilityVersion());
+  }
+
+  /** The servers of a replica set. */
+  public static ServerFacts of(MongoClient set) {
+    MongoDatabase admin = set.getDatabase("admin");
+    Document compatibility =
+        admin
+            .runCommand(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
+            .get("featureCompatibilityVersion", Document.class);
+    return new ServerFacts(
+        admin.runCommand(new Document("buildInfo", 1)).getString("version"),
+        new Router(Router.NONE, ""),
+        compatibility.getString("version"));
+  }
 
   /** The same servers with the routers' cost of an operation. */
   public ServerFacts withCost(RouterCost cost) {

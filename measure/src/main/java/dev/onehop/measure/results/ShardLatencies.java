@@ -1,17 +1,15 @@
 package dev.onehop.measure.results;
 
+import dev.onehop.measure.results.HdrLogs.Interval;
 import dev.onehop.measure.results.Timeline.Group;
 import dev.onehop.measure.results.Timeline.Second;
 import dev.onehop.resync.Failure;
-import java.io.FileNotFoundException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.HdrHistogram.EncodableHistogram;
 import org.HdrHistogram.Histogram;
-import org.HdrHistogram.HistogramLogReader;
 
 /**
  * The latencies of each second by shard, as a client with {@code onehop.latencies} writes them.
@@ -25,8 +23,6 @@ public final class ShardLatencies {
    * the time before a fault.
    */
   public static final int SETTLING_SECONDS = 2;
-
-  private record Interval(int second, String kind, String shard, Histogram histogram) {}
 
   private final List<Interval> intervals;
   private final int seconds;
@@ -43,28 +39,7 @@ public final class ShardLatencies {
    * @throws Failure if the file is missing or damaged
    */
   public static ShardLatencies read(Path file, int seconds) {
-    List<Interval> intervals = new ArrayList<>();
-    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
-      EncodableHistogram next;
-      while ((next = reader.nextIntervalHistogram()) != null) {
-        // operation, kind, and shard if the file distinguishes shards
-        String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
-        if (next instanceof Histogram histogram && tag.length >= 2) {
-          long from = next.getStartTimeStamp() - (long) (reader.getStartTimeSec() * 1000);
-          intervals.add(
-              new Interval(
-                  (int) Math.round(from / 1000.0),
-                  tag[1],
-                  tag.length == 3 ? tag[2] : "",
-                  histogram));
-        }
-      }
-    } catch (FileNotFoundException e) {
-      throw Failure.run("cannot read " + file, e);
-    } catch (RuntimeException e) {
-      throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
-    }
-    return new ShardLatencies(intervals, seconds);
+    return new ShardLatencies(HdrLogs.intervals(file), seconds);
   }
 
   /**

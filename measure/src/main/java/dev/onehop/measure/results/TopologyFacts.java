@@ -16,10 +16,8 @@ import org.jspecify.annotations.Nullable;
 public record TopologyFacts(
     String name, String client, List<String> regions, RoundTrips rttMillis, List<HostFacts> hosts) {
 
-  /** These are missing in older or hand-made files. */
+  /** The round trips are missing in older or hand-made files. */
   public TopologyFacts {
-    regions = regions == null ? List.of() : List.copyOf(regions);
-    hosts = hosts == null ? List.of() : List.copyOf(hosts);
     rttMillis = rttMillis == null ? new RoundTrips(Map.of(), Map.of()) : rttMillis;
   }
 
@@ -30,13 +28,7 @@ public record TopologyFacts(
    * @param measured the median of idle pings from the client's host to each other host, the
    *     shortest of several series
    */
-  public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {
-    /** Maps are missing in some files. */
-    public RoundTrips {
-      configured = configured == null ? Map.of() : configured;
-      measured = measured == null ? Map.of() : measured;
-    }
-  }
+  public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {}
 
   /**
    * One host.
@@ -46,12 +38,7 @@ public record TopologyFacts(
    * @param roles the programs on it: {@code client}, {@code config}, {@code router}, {@code shard
    *     X}
    */
-  public record HostFacts(String name, String region, List<String> roles) {
-    /** The list is missing in files without roles. */
-    public HostFacts {
-      roles = roles == null ? List.of() : List.copyOf(roles);
-    }
-  }
+  public record HostFacts(String name, String region, List<String> roles) {}
 
   /** Servers on this machine only, without links to measure. */
   public static TopologyFacts here(String name, List<HostFacts> hosts) {

@@ -14,11 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record ZonesResult(double rate, double seconds, List<Line> lines) {
 
-  /** The list is missing in files without lines. */
-  public ZonesResult {
-    lines = lines == null ? List.of() : List.copyOf(lines);
-  }
-
   /**
    * One client.
    *

@@ -48,8 +48,7 @@ class RivalToolTest {
 
   /** An end without servers. */
   private static CopyEnd end(String url) {
-    CopyEnd.Cpu none = new CopyEnd.Cpu(Duration.ZERO, Duration.ZERO);
-    return new CopyEnd(url, url, null, () -> {}, () -> none, Map.of(), List.of());
+    return new CopyEnd(url, url, null, null);
   }
 
   @AfterEach
@@ -200,9 +199,9 @@ class RivalToolTest {
   /** The format of its documentation. */
   private static String progress(int failedTasks) {
     return """
-        {"progress": {"phase": "idle", "generation": 2, "error": null,
-          "verificationStatus": {"totalTasks": 204, "failedTasks": %d, "metadataMismatchTasks": 0}}}
-        """
+    {"progress": {"phase": "idle", "generation": 2, "error": null,
+      "verificationStatus": {"totalTasks": 204, "failedTasks": %d, "metadataMismatchTasks": 0}}}
+    """
         .formatted(failedTasks);
   }
 

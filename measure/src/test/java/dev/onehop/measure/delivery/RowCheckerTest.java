@@ -3,6 +3,7 @@ package dev.onehop.measure.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.measure.delivery.RowChecker.Verdict;
+import dev.onehop.resync.ClusterUrl;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,7 +47,8 @@ class RowCheckerTest {
   private static ArrivalLog log(int channels, int process, int processes, boolean total) {
     ConsumePlan.Point point =
         new ConsumePlan.Point("live", StreamPath.DIRECT, total, channels, processes);
-    return new ConsumerMain.Task("", null, RUN, point, process, 0, "").log(new Lags(channels));
+    ClusterUrl url = ClusterUrl.open("mongodb://a/");
+    return new ConsumerMain.Task(url, RUN, point, process, 0, Path.of("")).log(new Lags(channels));
   }
 
   /** The verdict on events with a fault, split and consumed as in a run. */

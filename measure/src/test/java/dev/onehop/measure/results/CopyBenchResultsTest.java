@@ -3,7 +3,6 @@ package dev.onehop.measure.results;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.onehop.measure.results.CopyBenchResults.Beside;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +15,7 @@ class CopyBenchResultsTest {
 
   @Test
   void roundsAreComparedInPairs() {
-    Beside beside =
+    Bootstrap beside =
         SampleCopyBenchResults.all()
             .ratio(FULL, CopyBenchRun.DRIVER, CopyBenchRun::documentsPerSecond)
             .orElseThrow();

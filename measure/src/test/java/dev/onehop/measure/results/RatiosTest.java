@@ -17,7 +17,10 @@ class RatiosTest {
   void aRatioThatIsTheSameInEachRoundHasNoWidthHoweverTheRoundsDiffer() {
     Bootstrap same =
         Bootstrap.ofPairs(
-            List.of(200.0, 20.0, 2_000.0, 50.0, 4.0), List.of(100.0, 10.0, 1_000.0, 25.0, 2.0), 1);
+                List.of(200.0, 20.0, 2_000.0, 50.0, 4.0),
+                List.of(100.0, 10.0, 1_000.0, 25.0, 2.0),
+                1)
+            .orElseThrow();
 
     assertThat(same.ratio()).isCloseTo(2, within(1e-9));
     assertThat(same.low()).isCloseTo(2, within(1e-9));
@@ -41,7 +44,7 @@ class RatiosTest {
     }
     Collections.sort(all);
 
-    Bootstrap found = Bootstrap.ofPairs(ours, theirs, 7);
+    Bootstrap found = Bootstrap.ofPairs(ours, theirs, 7).orElseThrow();
 
     assertThat(found.ratio()).isCloseTo(Math.pow(1.2 * 1.5 * 1.1 * 2.0, 1 / 5.0), within(1e-9));
     assertThat(found.low()).isCloseTo(all.get(78), within(0.02));
@@ -60,7 +63,7 @@ class RatiosTest {
       theirs.add(speed);
     }
 
-    Bootstrap found = Bootstrap.ofPairs(ours, theirs, 7);
+    Bootstrap found = Bootstrap.ofPairs(ours, theirs, 7).orElseThrow();
 
     assertThat(Math.log(found.high() / found.low()))
         .isCloseTo(2 * 1.96 * 0.2 / Math.sqrt(400), within(0.006));

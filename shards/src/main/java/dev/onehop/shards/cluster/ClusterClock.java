@@ -79,7 +79,7 @@ public final class ClusterClock {
     return known == null ? null : known.document();
   }
 
-  /** The latest known time; null before the first one. */
+  /** The latest known cluster time; null before a server has returned one. */
   public @Nullable BsonTimestamp now() {
     Latest known = latest.get();
     return known == null ? null : known.time();

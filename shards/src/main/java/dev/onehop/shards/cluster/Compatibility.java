@@ -14,18 +14,20 @@ import reactor.core.publisher.Mono;
 /**
  * The feature compatibility version of a cluster.
  *
- * @param kind the kind of the version, in words
- * @param version for example {@code 5.0}; a server version has a patch level, too
+ * @param kind {@code feature compatibility version} or {@code server version}
+ * @param version the version, for example {@code 5.0}; a server version also has a patch level
  */
 public record Compatibility(String kind, String version) {
   private static final int LEAST = 5;
   private static final int WITH_UUIDS = 6;
 
   /**
-   * The feature compatibility version, or the version of the server if the user may not read it.
+   * Reads the feature compatibility version, or the server version if the user may not read the
+   * first.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
-   * @param refusal whether a failure means that the user may not read it
+   * @param refusal whether a failure means that the user may not read the feature compatibility
+   *     version
    */
   public static Mono<Compatibility> of(
       Function<BsonDocument, Mono<? extends BsonDocument>> admin, Predicate<Throwable> refusal) {
@@ -54,7 +56,7 @@ public record Compatibility(String kind, String version) {
     return new Compatibility(kind, found.getString("version", new BsonString("")).getValue());
   }
 
-  /** Whether streams, copies and verifications support it. */
+  /** Whether streams, copies and verifications support this version. */
   public boolean isKnown() {
     return major() >= LEAST;
   }
@@ -62,7 +64,7 @@ public record Compatibility(String kind, String version) {
   /**
    * The message for a version that is not supported.
    *
-   * @param what the cluster with this version
+   * @param what the name of the cluster with this version
    */
   public String refusal(String what) {
     return "%s has the %s %s, and %d.0 or later is needed".formatted(what, kind, version, LEAST);

@@ -13,13 +13,13 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The privileges of the connected user at a server. Immutable.
+ * The privileges of the connected user on a server. Immutable.
  *
- * @param granted the documents of the privileges; null without access control
+ * @param granted the documents of the privileges; null if the server has no access control
  */
 public record Privileges(@Nullable List<BsonDocument> granted) {
 
-  /** The command, for the database {@code admin}, to whose reply {@link #of} applies. */
+  /** The command for the database {@code admin} that returns the privileges. */
   public static BsonDocument command() {
     return new BsonDocument("connectionStatus", new BsonInt32(1))
         .append("showPrivileges", BsonBoolean.TRUE);
@@ -39,8 +39,8 @@ public record Privileges(@Nullable List<BsonDocument> granted) {
   /**
    * The actions that the user lacks on a resource.
    *
-   * @param database null for the cluster, empty for all databases
-   * @param collection empty for all collections
+   * @param database the database; null for the cluster resource, empty for all databases
+   * @param collection the collection; empty for all collections
    */
   public List<String> missing(@Nullable String database, String collection, String... actions) {
     if (granted == null) {

@@ -79,7 +79,10 @@ public final class ReplicaSet {
     return send(command, server -> command);
   }
 
-  /** Runs a command and returns the reply; a {@link CommandFailure} if a server refuses it. */
+  /**
+   * Runs a command and returns the reply. Fails with a {@link CommandFailure} if a server refuses
+   * the command.
+   */
   public Mono<BsonDocument> run(String database, BsonDocument command) {
     return send(OpMsg.command(command.append("$db", new BsonString(database))))
         .flatMap(Answer::orFailure)

@@ -9,12 +9,12 @@ import com.mongodb.client.MongoClients;
 import dev.onehop.it.RealMongod;
 import dev.onehop.it.TestCertificates;
 import dev.onehop.measure.frame.BenchCluster;
+import dev.onehop.measure.frame.ServerWatch;
 import dev.onehop.measure.results.RunFacts.Placement;
 import dev.onehop.measure.results.ServerFacts;
 import dev.onehop.measure.results.TopologyFacts;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Progress;
-import dev.onehop.testbed.evidence.CpuTimes;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +50,8 @@ class YcsbSecretsIT {
           new YcsbClients(
               new UrlOnly(url), Progress.silent(), folder, workload, ClientPlan.ONE, true);
       String encoded = "correct%20horse";
-      try (YcsbClients.Running running = clients.start(Map.of(folder, clients.load(folder)))) {
+      try (YcsbClients.Running running =
+          clients.start(Map.of(folder, YcsbArguments.load(clients, folder)))) {
         for (long pid : running.pids()) {
           assertThat(Files.readString(Path.of("/proc/" + pid + "/cmdline")))
               .contains("YcsbChild")
@@ -78,16 +79,12 @@ class YcsbSecretsIT {
   }
 
   /** A server of which no more than the URL is known. */
-  private record UrlOnly(ClusterUrl url) implements BenchCluster {
-
-    @Override
-    public TopologyFacts topology() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public ServerFacts server() {
-      throw new UnsupportedOperationException();
+  private static final class UrlOnly extends BenchCluster {
+    UrlOnly(ClusterUrl url) {
+      super(
+          url,
+          TopologyFacts.here("one server", List.of()),
+          new ServerFacts("", new ServerFacts.Router(ServerFacts.Router.NONE, ""), ""));
     }
 
     @Override
@@ -101,10 +98,17 @@ class YcsbSecretsIT {
     }
 
     @Override
-    public void shard(String collection, List<? extends BsonValue> splitPoints) {}
+    protected Map<String, String> replicaSets() {
+      return Map.of();
+    }
 
     @Override
-    public void warmUp(String collection) {}
+    public List<String> routers() {
+      return List.of();
+    }
+
+    @Override
+    public void shard(String collection, List<? extends BsonValue> splitPoints) {}
 
     @Override
     public @Nullable Placement placement(String collection, long expected) {
@@ -112,18 +116,8 @@ class YcsbSecretsIT {
     }
 
     @Override
-    public Watch watch(String collection, double sampleRate) {
+    public ServerWatch watch(String collection, double sampleRate) {
       throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public CpuTimes cpuTimes() {
-      return new CpuTimes(null, null, null);
-    }
-
-    @Override
-    public List<String> missing() {
-      return List.of();
     }
 
     @Override

@@ -6,12 +6,14 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * What a member has to do to own its share of the channels. The members share them evenly; the
- * first ones get one more where that is not possible.
+ * The channels that a member takes and releases, so that it owns its share. The members have the
+ * same number of channels. If the number of channels is not divisible, the first members have one
+ * more.
  *
- * @param leave the channels above the share, to be released
+ * @param leave the channels that the member releases, because it has more than its share
  * @param free the channels that the member may take, in order
- * @param missing how many of them it should take; negative if it has too many
+ * @param missing how many of the free channels the member should take; negative if the member has
+ *     too many channels
  */
 record Assignment(List<Integer> leave, List<Integer> free, int missing) {
 
@@ -20,12 +22,13 @@ record Assignment(List<Integer> leave, List<Integer> free, int missing) {
    *
    * @param view the state of the group
    * @param staying the member's channels without those that it will release, ascending
-   * @param has whether the member has a channel, or the last batch of one that it has lost
+   * @param has whether the member has a channel, or still writes the last batch of a channel that
+   *     it has lost
    */
   static Assignment of(View view, String member, List<Integer> staying, IntPredicate has) {
     int order = view.members().indexOf(member);
     if (order < 0) {
-      // Not renewed yet, or too late.
+      // The member has not renewed its lease yet, or has renewed it too late. It looks again soon.
       return new Assignment(List.of(), List.of(), 1);
     }
     int channels = view.leases().size();

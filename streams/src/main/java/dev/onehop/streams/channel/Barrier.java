@@ -7,20 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event that concerns more than one document, at which all channels of a group meet. The owner
- * of channel 0 writes it when all other channels have stored that they have finished everything
- * before it. Immutable.
+ * An event that concerns more than one document, for which all channels of a group wait. The owner
+ * of channel 0 writes the event after the owners of all other channels have stored that every
+ * earlier event is finished. Immutable.
  *
  * @param wide the event
  */
 record Barrier(StreamEvent.Change wide) {
-  /** What a member does at the event. */
+  /** The next step of a member that has reached the event. */
   enum Step {
-    /** Checks again later. */
+    /** The member checks again later. */
     WAIT,
-    /** Continues: the event is written. */
+    /** The event is written; the member continues with the events after it. */
     PASS,
-    /** Writes the event. */
+    /** The member writes the event. */
     WRITE
   }
 
@@ -28,8 +28,8 @@ record Barrier(StreamEvent.Change wide) {
    * The next step of a member that has finished everything before the event.
    *
    * @param leases the state of all channels, in order
-   * @param first the position before which the member writes nothing in channel 0; null if it does
-   *     not own the channel
+   * @param first the floor of channel 0: an event up to this position was written earlier; null if
+   *     the member does not own channel 0
    * @param held whether the member's lease of channel 0 is valid
    */
   Step next(List<Lease> leases, @Nullable Checkpoint first, boolean held) {

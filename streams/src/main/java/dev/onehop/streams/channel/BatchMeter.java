@@ -9,16 +9,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Measures and observes the processing of batches. Thread-safe. */
+/** Records the lag and the observations of batches. Thread-safe. */
 final class BatchMeter {
-  /** The key of {@code ObservationThreadLocalAccessor}. */
+  /**
+   * The key under which Micrometer's {@code ObservationThreadLocalAccessor} looks for the
+   * observation in Reactor's context.
+   */
   private static final String CURRENT = "micrometer.observation";
 
   private final @Nullable Timer acknowledged;
   private final ObservationRegistry observations;
 
   /**
-   * @param registry the registry; null for no meters
+   * @param registry the registry for the timer; null if the lag is not measured
    */
   BatchMeter(@Nullable MeterRegistry registry, ObservationRegistry observations) {
     this.acknowledged =
@@ -39,7 +42,7 @@ final class BatchMeter {
    * Measures the processing of a batch.
    *
    * @param events the number of events
-   * @param arrivedNanos the arrival of the first event
+   * @param arrivedNanos {@link #now} when the first event arrived
    */
   Mono<Void> measured(Mono<Void> processing, int channel, int events, long arrivedNanos) {
     Timer timer = acknowledged;

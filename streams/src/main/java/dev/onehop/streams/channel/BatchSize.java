@@ -3,8 +3,8 @@ package dev.onehop.streams.channel;
 /** The size of a growing batch. Not thread-safe. */
 final class BatchSize {
   /**
-   * The most bytes of a batch with more than one event: a sink writes a batch as one transaction,
-   * which a server keeps in its cache.
+   * The most bytes of a batch with more than one event. It is limited because a sink writes a batch
+   * as one transaction, which the server keeps in its cache.
    */
   static final long MOST_BYTES = 16L << 20;
 
@@ -19,7 +19,7 @@ final class BatchSize {
     this.most = most;
   }
 
-  /** Adds an event of this size if it fits; returns whether it did. */
+  /** Adds an event of this size if it fits. Returns whether it was added. */
   boolean takes(long size) {
     if (events > 0 && (events == most || bytes + size > MOST_BYTES)) {
       return false;

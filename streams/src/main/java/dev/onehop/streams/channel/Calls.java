@@ -14,7 +14,7 @@ final class Calls {
 
   private Calls() {}
 
-  /** Runs a task and reports its exception, which an executor would only print. */
+  /** Runs a task and reports its exception. An executor would only print the exception. */
   static void run(Runnable task, Consumer<? super Throwable> failed) {
     try {
       task.run();
@@ -23,7 +23,7 @@ final class Calls {
     }
   }
 
-  /** Logs an {@link Error}, which handlers of exceptions do not receive. */
+  /** Logs a failure if it is an {@link Error}, because many handlers only receive exceptions. */
   static void logError(Throwable failure) {
     if (Exceptions.unwrap(failure) instanceof Error) {
       log.error("an error was thrown where channels are processed; the processing ends", failure);
@@ -31,8 +31,8 @@ final class Calls {
   }
 
   /**
-   * Calls the code and reports the outcome. Reactor throws linkage errors and errors of the virtual
-   * machine here instead of emitting them; these are reported, too.
+   * Calls the application's code and reports the outcome. Reactor throws linkage errors and errors
+   * of the virtual machine and does not emit them. This method reports them, too.
    */
   static <T> void run(
       Supplier<? extends Publisher<? extends T>> call,
@@ -46,7 +46,7 @@ final class Calls {
     }
   }
 
-  /** The same for a publisher that only completes. */
+  /** Calls the application's code, whose publisher only completes, and reports the outcome. */
   static void run(
       Supplier<? extends Publisher<Void>> call,
       Consumer<? super Throwable> failed,

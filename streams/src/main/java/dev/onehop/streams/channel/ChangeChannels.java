@@ -14,15 +14,14 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A change stream whose events are processed in parallel channels: one stream per shard, split in
- * this process by the hash of the documents' {@code _id}. The events of a document are in one
- * channel, in order. Events that concern more than one document, such as {@code drop}, and
- * transactions, if they are grouped, are processed in channel 0, after everything before them and
- * before everything after them.
+ * A change stream whose events are processed in parallel channels. This process reads the stream
+ * once and assigns each event to a channel by the hash of the document's {@code _id}. The events of
+ * a document are in one channel, in order. Channel 0 processes the events that concern more than
+ * one document, such as {@code drop}, and grouped transactions. Such an event is processed after
+ * all earlier events of all channels and before all later events.
  *
- * <p>Each event is processed at least once: after a restart from an acknowledged position, events
- * are repeated that were processed after this position, or whose acknowledgement was not reported
- * yet.
+ * <p>Each event is processed at least once. After a restart from an acknowledged position, all
+ * events after this position are processed again, also those that were processed before.
  *
  * <p>Immutable and thread-safe.
  */
@@ -46,7 +45,7 @@ public final class ChangeChannels {
   }
 
   /**
-   * Splits a stream.
+   * Creates a builder for channels of a stream.
    *
    * @param channels the number of channels, from 1 to {@value Channels#MOST}
    * @throws IllegalArgumentException if the number is out of range
@@ -55,7 +54,10 @@ public final class ChangeChannels {
     return new Builder(stream.events(), channels);
   }
 
-  /** Splits a publisher of stream events, for example a filtered stream. */
+  /**
+   * Creates a builder for channels of another publisher of stream events, for example a filtered
+   * stream.
+   */
   public static Builder builder(Publisher<StreamEvent> events, int channels) {
     return new Builder(events, channels);
   }
@@ -63,9 +65,9 @@ public final class ChangeChannels {
   /**
    * Processes the events.
    *
-   * @return a cold publisher: starts with its subscription and stops when it is cancelled;
-   *     completes when the stream does and everything is acknowledged; fails if the stream or the
-   *     processor fails
+   * @return a cold publisher. The processing starts with the subscription and stops when the
+   *     subscription is cancelled. The publisher completes when the stream has completed and all
+   *     events are acknowledged. It fails if the stream or the processor fails
    */
   public Publisher<Void> process(ChannelProcessor processor) {
     Objects.requireNonNull(processor, "processor");
@@ -96,8 +98,8 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the most events per call of the processor; 1,000 by default. A batch has at most 16 MB,
-     * unless it is a single event or a transaction.
+     * Sets the most events per call of the processor; 1,000 by default. A batch has at most 16 MB.
+     * A batch with a single event or with a transaction may be larger.
      */
     public Builder maxBatch(int most) {
       this.batch = Channels.positive("maxBatch", most);
@@ -105,9 +107,10 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the most events that are read and not acknowledged, over all channels; 65,536 by
-     * default. If one channel is slow, the others stop when this number of events or 64 MB of them
-     * wait, plus at most 128 events.
+     * Sets the most events of all channels that are read and not acknowledged; 65,536 by default.
+     * If one channel is slow, all channels stop when this number of events is not acknowledged.
+     * They also stop when these events have more than 64 MB; up to 128 further events may then
+     * still arrive.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);
@@ -117,9 +120,10 @@ public final class ChangeChannels {
     /**
      * Sets the receiver of the position up to which all events in all channels are acknowledged.
      *
-     * @param places stores the position; called by one thread at a time, on threads that may block;
-     *     an exception fails the processing
-     * @param least the shortest interval between two calls; at the end there is one more call
+     * @param places called with the position. It is called by one thread at a time, which may
+     *     block. If it throws an exception, the processing fails
+     * @param least the shortest interval between two calls; the last position is reported in any
+     *     case
      */
     public Builder acknowledged(Consumer<Checkpoint> places, Duration least) {
       this.acknowledged = Objects.requireNonNull(places, "places");
@@ -128,7 +132,8 @@ public final class ChangeChannels {
     }
 
     /**
-     * Sets the registry for {@link StreamMeters#LAG_ACKNOWLEDGED}; by default it is not measured.
+     * Sets the registry for the meter {@link StreamMeters#LAG_ACKNOWLEDGED}; by default this lag is
+     * not measured.
      */
     public Builder meterRegistry(MeterRegistry registry) {
       this.meters = Objects.requireNonNull(registry, "registry");
@@ -138,8 +143,8 @@ public final class ChangeChannels {
     /**
      * Sets the registry for observations of the processor's calls, for tracing; by default calls
      * are not observed. An observation is named {@code onehop.stream.batch} and has the key values
-     * {@code channel} and {@code events}. It is in the Reactor context of the publisher that the
-     * processor returns, so that its operations become children.
+     * {@code channel} and {@code events}. The Reactor context of the processor's publisher contains
+     * the observation, so that observations of the processor's operations become its children.
      */
     public Builder observationRegistry(ObservationRegistry registry) {
       this.observations = Objects.requireNonNull(registry, "registry");

@@ -8,10 +8,10 @@ import java.util.List;
  * Events of a channel, with the data that a sink needs to write them exactly once.
  *
  * @param channel the channel's number, from 0
- * @param term the term of the channel's owner, which grows with each change of the owner
- * @param events in order, at least one
- * @param place the position that the channel has reached once these events are written; an
- *     exactly-once sink stores it together with the events
+ * @param term a number that rises with each new owner of the channel
+ * @param events the events in order, at least one
+ * @param place the position of the channel after these events; an exactly-once sink stores it
+ *     together with the events
  */
 public record ChannelBatch(
     int channel, long term, List<StreamEvent.Change> events, Checkpoint place) {

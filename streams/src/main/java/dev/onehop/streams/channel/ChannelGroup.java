@@ -15,25 +15,26 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A change stream whose events are processed in channels, as by {@link ChangeChannels}, by any
- * number of processes together. Each process is a member: it owns its share of the channels and
- * reads one stream for them. The channels are redistributed when a member joins or leaves. The
- * channels of a member that crashes are taken over when their leases expire.
+ * A change stream whose events are processed in channels by several processes. The channels are
+ * like those of {@link ChangeChannels}. Each process is a member: it owns its share of the channels
+ * and reads one stream for them. When a member joins or leaves, the shares change. When a member
+ * crashes, other members take its channels after its leases have expired.
  *
- * <p>The state of the group is in a MongoDB collection of any replica set or sharded cluster: its
- * start, and for each channel the owner, the term, which grows with each change of the owner, and
- * the position that it has reached. Several groups may share the collection. The first member
- * starts at the start in the stream's settings; later members ignore this setting.
+ * <p>The state of the group is in a MongoDB collection of any replica set or sharded cluster. The
+ * state has the start of the group, and for each channel its owner, its term and its position. The
+ * term is a number that rises with each new owner. Several groups may use the same collection. The
+ * first member creates the group with the start from the stream's settings; later members ignore
+ * this setting.
  *
  * <p>With a {@link ChannelSink} each event is written exactly once, even if a member was paused for
  * longer than its leases last and then continues. With a {@link ChannelProcessor} each event is
- * processed at least once, and a member that was paused may finish its last batch when the channel
- * already has another owner.
+ * processed at least once. A member that was paused may then finish its last batch although the
+ * channel already has another owner.
  *
- * <p>The order is that of {@link ChangeChannels}, over all members: an event that concerns more
- * than one document, such as {@code drop}, is processed by the owner of channel 0 after everything
- * before it and before everything after it. The stream's pipeline MUST keep {@code documentKey} and
- * {@code operationType}.
+ * <p>The events of a document are processed in order, also if the channel gets another owner. An
+ * event that concerns more than one document, such as {@code drop}, is processed by the owner of
+ * channel 0, after all earlier events of all members and before all later events. The stream's
+ * pipeline MUST keep {@code documentKey} and {@code operationType}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -51,10 +52,10 @@ public final class ChannelGroup {
    * @param channels the number of channels, from 1 to {@value Channels#MOST}; the same for all
    *     members during the life of the group
    * @param name the group's name
-   * @param leases the collection for the group's state; read and written with majority concerns,
-   *     regardless of the collection's own concerns
-   * @throws IllegalArgumentException if the number of channels is out of range, or the stream
-   *     groups transactions, whose events belong to several channels
+   * @param leases the collection for the group's state. It is read and written with read concern
+   *     and write concern {@code majority}; the concerns of this argument are ignored
+   * @throws IllegalArgumentException if the number of channels is out of range, or if the stream
+   *     groups transactions. The events of a grouped transaction would belong to several channels
    */
   public static Builder builder(
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {
@@ -74,7 +75,7 @@ public final class ChannelGroup {
    * @param events returns the stream's events after a position
    * @param start the position where the group starts
    * @param channels the number of channels
-   * @param leases returns the store for a duration of leases
+   * @param leases returns the store of the leases; its argument is the duration of a lease
    */
   static Builder builder(
       Function<Checkpoint, Publisher<StreamEvent>> events,
@@ -87,10 +88,11 @@ public final class ChannelGroup {
   /**
    * Makes this process a member.
    *
-   * @return a cold publisher that starts with its subscription. After a cancellation the current
-   *     batches are finished and the channels are released, in the background. Completes finally,
-   *     for all members, when the stream completes and the members have written everything. Fails
-   *     if the stream or the sink fails. Waits while the collection of the leases cannot be reached
+   * @return a cold publisher; the membership starts with the subscription. After a cancellation
+   *     this process finishes the current batches and releases its channels in the background. The
+   *     publisher completes when the stream has completed and all members have written all events.
+   *     It fails if the stream or the sink fails. While the collection of the leases cannot be
+   *     reached, it waits
    */
   public Publisher<Void> process(ChannelSink sink) {
     Objects.requireNonNull(sink, "sink");
@@ -119,8 +121,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * Makes this process a member with a processor, which ignores terms: each event is processed at
-   * least once.
+   * Makes this process a member with a processor. A processor does not check terms, so that each
+   * event is processed at least once, not exactly once.
    */
   public Publisher<Void> process(ChannelProcessor processor) {
     Objects.requireNonNull(processor, "processor");
@@ -144,8 +146,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * The position that all channels have reached, by their owners' last renewals. All events up to
-   * it are written.
+   * The position that all channels have reached, as their owners have stored it with their last
+   * renewals. All events up to this position are written.
    *
    * @return empty before the group has started
    */
@@ -164,8 +166,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * Completes when the group has no members, so that nothing is being written: each member has
-   * left, or its leases have expired. The next member then gets all channels at once.
+   * Completes when the group has no members: each member has left, or its leases have expired. No
+   * member writes then, and the next member gets all channels at once.
    */
   public Publisher<Void> released() {
     return settings
@@ -189,7 +191,7 @@ public final class ChannelGroup {
   /**
    * The same group with another start.
    *
-   * @param start subscribed to only if the group has to be created
+   * @param start the start; subscribed to only if the group does not exist yet
    */
   ChannelGroup startingAt(Mono<Checkpoint> start) {
     return new ChannelGroup(new Builder(settings, start));
@@ -233,10 +235,11 @@ public final class ChannelGroup {
     /**
      * Sets the function that assigns events to channels; {@link Channels#of} by default.
      *
-     * @param channel called for each event in the order of the stream. It MUST return the same
-     *     channel for the same event, in all members and during the life of the group, because a
-     *     channel's position refers to its own events. It returns {@link Channels#ALL} for an event
-     *     that concerns no single document. It MUST NOT block
+     * @param channel returns the number of an event's channel. It is called for each event in the
+     *     order of the stream. For the same event it MUST return the same channel, in all members
+     *     and during the life of the group, because a channel's position counts only the events of
+     *     this channel. For an event that concerns more than one document it returns {@link
+     *     Channels#ALL}. It MUST NOT block
      */
     public Builder channelOf(ToIntFunction<RawBsonDocument> channel) {
       this.channelOf = Objects.requireNonNull(channel, "channel");
@@ -249,15 +252,16 @@ public final class ChannelGroup {
       return this;
     }
 
-    /** As {@link ChangeChannels.Builder#maxUnacknowledged}, for each member. */
+    /** As {@link ChangeChannels.Builder#maxUnacknowledged}; the limit applies to each member. */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);
       return this;
     }
 
     /**
-     * Sets the duration of a lease, and the interval at which a lease is renewed and the channel's
-     * position is stored; 10 and 3 seconds by default. The same for all members.
+     * Sets the duration of a lease, 10 seconds by default, and the interval of renewals, 3 seconds
+     * by default. A renewal also stores the channel's position. Both values MUST be the same for
+     * all members.
      *
      * @param time the duration of a lease, at least twice the interval
      * @param renewal the interval, at least 100 ms

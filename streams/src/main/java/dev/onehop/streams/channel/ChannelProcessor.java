@@ -9,25 +9,26 @@ import org.reactivestreams.Publisher;
 public interface ChannelProcessor {
 
   /**
-   * Processes the next events of a channel: at most the events of one batch, or all of a {@link
-   * StreamEvent.Transaction}. The next events of the channel follow after completion; other
-   * channels run in parallel. Called on a thread that may block.
+   * Processes the next events of a channel: one batch, or all events of a {@link
+   * StreamEvent.Transaction}. The next call for this channel comes after the returned publisher has
+   * completed. Calls for other channels run in parallel. The calling thread may block.
    *
    * @param channel the channel's number, from 0
-   * @param events in order, at least one
-   * @return completes when the events are finally processed, which acknowledges them; an error ends
-   *     the processing of all channels with that error, also an {@link Error} that this method
-   *     throws. Reactor does not signal errors of the virtual machine or of linking that one of its
-   *     own threads throws
+   * @param events the events in order, at least one
+   * @return completes when the events are processed, which acknowledges them. An error of the
+   *     publisher ends the processing of all channels with this error. An exception or {@link
+   *     Error} that this method throws has the same effect. An error of the virtual machine or of
+   *     linking that is thrown on a thread of Reactor is not reported
    */
   Publisher<Void> process(int channel, List<StreamEvent.Change> events);
 
   /**
-   * Handles a notice that is not an event of a document: lost events, or an event that is too
-   * large. Called after everything before the notice is processed, and before everything after it.
+   * Handles a notice: events are lost, or an event is too large. Called after all earlier events
+   * are processed and before all later events.
    *
    * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
-   * @return as in {@link #process}; the default returns an error, so that no notice is ignored
+   * @return as in {@link #process}; the default implementation returns an error, so that no notice
+   *     is ignored
    */
   default Publisher<Void> notice(StreamEvent notice) {
     return Notices.refuse(notice);

@@ -9,8 +9,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * The waiting events of a channel, of which one batch at a time is processed. Used under the lock
- * of its owner, which is also the argument of {@link #start}.
+ * The waiting events of a channel. One batch at a time is processed. The caller holds the lock of
+ * the queue's owner, which is also the argument of {@link #start}.
  *
  * @param <E> an event with its owner's data
  */
@@ -38,7 +38,10 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
     return busy;
   }
 
-  /** Marks the channel as busy with something else than a batch, or as free. */
+  /**
+   * Marks the channel as busy, or as free. A channel is busy without a batch while its sink starts
+   * a term or while it writes an event for which all channels wait.
+   */
   void setBusy(boolean value) {
     busy = value;
   }
@@ -51,14 +54,14 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
   }
 
   /**
-   * Starts the processing of the next batch on another thread, if there is one and nothing is being
-   * processed.
+   * Starts the processing of the next batch on another thread. Does nothing if no event waits or if
+   * the channel is busy.
    *
    * @param most the most events of a batch
-   * @param allowed whether a batch may be processed; checked again on the other thread, because
+   * @param allowed whether a batch may be processed. The other thread checks this again, because
    *     much time may have passed if the process was paused
    * @param process processes a batch without the lock, and calls {@link #setBusy} at its end
-   * @param nothing called with the lock if there is nothing to process any more
+   * @param nothing called with the lock if the other thread finds no batch that may be processed
    */
   void start(
       Object lock,

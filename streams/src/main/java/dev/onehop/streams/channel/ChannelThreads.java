@@ -10,10 +10,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs the channels that have events. One thread per processor serves the channels in turn: waking
- * a thread per channel costs more than the usual processing of an event, and a channel that waits
- * for a moment gets more events at once. A channel that waits longer, because others block their
- * threads, gets an additional thread.
+ * Runs the channels that have events. One thread per processor runs the channels one after another.
+ * Waking one thread per channel would cost more time than the usual processing of an event. A
+ * channel that waits for a moment also gets a larger batch. If a channel waits for more than a
+ * millisecond because other channels block their threads, an additional thread starts.
  *
  * <p>Thread-safe.
  */
@@ -28,7 +28,7 @@ final class ChannelThreads {
   // Guarded by the lock of this object.
   private final Deque<Ready> ready = new ArrayDeque<>();
   private int threads;
-  // The threads among these that have not started yet.
+  // The number of these threads that have not begun to run channels.
   private int starting;
   private boolean watched;
 
@@ -43,13 +43,13 @@ final class ChannelThreads {
     this.failed = failed;
   }
 
-  /** The scheduler for a number of channels. */
+  /** Creates a scheduler for a number of channels. */
   static Scheduler scheduler(int channels) {
     return Schedulers.newBoundedElastic(
         channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
   }
 
-  /** Runs a channel soon; does nothing after the scheduler is disposed. */
+  /** Runs a channel soon. Does nothing after the scheduler is disposed. */
   synchronized void run(Runnable channel) {
     ready.add(new Ready(channel, System.nanoTime()));
     if (threads < usual) {
@@ -86,7 +86,7 @@ final class ChannelThreads {
     return ready.poll();
   }
 
-  /** A thread has ended. Starts another one if channels are ready. */
+  /** Called when a thread ends. Starts another thread if channels are ready. */
   private synchronized void ended() {
     threads--;
     if (!ready.isEmpty() && threads < usual) {
@@ -103,7 +103,7 @@ final class ChannelThreads {
     }
   }
 
-  /** Starts a thread for each channel that waits too long. */
+  /** Starts one additional thread for each channel that has waited too long. */
   private synchronized void watch() {
     watched = false;
     long now = System.nanoTime();

@@ -32,7 +32,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   // These fields and the channels are guarded by the lock of this object.
   private final Demand demand;
   private final Deque<Entry> unfinished = new ArrayDeque<>();
-  // The events behind an event that concerns more than one document; they wait for it.
+  // The events after an event that concerns more than one document. They wait until that event is
+  // processed.
   private final Deque<Entry> held = new ArrayDeque<>();
   private volatile @Nullable Subscription subscription;
   private @Nullable Entry barrier;
@@ -43,7 +44,10 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private boolean completed;
   private boolean ended;
 
-  /** An event that is not acknowledged, or has unacknowledged events before it. */
+  /**
+   * An event that is not acknowledged, or an acknowledged event that comes after an event that is
+   * not acknowledged.
+   */
   private static final class Entry implements ChannelQueue.Entry {
     private final StreamEvent event;
     private final int channel;
@@ -136,7 +140,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
         : Channels.ALL;
   }
 
-  /** Passes events to the channels, as far as they need not wait. */
+  /** Passes events to the channels, up to the first event that has to wait. */
   private void release() {
     while (barrier == null && !held.isEmpty()) {
       Entry next = held.element();
@@ -173,7 +177,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private Publisher<Void> work(int channel, List<StreamEvent> events) {
     List<StreamEvent.Change> changes = new ArrayList<>(events.size());
     for (StreamEvent event : events) {
-      // These events are always alone in a batch, because all others wait for them.
+      // A transaction or notice is always alone in its batch, because all other events wait for it.
       if (event instanceof StreamEvent.Transaction transaction) {
         return processor.process(channel, transaction.changes());
       }
@@ -211,7 +215,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   }
 
   /**
-   * Acknowledges the finished events from the oldest one on.
+   * Acknowledges the oldest events, up to the first event that is not finished.
    *
    * @return the number of events to request
    */
@@ -260,8 +264,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   private void finish() {
     ended = true;
-    // Gracefully, because this thread is one of the scheduler's and continues with the
-    // application's code.
+    // Gracefully, because this thread belongs to the scheduler and still has to run the
+    // application's code after this call.
     scheduler.disposeGracefully().subscribe();
     sink.success();
   }
@@ -294,7 +298,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     stop();
   }
 
-  /** Returns whether this call has ended the work. */
+  /** Ends the work. Returns false if it was ended before. */
   private boolean stop() {
     Subscription open;
     synchronized (this) {

@@ -9,15 +9,16 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * Assigns events to channels: the hashes of documents' {@code _id} are divided into ranges of the
- * same size, one per channel, for all shards. A document therefore stays in its channel when it
- * moves. Documents of different collections or shards with the same {@code _id} share a channel.
+ * Assigns events to channels. The hashes of {@code _id} are divided into ranges of the same size,
+ * one range per channel. The ranges are the same for all shards and collections. A document
+ * therefore stays in its channel when it moves to another shard, and documents with the same {@code
+ * _id} are in the same channel.
  */
 public final class Channels {
   /** The most channels. */
   public static final int MOST = 128;
 
-  /** The result of {@link #of} for an event that concerns no single document. */
+  /** The result of {@link #of} for an event that concerns more than one document. */
   public static final int ALL = -1;
 
   static final int DEFAULT_BATCH = 1_000;
@@ -44,13 +45,16 @@ public final class Channels {
     return ofHash(HashedKey.hash(id), count);
   }
 
-  /** The channel of a hash, by ranges: the remainder of a negative hash would be negative. */
+  /**
+   * The channel of a hash. A channel is a range of hashes and not a remainder, because the
+   * remainder of a negative hash is negative.
+   */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
     return (int) ((upper * count) >>> Integer.SIZE);
   }
 
-  /** The size of an event in bytes, as sent by the server. */
+  /** The number of bytes of an event in the server's reply; 0 for a notice. */
   static long bytes(StreamEvent event) {
     if (event instanceof StreamEvent.Transaction transaction) {
       return transaction.changes().stream().mapToLong(Channels::bytes).sum();
@@ -60,7 +64,10 @@ public final class Channels {
         : 0;
   }
 
-  /** Numbers of channels for the log, such as {@code 0-3, 7}; ascending. */
+  /**
+   * The numbers of channels as a text for the log, such as {@code 0-3, 7}. The argument is
+   * ascending.
+   */
   static String ranges(List<Integer> channels) {
     StringJoiner ranges = new StringJoiner(", ");
     for (int from = 0; from < channels.size(); ) {

@@ -1,11 +1,15 @@
 package dev.onehop.streams.channel;
 
 /**
- * The demand for events of a stream, limited by the number and the bytes of kept events. The size
- * of requested events is unknown, so few are requested at a time. Not thread-safe.
+ * Computes how many events to request from a stream. The number and the bytes of the events that
+ * are kept in memory are limited. The size of an event is unknown before it arrives; therefore few
+ * events are requested at a time. Not thread-safe.
  */
 final class Demand {
-  /** The most bytes to keep; a stream may exceed it by {@link #AT_ONCE} events. */
+  /**
+   * The most bytes to keep. Up to {@link #AT_ONCE} events that were requested before may still
+   * arrive after the limit is reached.
+   */
   static final long MOST_BYTES = 64L << 20;
 
   static final int AT_ONCE = 128;
@@ -22,7 +26,7 @@ final class Demand {
     this.most = most;
   }
 
-  /** Called after the subscription to another stream. */
+  /** Called after the subscription to another stream, which has no requests yet. */
   void restart() {
     requested = 0;
   }
@@ -40,8 +44,8 @@ final class Demand {
   }
 
   /**
-   * The number of events to request now, which then counts as requested. Returns many or none,
-   * because each request has a cost.
+   * Returns the number of events to request now, and counts them as requested. The result is either
+   * 0 or at least half of the possible number, because each request has a cost.
    */
   int more() {
     int room = bytes < MOST_BYTES ? Math.min(AT_ONCE, most - kept) : 0;

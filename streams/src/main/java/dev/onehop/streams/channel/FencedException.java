@@ -1,6 +1,9 @@
 package dev.onehop.streams.channel;
 
-/** A write was refused because the channel has another owner: a later term has started. */
+/**
+ * The channel has another owner: a later term has started. The operation with the earlier term had
+ * no effect.
+ */
 public final class FencedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

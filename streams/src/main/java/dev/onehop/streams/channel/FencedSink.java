@@ -42,12 +42,14 @@ import reactor.util.retry.Retry;
 /**
  * Writes events to a MongoDB collection, each event exactly once.
  *
- * <p>Each batch is one transaction. Its first statement updates the channel's document in a
- * collection of states and stores the position, on the condition that the document has the batch's
- * term and that the batch is the next one. The writes follow. A new owner first raises the term in
- * this document. A transaction of the old owner has therefore either committed before, and the new
- * owner continues after it, or it fails as a whole, even if the old owner continues it later. If
- * the old owner has stopped within a transaction, the new owner ends the transaction at the server.
+ * <p>Each channel has a document in a collection of states, with its term, its position and the
+ * number of its next batch. Each batch is one transaction. The first statement of the transaction
+ * updates this document and stores the new position. The statement has two conditions: the stored
+ * term equals the batch's term, and the stored number equals the batch's number. The writes for the
+ * events follow. A new owner first raises the term in this document. A transaction of the old owner
+ * then has two possible results. Either it has committed before, and the new owner continues after
+ * it. Or it fails as a whole, even if the old owner continues it later. If the old owner has
+ * stopped within a transaction, the new owner ends the transaction at the server.
  *
  * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */
@@ -57,10 +59,11 @@ public final class FencedSink implements ChannelSink {
   private static final long RAISING_SECONDS = 2;
   private static final int MAX_TIME_EXPIRED = 50;
 
-  // The error of one of several updates that has to be the only one of its command.
+  // A mongos returns this error if a command has several updates and one of them moves its document
+  // to another shard by its shard key.
   private static final int INVALID_OPTIONS = 72;
 
-  // The error of a statement whose session was ended by a new owner.
+  // The server returns this error for a statement if a new owner has ended the statement's session.
   private static final int INTERRUPTED = 11601;
   private static final TransactionOptions OPTIONS =
       TransactionOptions.builder()
@@ -75,7 +78,10 @@ public final class FencedSink implements ChannelSink {
   private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
 
-  /** A term of a channel in this process. Its transactions use one session, one after another. */
+  /**
+   * A term of a channel in this process. The transactions of the term run one after another in one
+   * session.
+   */
   private static final class Tenure {
     private final int channel;
     private final long term;
@@ -91,15 +97,17 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Creates a sink, without sending anything.
+   * Creates a sink. Nothing is sent before the first use.
    *
-   * @param client the client of the collections; its servers must support transactions. Its user
-   *     needs the right to change both collections
-   * @param target the collection to write to; it has to exist if several shards write to it
-   * @param states the collection for the term and the position of each channel; one collection per
-   *     group, with no other use
-   * @param writes returns the writes for an event, in order; an empty list for none. It is also
-   *     called for events that concern more than one document, such as {@code drop}
+   * @param client the client of both collections. The servers must support transactions. The user
+   *     needs the right to write to both collections
+   * @param target the collection to write to. It has to exist already if a transaction writes to
+   *     several shards, because such a transaction can't create a collection
+   * @param states the collection for the term and the position of each channel. Each group needs
+   *     its own collection, which has no other use
+   * @param writes returns the writes for an event, in order; an empty list if the event needs no
+   *     write. It is also called for events that concern more than one document, such as {@code
+   *     drop}
    */
   public FencedSink(
       MongoClient client,
@@ -124,7 +132,10 @@ public final class FencedSink implements ChannelSink {
         .map(place -> Checkpoint.parse(place.asDocument()));
   }
 
-  /** Starts a term, as {@link #begin}; returns the whole state of the channel. */
+  /**
+   * Starts a term as {@link #begin} does. Returns the channel's document in the collection of
+   * states.
+   */
   Mono<BsonDocument> raised(int channel, long term) {
     return Mono.from(client.startSession())
         .flatMap(
@@ -142,8 +153,8 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Ends the old owner's transaction. Otherwise it would block the new owner until the server's
-   * time limit.
+   * Ends the old owner's transaction, which would block the new owner until the server's time limit
+   * for transactions.
    */
   private Mono<Void> endTransaction(BsonDocument state) {
     BsonDocument kill =
@@ -193,16 +204,16 @@ public final class FencedSink implements ChannelSink {
     return write(batch.channel(), batch.term(), batch.events(), place(batch.place()));
   }
 
-  /** An update that stores a position in the state of a channel. */
+  /** The update of a channel's document that stores a position. */
   static Bson place(Checkpoint place) {
     return Updates.set(PLACE, place.toDocument());
   }
 
   /**
-   * Writes events of a channel, and its state with them.
+   * Writes events of a channel and updates the channel's document, in one transaction.
    *
-   * @param events in order; may be empty
-   * @param state updates the state of the channel
+   * @param events the events in order; may be empty
+   * @param state the update of the channel's document
    */
   Mono<Void> write(int channel, long term, List<StreamEvent.Change> events, Bson state) {
     Tenure tenure = tenures.get(channel);
@@ -223,7 +234,10 @@ public final class FencedSink implements ChannelSink {
         .doOnSuccess(done -> tenure.batch++);
   }
 
-  /** Whether a mongos refuses an update of a shard key because it moves its document. */
+  /**
+   * Whether a mongos has refused an update that moves its document to another shard, because the
+   * update is not the only statement of its command.
+   */
   private static boolean hasToBeAlone(Throwable failure) {
     return isOf(failure, INVALID_OPTIONS)
         || (failure instanceof MongoBulkWriteException bulk
@@ -250,8 +264,9 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * The first statement of every transaction. It conflicts with a raised term and with other
-   * claims.
+   * Runs the first statement of a transaction: it updates the channel's document. Returns false if
+   * the document has another term or another batch number. The statement also conflicts with a new
+   * owner that raises the term at the same time.
    */
   private Mono<Boolean> claim(Tenure tenure, Bson state) {
     return Mono.from(
@@ -273,8 +288,9 @@ public final class FencedSink implements ChannelSink {
   }
 
   /**
-   * Called when a batch cannot be claimed: an attempt without a reply has written it, or it never
-   * will be written.
+   * Called when the first statement of a batch's transaction has matched no document. Completes if
+   * an earlier attempt, whose reply was lost, has written the batch. Fails if the channel has
+   * another owner, or with a transient error if the outcome is unknown.
    */
   private Mono<Void> isDone(Tenure tenure) {
     return state(tenure.channel)
@@ -287,7 +303,7 @@ public final class FencedSink implements ChannelSink {
               if (state.getInt64("batch").getValue() != tenure.batch) {
                 return Mono.empty();
               }
-              // The majority has not reached the primary's state yet.
+              // The read with read concern majority does not yet have the primary's latest state.
               MongoException again = new MongoException("the outcome is not known yet");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
               return Mono.error(again);

@@ -12,10 +12,10 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
 /**
- * The one stream that feeds the channels of a member. Another stream replaces it when channels are
- * added. Its methods are called with the lock of its owner, except {@link Pull#send} and the
- * results of {@link #restart} and {@link #stop}. Those run without it, because events may arrive
- * during the call.
+ * The one stream that feeds all channels of a member. When channels are added, another stream
+ * replaces it. The caller of a method holds the lock of this object's owner. There are exceptions:
+ * {@link Pull#send} and the results of {@link #restart} and {@link #stop} run without the lock,
+ * because events may arrive during the call.
  */
 final class GroupFeed {
   private final Object lock;
@@ -23,7 +23,8 @@ final class GroupFeed {
   private final Receiver receiver;
   private final Demand demand;
 
-  // The events behind a wide event; they wait for it.
+  // The events that have arrived and that the owner has not taken yet. They wait while a wide event
+  // is written.
   private final Deque<StreamEvent> held = new ArrayDeque<>();
   private @Nullable Feed feed;
   // The position up to which the stream's events were passed to the channels.
@@ -79,12 +80,12 @@ final class GroupFeed {
     return completed;
   }
 
-  /** The next event; null if none has arrived. */
+  /** Removes and returns the next event; null if no event has arrived. */
   @Nullable StreamEvent poll() {
     return held.poll();
   }
 
-  /** Called when an event was passed to its channel or left out. */
+  /** Called when an event was passed to its channel, or when no channel of this member needs it. */
   void passed(StreamEvent event) {
     position = event.checkpoint();
   }
@@ -101,10 +102,10 @@ final class GroupFeed {
   }
 
   /**
-   * Replaces the stream. Events that wait are dropped.
+   * Replaces the stream. Waiting events are dropped.
    *
-   * @param from the position after which the next one starts; null for no stream
-   * @return cancels the stream and starts the next one
+   * @param from the position after which the next stream starts; null for no stream
+   * @return a task that cancels the current stream and starts the next one
    */
   Runnable restart(@Nullable Checkpoint from) {
     Feed old = feed;
@@ -124,7 +125,7 @@ final class GroupFeed {
     };
   }
 
-  /** Ends the stream permanently; the result cancels it. */
+  /** Ends the stream permanently. The result is a task that cancels it. */
   Runnable stop() {
     Feed old = feed;
     feed = null;
@@ -135,7 +136,10 @@ final class GroupFeed {
     };
   }
 
-  /** One stream. Once another stream has replaced it, its events are ignored. */
+  /**
+   * One subscription to a stream. After another stream has replaced this one, its events are
+   * ignored.
+   */
   private final class Feed implements CoreSubscriber<StreamEvent> {
     private volatile @Nullable Subscription subscription;
 

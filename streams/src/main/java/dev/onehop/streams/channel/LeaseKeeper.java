@@ -16,10 +16,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Keeps a member's share of a group's channels: renews its leases, takes free channels, and
- * releases channels above its share. It has one thread, which waits for the store.
+ * Keeps a member's share of a group's channels. It renews the member's leases, takes free channels,
+ * and releases channels if the member has more than its share. It has one thread, which waits for
+ * the replies of the store.
  *
- * <p>After every write, with or without a reply, the store is read, and only this result counts.
+ * <p>After each renewal the store is read, also if the renewal has no reply. Only the result of
+ * this read decides which leases the member has.
  */
 final class LeaseKeeper implements GroupWork.Owner {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -42,7 +44,8 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   // Used by the thread only.
   private String group = "";
-  // Whether all leases have existed at some time.
+  // Whether the store has contained the leases of all channels once. If one is missing later, the
+  // group was removed.
   private boolean seen;
   private long renewals;
   private int failures;
@@ -55,7 +58,10 @@ final class LeaseKeeper implements GroupWork.Owner {
    * @param renewal the interval of renewals
    */
   record GroupTimes(Duration lease, Duration renewal) {
-    /** Less than the lease, because the rates of clocks differ a little. */
+    /**
+     * The time for which a member uses a lease. It is shorter than the lease, because clocks do not
+     * run at exactly the same rate.
+     */
     long usableNanos() {
       return lease.toNanos() / 10 * 9;
     }
@@ -69,14 +75,14 @@ final class LeaseKeeper implements GroupWork.Owner {
     }
   }
 
-  /** Creates the work of a member. */
+  /** Creates the work of a member. The work reports to the owner. */
   interface Works {
     GroupWork of(GroupWork.Owner owner);
   }
 
   /**
-   * @param start the start of the group; subscribed to only if the group has to be created
-   * @param sink receives the end
+   * @param start the start of the group; subscribed to only if the group does not exist yet
+   * @param sink receives the completion or the failure of the membership
    */
   LeaseKeeper(
       LeaseStore store,
@@ -114,7 +120,7 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   @Override
   public synchronized void failed(Throwable cause) {
-    // After the end nothing is reported: calls that were cancelled may still fail.
+    // When the member is leaving, nothing is reported, because calls that were cancelled may fail.
     if (failure == null && !leaving) {
       Calls.logError(cause);
       failure = cause;
@@ -178,9 +184,9 @@ final class LeaseKeeper implements GroupWork.Owner {
   }
 
   /**
-   * Renews the leases, reads the state of the group and acts on it.
+   * Renews the leases, reads the state of the group, and releases or takes channels.
    *
-   * @return whether to repeat this soon
+   * @return whether to do this again soon, before the next renewal is due
    */
   private boolean look() {
     long sent = System.nanoTime();

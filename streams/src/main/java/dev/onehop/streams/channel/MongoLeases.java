@@ -37,8 +37,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Leases in a MongoDB collection: one document for the group, one for each channel, one for each
- * member. Times are those of the servers: {@code $$NOW}.
+ * Leases in a MongoDB collection. The group, each channel and each member has one document. All
+ * times come from the servers' clock: {@code $$NOW}.
  */
 final class MongoLeases implements LeaseStore {
   private static final String REMOVED = "removed";
@@ -89,7 +89,7 @@ final class MongoLeases implements LeaseStore {
     return begun.getObjectId("made").getValue().toHexString();
   }
 
-  /** Removes the members that ended without leaving. */
+  /** Removes the documents of members that have ended without {@link #leave}. */
   private Mono<Void> removeMembers() {
     Bson late =
         new BsonDocument("group", new BsonString(group))
@@ -155,7 +155,7 @@ final class MongoLeases implements LeaseStore {
     for (Hold hold : holds) {
       BsonDocument fields =
           stored(hold).append("until", until()).append("renewal", new BsonInt64(renewal));
-      // A late renewal must not reset the position.
+      // A renewal that arrives late must not overwrite a later position.
       Bson next = and(heldBy(member, hold), lt("renewal", renewal));
       updates.add(new UpdateOneModel<>(next, List.of(set(fields))));
     }
@@ -266,7 +266,7 @@ final class MongoLeases implements LeaseStore {
     return Mono.from(collection.deleteOne(eq(id(member)))).then();
   }
 
-  /** Every write is conditional on the owner and the term. */
+  /** The condition of each write to a channel: the member owns the channel in this term. */
   private Bson heldBy(String member, Hold hold) {
     return and(eq(id(hold.channel())), eq("owner", member), eq("term", hold.term()));
   }

@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel during one term of this member. Its <em>floor</em> is the position up to which it had
- * received everything before the current stream started; it only accepts events after it. Used
- * under the lock of its owner.
+ * A channel of this member during one term. The <em>floor</em> of the channel is a position: the
+ * channel had received all events up to it when the member's current stream started. The channel
+ * accepts only events after the floor. The caller holds the lock of this object's owner.
  */
 final class OwnedChannel {
   private final int number;
@@ -25,10 +25,10 @@ final class OwnedChannel {
 
   /** The state of a channel in its term. */
   private enum State {
-    /** The sink begins the term. */
+    /** The sink starts the term. */
     OPENING,
     OPEN,
-    /** To be released after the current batch. */
+    /** The member releases the channel after the current batch. */
     LEAVING,
     /** The channel belongs to another member. */
     LOST
@@ -46,14 +46,14 @@ final class OwnedChannel {
     }
   }
 
-  /** The progress of a channel: everything within one of these two positions is done. */
+  /** The progress of a channel: each event up to one of these two positions is finished. */
   private record Done(Checkpoint floor, Checkpoint at) {
     Checkpoint place() {
       return floor.union(at);
     }
   }
 
-  /** Takes a channel, whose sink is being opened. */
+  /** Creates a channel whose term the sink has not started yet. */
   OwnedChannel(Lease lease, long untilNanos) {
     this.number = lease.channel();
     this.term = lease.term();
@@ -80,12 +80,12 @@ final class OwnedChannel {
     return queue.isIdle();
   }
 
-  /** Whether it receives the stream's events. */
+  /** Whether the channel receives events of the current stream. */
   boolean isFed() {
     return fed;
   }
 
-  /** Whether it should receive the stream's events. */
+  /** Whether the channel should receive events of the stream. */
   boolean isToBeFed() {
     return state == State.OPEN && !ended;
   }
@@ -112,7 +112,7 @@ final class OwnedChannel {
     untilNanos = until;
   }
 
-  /** The sink has begun the term at a position. */
+  /** Called when the sink has started the term and has returned the channel's position. */
   void opened(Checkpoint place) {
     queue.setBusy(false);
     state = state == State.OPENING ? State.OPEN : state;
@@ -120,31 +120,45 @@ final class OwnedChannel {
     done = new Done(place, place);
   }
 
-  /** A stream starts that feeds the channel; the position is that of the stream before. */
+  /**
+   * Called when the stream is replaced by a stream that feeds this channel. Returns the channel's
+   * new floor.
+   *
+   * @param position the position of the stream before
+   */
   Checkpoint feed(Checkpoint position) {
     floor = fed ? floor.union(position) : floor;
     fed = true;
     return floor;
   }
 
-  /** The position that it has reached if the stream has passed everything up to another one. */
+  /**
+   * The position that the channel has reached.
+   *
+   * @param position the position up to which the stream's events were passed to the channels
+   */
   Checkpoint place(Checkpoint position) {
     return fed && isIdle() ? floor.union(position) : done.place();
   }
 
-  /** The state to store. */
+  /** The state of the channel for the store. */
   Hold hold(Checkpoint position, @Nullable String barrier) {
     return new Hold(number, term, place(position), ended ? LeaseStore.END : barrier);
   }
 
-  /** The channel has finished everything until the end of the stream. */
+  /** Called when the channel has finished all events and the stream has ended. */
   void end(Checkpoint position) {
     done = new Done(floor, position);
     fed = false;
     ended = true;
   }
 
-  /** Adds an event, all events before which are known to be passed. */
+  /**
+   * Adds an event.
+   *
+   * @param position the position before the event, up to which all events were passed to the
+   *     channels
+   */
   void add(StreamEvent event, Checkpoint position) {
     if (isIdle()) {
       done = new Done(floor, position);
@@ -161,7 +175,7 @@ final class OwnedChannel {
     done = last.done();
   }
 
-  /** Receives no more events; returns those that waited. */
+  /** Ends the feeding of this channel. Returns the events that were waiting. */
   List<Entry> stop(Checkpoint position) {
     done = isIdle() && fed ? new Done(floor, position) : done;
     fed = false;
@@ -176,12 +190,12 @@ final class OwnedChannel {
     state = State.LOST;
   }
 
-  /** The position before which the channel needs no event. */
+  /** The position after which the channel accepts events. */
   Checkpoint floor() {
     return floor;
   }
 
-  /** Whether the channel received an event before the current stream. */
+  /** Whether the channel received this event from an earlier stream. */
   boolean had(StreamEvent event) {
     if (event instanceof StreamEvent.Change change) {
       return floor.includes(change.shard(), change.token());

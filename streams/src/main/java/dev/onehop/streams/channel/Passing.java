@@ -19,7 +19,8 @@ final class Passing {
         || failure instanceof MongoTimeoutException
         || failure instanceof MongoNotPrimaryException
         || failure instanceof MongoNodeIsRecoveringException
-        // The failure of operations that wait for a connection when another connection is lost.
+        // The driver clears the pool when it loses a connection to the server. Operations that wait
+        // for a connection then fail with this exception.
         || failure instanceof MongoConnectionPoolClearedException
         || failure instanceof TimeoutException
         || (failure instanceof MongoException known && known.hasErrorLabel(RETRYABLE));

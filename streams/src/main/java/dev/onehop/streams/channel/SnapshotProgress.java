@@ -13,22 +13,24 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The progress of a channel's documents: up to an {@code _id}, in parts that were each read as of
- * one cluster time. A part begins at its first document, and the part before it ends there. The
- * scan may have passed keys before this document at the later time. No document of the channel
- * existed there at that time, so that all later events of these keys count.
+ * The documents of a channel that were read: all documents up to an {@code _id}, in one or more
+ * parts. All documents of a part have the state of one cluster time. A part begins at its first
+ * document, and the part before it ends there. The keys between the last document of a part and the
+ * first document of the next part belong to the earlier part, although they may have been read at
+ * the later time. This is safe: no document of the channel had these keys at the later time, so the
+ * events between the two times leave no document with these keys.
  *
  * <p>Immutable.
  *
- * @param upTo the last {@code _id} that was read; null for none
+ * @param upTo the last {@code _id} that was read; null if no document was read
  */
 record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
   static final SnapshotProgress NONE = new SnapshotProgress(null, List.of());
   private static final BsonPath ID = BsonPath.of("documentKey._id");
 
   /**
-   * @param from the first {@code _id}
-   * @param at the cluster time
+   * @param from the {@code _id} of the part's first document
+   * @param at the cluster time of the part's documents
    */
   record Part(SortedId from, BsonTimestamp at) {
     private BsonDocument toDocument() {
@@ -55,7 +57,11 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     return upTo == null ? document : document.append("upTo", upTo.value());
   }
 
-  /** The progress after these documents, which are in order and not empty. */
+  /**
+   * The progress after some more documents.
+   *
+   * @param reads the documents in the order of {@code _id}, at least one
+   */
   SnapshotProgress after(List<SnapshotReader.Read> reads) {
     List<Part> all = new ArrayList<>(parts);
     for (SnapshotReader.Read read : reads) {
@@ -66,7 +72,7 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     return new SnapshotProgress(reads.get(reads.size() - 1).id(), List.copyOf(all));
   }
 
-  /** Compares the progress of two channels. */
+  /** Compares two channels by the last {@code _id} that was read. */
   static int compareUpTo(SnapshotProgress one, SnapshotProgress other) {
     if (one.upTo == null || other.upTo == null) {
       return Boolean.compare(one.upTo != null, other.upTo != null);
@@ -83,7 +89,7 @@ record SnapshotProgress(@Nullable SortedId upTo, List<Part> parts) {
     return Snapshot.next(parts.stream().map(Part::at).min(BsonTimestamp::compareTo).orElse(first));
   }
 
-  /** Whether the documents that were read contain a change. */
+  /** Whether the documents that were read already contain a change. */
   boolean includes(StreamEvent.Change change) {
     BsonTimestamp time = change.clusterTime();
     if (parts.stream().noneMatch(part -> time.compareTo(part.at()) <= 0)) {

@@ -23,15 +23,19 @@ import reactor.core.publisher.Flux;
 import reactor.util.retry.Retry;
 
 /**
- * Reads a collection in the order of {@code _id}, as of a cluster time that changes about once a
- * minute, because servers keep only five minutes of history. Thread-safe.
+ * Reads a collection in the order of {@code _id}, with read concern {@code snapshot}. A snapshot at
+ * a newer cluster time replaces the current one about once a minute, because servers keep snapshots
+ * for five minutes by default. Thread-safe.
  */
 final class SnapshotReader {
   private static final String ID = "_id";
   private static final BsonDocument BY_ID = new BsonDocument(ID, new BsonInt32(1));
   private static final Duration LONGEST = Duration.ofMinutes(1);
 
-  /** CursorNotFound, SnapshotTooOld, SnapshotUnavailable: continue as of a later time. */
+  /**
+   * The errors CursorNotFound, SnapshotTooOld and SnapshotUnavailable. After one of them the reader
+   * continues with a newer snapshot.
+   */
   private static final Set<Integer> PAST_IS_GONE = Set.of(43, 239, 246);
 
   private final MongoClient client;
@@ -40,7 +44,7 @@ final class SnapshotReader {
   private final ToIntFunction<RawBsonDocument> channelOf;
 
   /**
-   * @param key the fields of the documents' key without {@code _id}
+   * @param key the names of the shard key's fields without {@code _id}, in order
    */
   SnapshotReader(
       MongoClient client,
@@ -54,10 +58,10 @@ final class SnapshotReader {
   }
 
   /**
-   * A document.
+   * A document that was read.
    *
    * @param at the cluster time of the snapshot
-   * @param event the document as an event
+   * @param event the document as an {@code insert} event
    */
   record Read(SortedId id, BsonTimestamp at, int channel, StreamEvent.Change event) {
     long bytes() {
@@ -72,7 +76,8 @@ final class SnapshotReader {
     private boolean ended;
 
     /**
-     * @param after the {@code _id} after which it starts; null for the beginning
+     * @param after the {@code _id} after which the scan starts; null for the beginning of the
+     *     collection
      */
     Scan(@Nullable SortedId after) {
       this.last = after;
@@ -88,7 +93,7 @@ final class SnapshotReader {
     return source.getNamespace().getFullName();
   }
 
-  /** The documents of a scan. While servers cannot be reached, it waits. */
+  /** The documents of a scan. While servers cannot be reached, the publisher waits. */
   Flux<Read> read(Scan scan) {
     return Flux.defer(
             () ->
@@ -115,13 +120,14 @@ final class SnapshotReader {
             client,
             source,
             find ->
-                // Not $gt, which only finds values of the same type.
+                // min() and not $gt, because $gt only finds values of the same type.
                 (after == null ? find : find.min(new BsonDocument(ID, after.value())))
                     .hint(BY_ID)
                     .sort(BY_ID),
             (time, documents) -> {
               scan.first = scan.first == null ? time : scan.first;
-              // The first one may be the last of the snapshot before.
+              // The first document of this snapshot may be the last document of the snapshot
+              // before.
               return documents
                   .map(document -> read(document, time))
                   .filter(read -> !read.id().equals(after))

@@ -28,17 +28,22 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A sink that fills a channel with a snapshot when its first owner begins. Channels that begin
- * together are filled by one scan. Thread-safe.
+ * A sink that first writes the documents of each channel, and then the channel's events. The
+ * documents are read when an owner takes the channel and the channel's documents are not all
+ * written yet. One scan of the collection serves all channels that a member takes at about the same
+ * time. Thread-safe.
  */
 final class SnapshotSink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(SnapshotSink.class);
   private static final String PROGRESS = "snapshot";
 
-  /** A member takes its channels one after another. */
+  /**
+   * The time to wait for more channels before a scan starts, because a member takes its channels
+   * one after another.
+   */
   private static final Duration GATHER = Duration.ofMillis(200);
 
-  /** The size of a chunk. One chunk is written while the next one is read. */
+  /** The size of a chunk of documents. One chunk is written while the next chunk is read. */
   private static final long CHUNK_BYTES = 16L << 20;
 
   private static final int CHUNK_PER_CHANNEL = 500;
@@ -49,12 +54,12 @@ final class SnapshotSink implements ChannelSink {
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private List<Lane> gathered = new ArrayList<>(); // guarded by this
 
-  /** A channel that is being filled. */
+  /** A channel whose documents are being written. */
   private static final class Lane {
     private final int channel;
     private final long term;
     private final Sinks.One<Checkpoint> filled = Sinks.one();
-    // The last document that an earlier owner has written.
+    // The last document that an earlier owner of the channel has written.
     private final @Nullable SortedId before;
     private volatile SnapshotProgress progress;
     private volatile boolean fenced;
@@ -147,7 +152,9 @@ final class SnapshotSink implements ChannelSink {
                     documents.get()));
   }
 
-  /** The least position of all channels; null for the beginning. */
+  /**
+   * The least {@code _id} that all channels have reached; null for the beginning of the collection.
+   */
   private static @Nullable SortedId start(Map<Integer, Lane> lanes) {
     return lanes.values().stream()
         .map(lane -> lane.progress)
@@ -186,7 +193,10 @@ final class SnapshotSink implements ChannelSink {
             });
   }
 
-  /** Writes events, unless the channel has another owner by now. The other channels continue. */
+  /**
+   * Writes events. If the channel has another owner by now, nothing is written, and the scan
+   * continues for the other channels.
+   */
   private Mono<Void> write(Lane lane, List<StreamEvent.Change> events, Bson state) {
     return lane.fenced
         ? Mono.empty()
@@ -200,7 +210,10 @@ final class SnapshotSink implements ChannelSink {
                 });
   }
 
-  /** Reactor would throw some errors of the application's code where nothing receives them. */
+  /**
+   * Writes events and returns every error of the application's code as a signal. Reactor would
+   * throw some of these errors on a thread where nothing handles them.
+   */
   private Mono<Void> written(Lane lane, List<StreamEvent.Change> events, Bson state) {
     try {
       return sink.write(lane.channel, lane.term, events, state);
@@ -229,7 +242,7 @@ final class SnapshotSink implements ChannelSink {
     closed.tryEmitEmpty();
   }
 
-  /** The size of a growing chunk. Used by one thread at a time. */
+  /** The size of the current chunk. Used by one thread at a time. */
   private static final class Chunk {
     private final int most;
     private int documents;

@@ -12,18 +12,20 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes all documents of a collection to a {@link FencedSink}, and then its changes from exactly
- * there: each document as of one cluster time, and each event after this time once.
+ * Writes all documents of a collection to a {@link FencedSink}, and then the collection's changes.
+ * Each document is read at one cluster time, and each event of the document after this time is
+ * written exactly once.
  *
- * <p>The owner of a channel reads the documents of the channel, in the order of {@code _id}, and
- * stores its progress together with them. After a member was stopped or killed, the next owner
- * continues from there, as of another time. Events that a document contains already are left out.
- * The sink receives a document as an {@code insert} event, with the cluster time of the snapshot.
+ * <p>The owner of a channel reads the documents of the channel in the order of {@code _id}, and
+ * stores its progress together with the documents. If the owner stops or crashes, the next owner
+ * continues after the stored progress, with a newer snapshot. Events whose changes are already in a
+ * document are left out. The sink receives a document as an {@code insert} event, with the cluster
+ * time of the snapshot.
  *
- * <p>The oplogs have to reach back to the first document's time until all are read. A member reads
- * the whole collection once for the channels that it takes together, and keeps these channels until
- * it has read it. The collection must not have a collation of its own, because {@code _id}s are
- * compared byte by byte.
+ * <p>Until all documents are read, the oplogs must contain all changes since the first document was
+ * read. A member reads the whole collection once for all channels that it takes at about the same
+ * time, and keeps these channels until it has finished reading. The collection must not have a
+ * collation of its own, because {@code _id}s are compared byte by byte.
  *
  * <p>Immutable and thread-safe.
  */
@@ -44,7 +46,7 @@ public final class SnapshotThenStream {
   /**
    * Creates an object for a group.
    *
-   * @param group the group, with the stream of the collection. The start in the stream's settings
+   * @param group the group, whose stream watches the collection. The start in the stream's settings
    *     is not used
    * @param client the client of the collection; its servers must support read concern {@code
    *     snapshot} (5.0 and later)
@@ -60,11 +62,12 @@ public final class SnapshotThenStream {
   }
 
   /**
-   * Adds fields to the {@code documentKey} of documents that are read, as change events of a
-   * sharded collection have it: the fields of the shard key, in order. By default it has only
-   * {@code _id}.
+   * Sets the fields of the shard key. They are in the {@code documentKey} of the {@code insert}
+   * events for the documents that are read, as in the change events of a sharded collection. By
+   * default {@code documentKey} has only {@code _id}.
    *
-   * @param fields the names, with dots for nested fields
+   * @param fields the names of the fields in the order of the shard key, with dots for nested
+   *     fields
    */
   public SnapshotThenStream shardKey(String... fields) {
     return new SnapshotThenStream(group, client, source, List.of(fields));
@@ -73,7 +76,7 @@ public final class SnapshotThenStream {
   /**
    * Makes this process a member, as {@link ChannelGroup#process(ChannelSink)}.
    *
-   * @param sink the sink; its collection need not be empty if its writes replace documents
+   * @param sink the sink. Its collection need not be empty if the sink's writes replace documents
    */
   public Publisher<Void> process(FencedSink sink) {
     Objects.requireNonNull(sink, "sink");
@@ -86,7 +89,10 @@ public final class SnapshotThenStream {
         });
   }
 
-  /** A time that no later snapshot is before: a majority has it. */
+  /**
+   * The start of the group: a cluster time that is not later than the time of any snapshot that is
+   * read afterwards. It is the operation time of a majority read.
+   */
   private Mono<Checkpoint> start() {
     return Mono.usingWhen(
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build()),

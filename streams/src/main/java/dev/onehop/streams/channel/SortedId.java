@@ -7,7 +7,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** An {@code _id}, in the order in which servers without a collation sort it. Immutable. */
+/** An {@code _id} that compares as servers compare it without a collation. Immutable. */
 final class SortedId implements Comparable<SortedId> {
   private final BsonValue value;
   private final byte[] order;
@@ -17,12 +17,12 @@ final class SortedId implements Comparable<SortedId> {
     this.order = SortableKey.encode(value);
   }
 
-  /** The value of a required field. */
+  /** The value of a field that must exist. */
   static SortedId of(BsonDocument document, String field) {
     return new SortedId(Objects.requireNonNull(document.get(field), field));
   }
 
-  /** The value of a field; null if there is none. */
+  /** The value of a field; null if the field does not exist. */
   static @Nullable SortedId find(BsonDocument document, String field) {
     BsonValue value = document.get(field);
     return value == null ? null : new SortedId(value);

@@ -1,4 +1,4 @@
-/** Change streams consumed in parallel, in order within each channel. */
+/** Change streams whose events are processed in parallel channels, in order within each channel. */
 @NullMarked
 package dev.onehop.streams.channel;
 

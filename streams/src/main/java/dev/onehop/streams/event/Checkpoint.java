@@ -16,8 +16,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A position in a change stream: per shard, the token up to which its events were emitted. It does
- * not depend on the pipeline or on the other options of the stream.
+ * A position in a change stream: for each shard, the token up to which the shard's events were
+ * emitted. A position does not depend on the pipeline or on the other options of the stream.
  *
  * <p>Immutable and thread-safe.
  */
@@ -28,11 +28,11 @@ public final class Checkpoint {
   private final String cap;
   private final List<String> shards;
 
-  // One token per shard. An array, because a checkpoint is created for each event.
+  // One token per shard. An array and not a map, because a checkpoint is created for each event.
   private final String[] tokens;
 
-  // The field _typeBits of the cap's token, if the token has one: a server needs it to read the
-  // token.
+  // The field _typeBits of the resume token whose _data is the cap. It is null if the token has no
+  // such field. A server cannot read the token without it.
   private final @Nullable BsonValue typeBits;
 
   private Checkpoint(
@@ -48,7 +48,7 @@ public final class Checkpoint {
    *
    * @param resumeToken the resume token of an event or of a batch, from a mongos, a shard or a
    *     replica set
-   * @throws IllegalArgumentException if it is not a resume token
+   * @throws IllegalArgumentException if the argument is not a resume token
    */
   public static Checkpoint ofResumeToken(BsonDocument resumeToken) {
     if (!(resumeToken.get("_data") instanceof BsonString data)) {
@@ -65,9 +65,9 @@ public final class Checkpoint {
   }
 
   /**
-   * The position at a token, the same for all shards. An event's resume token may have fields
-   * besides {@code _data}. {@link #ofResumeToken} keeps them, this method does not. A server may
-   * refuse the {@link #resumeToken} of a position without them.
+   * The position at a token, the same for all shards. An event's resume token may have other fields
+   * than {@code _data}. {@link #ofResumeToken} keeps these fields, this method does not. A server
+   * may refuse the {@link #resumeToken} of a position without these fields.
    *
    * @param token {@code _data} of the token
    */
@@ -78,11 +78,11 @@ public final class Checkpoint {
   /**
    * A position that differs by shard.
    *
-   * @param shards the shards' ids, immutable
+   * @param shards the shards' ids, an immutable list
    * @param tokens {@code _data} of the tokens up to which the shards' events were emitted, in the
-   *     order of the ids; not copied
-   * @param cap the token up to which these are all shards: all events of other shards up to it were
-   *     emitted
+   *     order of the ids; the array is not copied
+   * @param cap {@code _data} of the token that counts for every other shard: all events of other
+   *     shards up to this token were emitted
    */
   public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
     if (shards.size() != tokens.length) {
@@ -94,7 +94,7 @@ public final class Checkpoint {
   /**
    * Parses a document of {@link #toDocument}.
    *
-   * @throws IllegalArgumentException if it is another document
+   * @throws IllegalArgumentException if the document is not a checkpoint
    */
   public static Checkpoint parse(BsonDocument document) {
     if (!(document.get("format") instanceof BsonInt32 format)
@@ -118,7 +118,9 @@ public final class Checkpoint {
         tokens);
   }
 
-  /** A document to store. It has a few hundred bytes; its fields are not part of the API. */
+  /**
+   * A document to store, of a few hundred bytes. The names of its fields are not part of the API.
+   */
   public BsonDocument toDocument() {
     BsonDocument each = new BsonDocument();
     byShard().forEach((shard, token) -> each.append(shard, new BsonString(token)));
@@ -133,10 +135,7 @@ public final class Checkpoint {
     return typeBits == null ? document : document.append(TYPE_BITS, typeBits);
   }
 
-  /**
-   * {@code _data} of the tokens up to which the events of each shard were emitted, without those
-   * that equal the cap.
-   */
+  /** The shards' tokens by shard, without the tokens that equal the cap. */
   private Map<String, String> byShard() {
     Map<String, String> others = new TreeMap<>();
     for (int i = 0; i < tokens.length; i++) {
@@ -180,20 +179,21 @@ public final class Checkpoint {
     return new Checkpoint(at, at.equals(cap) ? typeBits : other.typeBits, all, chosen);
   }
 
-  /** The cluster time up to which the events of all shards were emitted. */
+  /** The latest cluster time up to which the events of all shards were emitted. */
   public BsonTimestamp clusterTime() {
     return Tokens.clusterTime(low());
   }
 
   /**
-   * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. Such a
-   * stream emits every event that was not emitted yet, and repeats events of shards that are ahead
-   * of the others. With {@link Order#TOTAL} nothing is repeated, unless transactions are grouped.
+   * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. A stream
+   * that starts there emits every event that was not emitted yet. It repeats events of shards whose
+   * token is later than the token of another shard. With {@link Order#TOTAL} and without grouped
+   * transactions, nothing is repeated.
    */
   public BsonDocument resumeToken() {
     String low = low();
-    // A shard's token may belong to an event that another stream does not contain; a token of a
-    // time is always valid.
+    // The token of a shard's event is not valid in a stream without this event. The token of a
+    // cluster time is valid in every stream.
     return tokens.length == 0
         ? withTypeBits(new BsonDocument("_data", new BsonString(low)))
         : new BsonDocument("_data", new BsonString(Tokens.highWater(Tokens.clusterTime(low))));
@@ -202,8 +202,9 @@ public final class Checkpoint {
   /**
    * {@code _data} of the token up to which the events of a shard were emitted.
    *
-   * @param shard the shard's id; for a shard outside this position, the result is the cap. Empty
-   *     for a stream that does not distinguish shards: it continues at the {@link #low} mark
+   * @param shard the shard's id. For a shard that this position does not list, the result is the
+   *     token that counts for all other shards. For an empty id, the result is {@link #low}; a
+   *     stream of a mongos or a replica set has this id
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);
@@ -213,7 +214,10 @@ public final class Checkpoint {
     return shard.isEmpty() ? low() : cap;
   }
 
-  /** {@code _data} of the token up to which the events of all shards were emitted. */
+  /**
+   * {@code _data} of the least token of all shards: the events of every shard up to this token were
+   * emitted.
+   */
   public String low() {
     String low = cap;
     for (String token : tokens) {

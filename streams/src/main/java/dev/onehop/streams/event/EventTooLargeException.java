@@ -3,8 +3,9 @@ package dev.onehop.streams.event;
 import org.bson.BsonDocument;
 
 /**
- * An event is larger than the limit of a server, in a stream with only the servers' events. A
- * stream of {@link StreamEvent}s emits it as a {@link StreamEvent.TooLarge} and continues.
+ * An event is larger than a server can send. Streams that emit only the servers' own events fail
+ * with this exception. A stream of {@link StreamEvent}s emits a {@link StreamEvent.TooLarge} for
+ * the event and continues.
  */
 public final class EventTooLargeException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -29,7 +30,9 @@ public final class EventTooLargeException extends RuntimeException {
     return shard;
   }
 
-  /** The position directly after the event. A stream that starts from it skips the event. */
+  /**
+   * The position directly after the event. A stream that starts at this position skips the event.
+   */
   public Checkpoint checkpoint() {
     return Checkpoint.parse(BsonDocument.parse(place));
   }

@@ -2,7 +2,10 @@ package dev.onehop.streams.event;
 
 import org.bson.BsonTimestamp;
 
-/** A shard no longer has the next events of the stream: its oplog has rolled over. */
+/**
+ * A shard no longer has the next events of the stream, because its oplog has overwritten them or
+ * because the shard was removed.
+ */
 public final class HistoryLostException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -13,7 +16,8 @@ public final class HistoryLostException extends RuntimeException {
   /**
    * @param shard the shard's id
    * @param from the cluster time up to which the shard's events were emitted
-   * @param to the oldest cluster time from which the shard has events now
+   * @param to the oldest cluster time from which the shard has events now, or the time of its
+   *     removal
    */
   public HistoryLostException(String shard, BsonTimestamp from, BsonTimestamp to) {
     super(
@@ -38,7 +42,7 @@ public final class HistoryLostException extends RuntimeException {
     return new BsonTimestamp(from);
   }
 
-  /** The oldest cluster time from which the shard has events now. */
+  /** The oldest cluster time from which the shard has events now, or the time of its removal. */
   public BsonTimestamp to() {
     return new BsonTimestamp(to);
   }

@@ -1,6 +1,6 @@
 package dev.onehop.streams.event;
 
-/** The behaviour when a shard no longer has the next events of the stream. */
+/** The behaviour of a stream when a shard no longer has the next events. */
 public enum HistoryLostPolicy {
   /** The stream fails with a {@link HistoryLostException}. */
   FAIL,

@@ -1,12 +1,12 @@
 package dev.onehop.streams.event;
 
-/** The order of events of several shards. */
+/** The order of the events of different shards in a merged stream. */
 public enum Order {
   /**
-   * The events of each document are in the order in which they happened; events of different
-   * documents are in the order of arrival. An event waits until the config servers confirm that no
-   * range, collection or database moved before it. It waits for other shards only around such a
-   * move.
+   * The events of each document are in the order in which they happened. Events of different
+   * documents are in no fixed order. An event waits until the config servers have returned all
+   * moves of ranges, collections and databases that happened before the event. It waits for other
+   * shards only if a range, collection or database has moved recently.
    */
   PER_KEY,
 

@@ -2,9 +2,12 @@ package dev.onehop.streams.event;
 
 /** The servers from which events are read. */
 public enum Source {
-  /** Each shard; the replica set if the cluster is not sharded. */
+  /** Each shard directly, or the replica set if the cluster is not sharded. */
   SHARDS,
 
-  /** The seeds, as in the driver: mongoses, which merge the shards' streams. */
+  /**
+   * The mongoses of the connection string, which merge the shards' streams, as with the driver
+   * alone.
+   */
   MONGOS
 }

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public sealed interface StreamEvent {
 
   /**
-   * The position directly after this event: a stream that starts from it emits neither this event
-   * nor earlier ones.
+   * The position directly after this event. A stream that starts at this position does not emit
+   * this event or earlier events.
    */
   Checkpoint checkpoint();
 
@@ -25,9 +25,9 @@ public sealed interface StreamEvent {
    * One event of the servers.
    *
    * @param shard the id of the event's shard; empty if the event does not come from a shard
-   * @param token {@code _data} of its resume token
-   * @param document the event of the server, not decoded
-   * @param receivedNanos the time of its arrival, by {@link System#nanoTime}
+   * @param token {@code _data} of the event's resume token
+   * @param document the event as the server has sent it, not decoded
+   * @param receivedNanos the {@link System#nanoTime} when the event arrived in this process
    */
   record Change(
       String shard,
@@ -38,17 +38,17 @@ public sealed interface StreamEvent {
       implements StreamEvent {
     private static final BsonPath WALL_TIME = BsonPath.of("wallTime");
 
-    /** The cluster time of the change: when its shard committed it, in logical time. */
+    /** The cluster time at which the shard committed the change. */
     public BsonTimestamp clusterTime() {
       return Tokens.clusterTime(token);
     }
 
     /**
-     * The time of the change by the clock of the shard's primary, in milliseconds. Clocks of shards
-     * differ, so it does not order events.
+     * The time of the change by the clock of the shard's primary, in milliseconds. It does not
+     * order events of different shards, because the clocks of shards differ.
      *
-     * @return null if the event has no {@code wallTime}: servers send it from feature compatibility
-     *     version 6.0 on, and a pipeline may remove it
+     * @return null if the event has no {@code wallTime}. Servers send this field from feature
+     *     compatibility version 6.0 on, and a pipeline may remove it
      */
     public @Nullable Instant wallTime() {
       BsonPath.Located found = WALL_TIME.find(document);
@@ -68,18 +68,19 @@ public sealed interface StreamEvent {
   }
 
   /**
-   * The events of a transaction on one shard. Only if transactions are grouped, and then also for a
-   * transaction with a single event. For a transaction over several shards, there is one object per
-   * shard, with the same session and number. The servers' events do not contain whether and when
-   * other shards committed their part.
+   * The events of a transaction on one shard. A stream emits this element only if transactions are
+   * grouped, and then also for a transaction with a single event. A transaction over several shards
+   * has one element per shard, with the same session and number. The servers' events do not contain
+   * whether and when other shards committed their part.
    *
    * @param shard the id of the shard; empty if the events do not come from a shard
    * @param lsid the session of the transaction
    * @param txnNumber the transaction's number in the session
-   * @param changes the events in order, at least one; each has the position after all of them
-   * @param last whether these are the last events of the transaction on this shard; more follow if
-   *     the events are larger than the buffer or if one of them is {@link TooLarge}, unless the
-   *     shard has lost them
+   * @param changes the events in order, at least one; the position of each event is the position
+   *     after all events of this element
+   * @param last whether these are the last events of the transaction on this shard. If false, the
+   *     transaction is larger than the buffer or has an event that is {@link TooLarge}, and the
+   *     next elements have the rest; or the shard has lost the rest
    */
   record Transaction(
       String shard,
@@ -94,16 +95,19 @@ public sealed interface StreamEvent {
     }
   }
 
-  /** A new position without an event: no event passed the stream's pipeline. */
+  /**
+   * A new position without an event. The stream emits it when no event has passed the stream's
+   * pipeline for some time.
+   */
   record Progress(Checkpoint checkpoint) implements StreamEvent {}
 
   /**
-   * Events of a shard are lost, because its oplog has rolled over. Only with {@link
-   * HistoryLostPolicy#CONTINUE}.
+   * Events of a shard are lost, because its oplog has overwritten them or because the shard was
+   * removed. A stream emits this element only with {@link HistoryLostPolicy#CONTINUE}.
    *
    * @param shard the shard's id
    * @param from the cluster time up to which the shard's events were emitted
-   * @param to the cluster time at which the shard's events continue
+   * @param to the cluster time at which the shard's events continue, or the time of its removal
    */
   record HistoryLost(String shard, BsonTimestamp from, BsonTimestamp to, Checkpoint checkpoint)
       implements StreamEvent {}

@@ -13,14 +13,14 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes of a document's fields in an update event: first arrays are truncated, then fields
- * are set, in this order, and removed. Immutable.
+ * The changes of a document's fields in an update event. They are applied in this order: arrays are
+ * truncated, fields are set in the order of the map, fields are removed. Immutable.
  *
- * @param truncated new lengths of arrays, by path
- * @param set new values, by path
- * @param removed paths
- * @param clear whether the event has {@code disambiguatedPaths}, so that the dots of these paths do
- *     not belong to names of fields
+ * @param truncated the new lengths of arrays, by path
+ * @param set the new values of fields, by path
+ * @param removed the paths of removed fields
+ * @param clear whether the event has {@code disambiguatedPaths}. If true, every dot in a path
+ *     separates two names. If false, a dot may also be a part of a name
  */
 public record FieldChanges(
     Map<String, Integer> truncated,
@@ -31,8 +31,8 @@ public record FieldChanges(
   /**
    * Reads {@code updateDescription}.
    *
-   * @return null if update operators can't express it, because a name of a field has a dot, begins
-   *     with a dollar sign or is empty
+   * @return the changes; null if update operators can't express them, because the name of a field
+   *     has a dot, begins with a dollar sign or is empty
    */
   public static @Nullable FieldChanges of(BsonDocument description) {
     Map<String, Integer> truncated = new LinkedHashMap<>();
@@ -58,9 +58,10 @@ public record FieldChanges(
   }
 
   /**
-   * Whether an update may be applied to a document that already includes it and later events. After
-   * those are applied again, too, the document is unchanged, with the same order of fields. A
-   * removed field would come back behind others.
+   * Whether an update may be applied again to a document that already has the changes of this
+   * update and of later updates. The later updates are then applied again, too, and the document is
+   * as before, with the same order of fields. This is false if the update removes a field, because
+   * a later update would add the field at another position.
    */
   public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
@@ -93,7 +94,7 @@ public record FieldChanges(
     return all;
   }
 
-  /** Whether all paths are names of the document's own fields. */
+  /** Whether all paths are names of fields at the top level of the document. */
   boolean isFlat() {
     for (String path : paths()) {
       if (path.indexOf('.') >= 0) {
@@ -122,7 +123,10 @@ public record FieldChanges(
     return truncated.isEmpty() && removed.isEmpty() && isFlat();
   }
 
-  /** Whether a field, a field inside it, or a field around it changes. */
+  /**
+   * Whether the value of a field changes. It also changes if a nested field inside it changes, or
+   * if a field that contains it changes.
+   */
   public boolean concerns(String field) {
     for (String path : paths()) {
       if (path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + ".")) {
@@ -133,8 +137,9 @@ public record FieldChanges(
   }
 
   /**
-   * The fields to set, in groups: one {@code $set} after the other adds new fields in the order of
-   * the event. Within a group, the operator adds fields by name, and digits by number.
+   * The fields to set, in one or more groups. Each group becomes one {@code $set}. A {@code $set}
+   * adds new fields in the order of their names, and names of digits in the order of their numbers.
+   * The groups are chosen so that the new fields have the order of the event.
    */
   List<Map<String, BsonValue>> ascendingSets() {
     List<Map<String, BsonValue>> sets = new ArrayList<>();
@@ -178,7 +183,7 @@ public record FieldChanges(
     return true;
   }
 
-  /** Whether a name in a path means an element, if it is in an array. */
+  /** Whether a name in a path is the index of an element if the value before it is an array. */
   static boolean isIndex(String name) {
     return name.length() < 10 && isNumber(name) && (name.length() == 1 || name.charAt(0) != '0');
   }

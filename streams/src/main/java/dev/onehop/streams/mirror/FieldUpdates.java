@@ -19,12 +19,12 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the updates that change the fields of a document as update events do, to the same bytes:
- * also new fields are in the same order.
+ * Creates the updates that apply the changes of update events to a document. The document then has
+ * the same bytes as the source's document: new fields are in the same order.
  *
- * <p>Events that name the document's own fields only become one update with an aggregation
- * pipeline, unless a field is removed and comes back. Paths into nested fields need update
- * operators, because a pipeline would go into each element of an array.
+ * <p>Several events that change only fields at the top level become one update with an aggregation
+ * pipeline. If a field is removed and set again, there are two updates. Changes of nested fields
+ * become update operators, because a pipeline would apply a path to every element of an array.
  */
 public final class FieldUpdates {
   private static final BsonString OBJECT = new BsonString("object");
@@ -41,12 +41,15 @@ public final class FieldUpdates {
    * An update of a document.
    *
    * @param filter matches the document
-   * @param update operators, or the stages of a pipeline
-   * @param names the part of the filter that matches a document without fields that have dots in
-   *     their names and that the event's paths could mean; null if the event is clear
+   * @param update update operators, or the stages of a pipeline
+   * @param names the part of the filter that matches only if the document has no field with a dot
+   *     in its name that a path of the event could mean; null if the paths have only one meaning
    */
   public record Update(BsonDocument filter, BsonValue update, @Nullable BsonDocument names) {
-    /** Whether the filter matches only if the event's paths mean nested fields in the document. */
+    /**
+     * Whether the filter has a part that matches only if the event's paths can only mean nested
+     * fields of the document.
+     */
     public boolean guarded() {
       return names != null;
     }
@@ -60,17 +63,17 @@ public final class FieldUpdates {
   /**
    * The updates of a document, to be run in this order.
    *
-   * @param filter matches the document only
-   * @param events the changes, in their order
+   * @param filter matches only the document
+   * @param events the changes, in the order of the events
    */
   public static List<Update> of(BsonDocument filter, List<FieldChanges> events) {
     return new FieldUpdates(filter, false).updates(joined(events));
   }
 
   /**
-   * The updates of one event, which may run again on a document that includes later events: they do
-   * not fail if a value has another type by then. After the later events have run again, too, the
-   * document is unchanged, except that a field may have another position.
+   * The updates of one event, which may run again on a document that already has the changes of
+   * later events. They do not fail if a value has another type by then. When the later events have
+   * run again, too, the document is as before, except that a field may have another position.
    */
   public static List<Update> repeatable(BsonDocument filter, FieldChanges event) {
     return new FieldUpdates(filter, true).updates(List.of(event));
@@ -92,7 +95,10 @@ public final class FieldUpdates {
     return updates;
   }
 
-  /** One operator costs a server less than a pipeline. */
+  /**
+   * Joins events that one {@code $set} operator can express, because an operator costs a server
+   * less time than a pipeline.
+   */
   private static List<FieldChanges> joined(List<FieldChanges> events) {
     List<FieldChanges> joined = new ArrayList<>();
     for (FieldChanges each : events) {
@@ -132,7 +138,8 @@ public final class FieldUpdates {
   }
 
   /**
-   * A stage that only sets values can take another one, because a field keeps its position in it.
+   * Adds a field to the last stage if that stage sets only literal values; otherwise adds a stage.
+   * A pipeline's {@code $set} adds fields in the order of the stage.
    */
   private void addSet(String name, BsonValue value) {
     BsonDocument last = stages.isEmpty() ? null : stages.get(stages.size() - 1);
@@ -158,7 +165,8 @@ public final class FieldUpdates {
   }
 
   private void addOperators(FieldChanges changes) {
-    // Operators on an array and on its elements would conflict.
+    // Each truncation is a separate update, because a server refuses one update with operators on
+    // an array and on its elements.
     changes
         .truncated()
         .forEach(
@@ -233,7 +241,10 @@ public final class FieldUpdates {
     return new BsonDocument(path, new BsonDocument("$type", types));
   }
 
-  /** Matches if a document has what the last name of a path is in: an array only for an index. */
+  /**
+   * Matches if the last name of a path has a parent in the document: an object, or an array if the
+   * last name can be an index.
+   */
   private static BsonDocument hasParent(String[] path) {
     int last = path.length - 1;
     return hasType(
@@ -242,8 +253,8 @@ public final class FieldUpdates {
   }
 
   /**
-   * Matches by the type of a value. An expression, because the paths of queries also go into each
-   * element of an array.
+   * Matches by the type of a value. It is an expression, because a path of a query would also apply
+   * to every element of an array.
    */
   private static BsonDocument hasType(List<String> path, List<BsonString> types) {
     BsonValue value = new BsonString("$$ROOT");
@@ -268,10 +279,7 @@ public final class FieldUpdates {
                     field(in, index))));
   }
 
-  /**
-   * Matches if the document has none of the fields with dots in their names that these paths could
-   * mean.
-   */
+  /** Matches if no path can mean a field with a dot in its name: the document has no such field. */
   private static BsonDocument names(List<String> paths) {
     BsonArray missing = new BsonArray();
     for (String path : paths) {

@@ -24,25 +24,28 @@ import org.bson.codecs.BsonDocumentCodec;
 import reactor.core.publisher.Mono;
 
 /**
- * The writes that make a collection follow the change events of another one: for {@code
- * FencedSink}, or for any bulk write.
+ * The writes that apply the change events of one collection to another collection, for {@code
+ * FencedSink} or for any bulk write.
  *
  * <ul>
- *   <li>{@code insert} and {@code replace} put the whole document, with upsert.
+ *   <li>{@code insert} and {@code replace} write the whole document with an upsert.
  *   <li>{@code update} sets, removes and truncates the fields that {@code updateDescription} names.
- *       It does not create a missing document: its delete follows.
- *   <li>{@code delete} removes the document. In a transaction it keeps a document with another
- *       shard key, because the document was moved to another shard.
+ *       It does not create a missing document, because the delete event of the document follows.
+ *   <li>{@code delete} removes the document. A delete in a transaction does not remove a document
+ *       with another shard key, because the transaction has moved the document to another shard.
  * </ul>
  *
- * <p>All writes can run again: when all events from an earlier position on have run again, the
- * collection is unchanged, except that a removed field may have another position in its document.
+ * <p>All writes can run again. When all events after an earlier position have run again, the
+ * collection is as before, except that a field that was removed and set again may have another
+ * position in its document.
  *
- * <p>An update event may be unclear or not expressible: {@code a.b} may be a field within {@code a}
- * or one whose name has a dot, and a name may start with a dollar sign. Then the event's {@code
- * fullDocument} is put, if it has one ({@code FullDocument.UPDATE_LOOKUP}). Otherwise dots count as
- * nesting; the write fails if the document has a field with such a name. Servers from 6.1 on report
- * which one it is with {@code showExpandedEvents(true)}.
+ * <p>Some update events are unclear: {@code a.b} may be a field {@code b} within {@code a}, or a
+ * field whose name has a dot. Servers from 6.1 on report the meaning with {@code
+ * showExpandedEvents(true)}. Other update events cannot be expressed with update operators, because
+ * a name starts with a dollar sign. In both cases the event's {@code fullDocument} is written, if
+ * the event has one ({@code FullDocument.UPDATE_LOOKUP}). Without {@code fullDocument}, the dots of
+ * an unclear event count as nesting, and the write fails if the document has a field with a dot in
+ * its name that the event could mean.
  *
  * <p>Immutable and thread-safe.
  */
@@ -67,19 +70,21 @@ public final class MirrorWrites
 
   /**
    * Writes that find documents by the event's {@code documentKey}, for a collection that is sharded
-   * by the same key. Use it with {@code FencedSink}: if an insert runs again after the shard key of
-   * its document has changed, there are two documents until the change runs again, too.
+   * by the same key. Use it with {@code FencedSink}, which does not repeat writes. If an insert ran
+   * again after the shard key of its document had changed, there would be two documents until the
+   * change had run again, too.
    *
-   * <p>A document that gets another shard of the source may stay on one shard of the copy. Its
-   * insertion may come before its deletion; then the write fails with a duplicate key.
+   * <p>If an update of the shard key moves a document to another shard of the source, the document
+   * may stay on one shard of the destination. The insert event may then come before the delete
+   * event, and the write fails with a duplicate key.
    */
   public static MirrorWrites byDocumentKey() {
     return new MirrorWrites(true);
   }
 
   /**
-   * The writes for an event, to be run in this order; none for an event that changes no document,
-   * such as {@code createIndexes}.
+   * The writes for an event, to be run in this order. The list is empty for an event that changes
+   * no document, such as {@code createIndexes}.
    *
    * @throws UnsupportedOperationException if the source was dropped or renamed, or if an update
    *     can't be expressed and the event has no {@code fullDocument}
@@ -100,8 +105,8 @@ public final class MirrorWrites
   }
 
   /**
-   * A processor that writes to a collection with write concern {@code majority}: each event at
-   * least once. The events of a batch are one ordered bulk write.
+   * Returns a processor that writes each event at least once to a collection, with write concern
+   * {@code majority}. The events of a batch are one ordered bulk write.
    */
   public ChannelProcessor into(MongoCollection<?> target) {
     MongoCollection<BsonDocument> durable =
@@ -126,9 +131,10 @@ public final class MirrorWrites
   }
 
   /**
-   * A document that gets another shard by its shard key is deleted and inserted in one transaction.
-   * Each shard has a cluster time of its own for it, so the deletion may come last. The document
-   * has another key by then.
+   * The filter for a deleted document. If an update of the shard key moves a document to another
+   * shard, a transaction deletes and inserts the document. The two shards may have different
+   * cluster times for this transaction, so the delete event may come after the insert event. The
+   * filter therefore requires the old shard key, which the inserted document does not have.
    */
   private BsonDocument deleted(BsonDocument event) {
     BsonDocument filter = filter(event);
@@ -165,7 +171,7 @@ public final class MirrorWrites
         document instanceof RawBsonDocument known
             ? known
             : new RawBsonDocument(document, new BsonDocumentCodec());
-    // A server would take a replacement with such a name for operators.
+    // A server would read a replacement with such a name as update operators.
     return RawFields.anyNameBeginsWith('$', raw)
         ? new UpdateOneModel<>(
             filter(event),
@@ -180,7 +186,7 @@ public final class MirrorWrites
         changes == null ? null : FieldUpdates.repeatable(filter(event), changes);
     boolean clear = updates != null && updates.stream().noneMatch(FieldUpdates.Update::guarded);
     if (!clear && event.isNull("fullDocument")) {
-      // The lookup did not find it: its delete follows.
+      // The lookup did not find the document. The document's delete event follows.
       return List.of();
     }
     if (!clear && event.isDocument("fullDocument")) {
@@ -202,7 +208,10 @@ public final class MirrorWrites
     return models;
   }
 
-  /** Fails if it matches, because an update can't change an {@code _id}. */
+  /**
+   * A write that makes the batch fail if a document matches the filter but not {@code names}: it
+   * sets {@code _id}, which a server refuses.
+   */
   private static WriteModel<BsonDocument> refusal(BsonDocument filter, BsonDocument names) {
     return new UpdateOneModel<>(
         filter.append("$nor", new BsonArray(List.of(names))),

@@ -1,4 +1,4 @@
-/** Writes of a collection's changes to another collection. */
+/** Applies the changes of a collection to another collection. */
 @NullMarked
 package dev.onehop.streams.mirror;
 

@@ -6,40 +6,46 @@ import java.util.Set;
 import org.bson.BsonTimestamp;
 
 /**
- * Receives the state of a stream's subscriptions. It is called by the threads that read, one at a
- * time per subscription, and MUST NOT block. An exception that it throws ends the subscription.
+ * Receives the state of a stream's subscriptions. The threads that read the stream call it, one at
+ * a time per subscription. It MUST NOT block. An exception from a method of this interface ends the
+ * subscription.
  */
 public interface StreamListener {
   /** Ignores everything. */
   StreamListener NONE = new StreamListener() {};
 
   /**
-   * Called once per subscription, when all events that happened before it was opened are emitted.
+   * Called once per subscription, when all events that happened before the subscription started are
+   * emitted.
    *
    * @param place the position of the stream
    */
   default void live(Checkpoint place) {}
 
   /**
-   * Called when the position has not moved for a time although the cluster's clock has. Called once
-   * until the position moves again.
+   * Called when the position has not moved for the time that is set with {@code stallAfter},
+   * although the cluster time has advanced. Called once per stall: the next call can come only
+   * after the position has moved again.
    */
   default void stalled(Stall stall) {}
 
   /**
    * Called when the position has moved after a stall.
    *
-   * @param stall the last argument of {@link #stalled}
+   * @param stall the stall that was reported to {@link #stalled}
    */
   default void resumed(Stall stall) {}
 
   /** The cause of a stall. */
   enum Cause {
-    /** Shards that have not reported a later time: they are frozen, away, or idle. */
+    /**
+     * Shards that have not reported a later cluster time, because they are frozen, unreachable or
+     * idle.
+     */
     SHARDS,
-    /** The config servers, which have not confirmed a later time. */
+    /** The config servers, which have not returned the placement for a later cluster time. */
     CONFIG_SERVERS,
-    /** The subscriber, which requests no more events. */
+    /** The subscriber, which requests no events. */
     SUBSCRIBER
   }
 
@@ -50,7 +56,8 @@ public interface StreamListener {
    * @param clusterTime the latest known cluster time
    * @param duration how long the position has not moved
    * @param cause the reason
-   * @param shards the ids of the shards it waits for; empty for another cause
+   * @param shards the ids of the shards that the position waits for; empty if the cause is not
+   *     {@link Cause#SHARDS}
    */
   record Stall(
       Checkpoint place,

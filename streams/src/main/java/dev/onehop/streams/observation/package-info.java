@@ -1,4 +1,4 @@
-/** The meters of change streams. */
+/** The meters and the listener of change streams. */
 @NullMarked
 package dev.onehop.streams.observation;
 

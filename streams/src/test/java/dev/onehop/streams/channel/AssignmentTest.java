@@ -23,7 +23,8 @@ class AssignmentTest {
   private static final Checkpoint PLACE = Checkpoint.before(new BsonTimestamp(1, 1));
 
   /**
-   * @param owners of the channels; null for none, in capitals if the lease has expired
+   * @param owners the owners of the channels; null for a channel without an owner, an upper-case
+   *     letter if the owner's lease has expired
    */
   private static View view(List<String> members, @Nullable String... owners) {
     List<Lease> leases = new ArrayList<>();
@@ -66,7 +67,11 @@ class AssignmentTest {
     assertThat(mine.free()).isEmpty();
   }
 
-  /** Its last batch may still be written, or it was lost to itself. */
+  /**
+   * A channel that the member still has is not free for it, because its last batch may still be
+   * written. If the member no longer has the channel, it may take the channel again, although the
+   * lease names the member as the owner.
+   */
   @Test
   void aChannelThatIsStillThereIsNotTakenAgain() {
     View view = view(List.of("a"), "a", "a");

@@ -11,7 +11,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Positions are small numbers; the event is at 5. */
+/** Positions are small numbers. The event that concerns more than one document is at position 5. */
 class BarrierTest {
   private static final int EVENT = 5;
 
@@ -29,7 +29,8 @@ class BarrierTest {
   }
 
   /**
-   * @param reached the event up to which all is done; 0 for none
+   * @param reached the position of the barrier event that the channel has reached; 0 if it has
+   *     reached none
    */
   private static Lease lease(int channel, int place, int reached) {
     String barrier = reached == 0 ? null : token(reached);
@@ -55,7 +56,7 @@ class BarrierTest {
     assertThat(next(4, true, lease(1, 3, EVENT - 1))).isEqualTo(Step.WAIT);
   }
 
-  /** Another member may have the channel by now. */
+  /** If the lease has ended, another member may own channel 0 by now. */
   @Test
   void nothingIsWrittenWithoutALease() {
     assertThat(next(4, false, lease(1, 3, EVENT))).isEqualTo(Step.WAIT);
@@ -71,7 +72,7 @@ class BarrierTest {
   void anEventThatIsWrittenIsPassed() {
     Lease written = lease(0, EVENT, 0);
     assertThat(barrier.next(List.of(written, lease(1, 0, 0)), null, false)).isEqualTo(Step.PASS);
-    // The sink has it, and the lease does not say so yet.
+    // The sink has the event, but the stored lease does not show this yet.
     assertThat(next(EVENT, true, lease(1, 0, 0))).isEqualTo(Step.PASS);
   }
 }

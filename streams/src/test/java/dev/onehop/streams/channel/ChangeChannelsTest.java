@@ -255,7 +255,10 @@ class ChangeChannelsTest {
         .hasMessage("the sink is full");
   }
 
-  /** Reactor throws some of these where they happen, and tells no subscriber. */
+  /**
+   * Errors of each kind. Reactor throws some of them directly and does not pass them to the
+   * subscriber.
+   */
   static List<Error> errors() {
     return List.of(
         new Error("thrown"), new StackOverflowError("thrown"), new NoClassDefFoundError("thrown"));
@@ -403,7 +406,7 @@ class ChangeChannelsTest {
                       return Mono.deferContextual(
                           context -> {
                             current.add(context.get("micrometer.observation"));
-                            // So that there is a lag.
+                            // The delay makes the lag greater than 0.
                             return Mono.<Void>empty().delaySubscription(Duration.ofMillis(5));
                           });
                     }))
@@ -435,7 +438,7 @@ class ChangeChannelsTest {
     }
   }
 
-  /** The last one that comes frees the others. */
+  /** Each channel blocks its thread until the last channel has arrived. */
   @Test
   void channelsThatBlockTheirThreadsHoldUpNoOther() {
     int count = 16;

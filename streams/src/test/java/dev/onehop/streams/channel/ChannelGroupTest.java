@@ -36,7 +36,7 @@ class ChannelGroupTest {
   private static final int CHANNELS = 6;
   private static final int KEYS = 40;
 
-  /** What members say that are stopped, or lose answers. */
+  /** The messages of members that are stopped or lose replies. */
   @RegisterExtension
   private final CapturedLog keepers =
       new CapturedLog(
@@ -49,7 +49,7 @@ class ChannelGroupTest {
   private final Map<Integer, Integer> written = new TreeMap<>();
   private final List<Member> members = new ArrayList<>();
 
-  /** A process. */
+  /** A member in a simulated process, which can be stopped. */
   private static final class Member {
     private final Freezer process = new Freezer();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -74,7 +74,7 @@ class ChannelGroupTest {
     return join(shards, ScriptedShards.start(), sink, lostAnswers);
   }
 
-  /** A member that comes first lets the group begin at a place. */
+  /** Starts a member. The first member creates the group with this start. */
   private Member join(
       ScriptedShards shards, Checkpoint start, RecordingSink sink, double lostAnswers) {
     Member member = new Member();
@@ -95,7 +95,10 @@ class ChannelGroupTest {
     return member;
   }
 
-  /** The leases as a process has them that may be stopped, over a network that loses answers. */
+  /**
+   * The leases as one process uses them. The process can be stopped, and the network loses some
+   * replies.
+   */
   private record ProcessLeases(LeaseStore all, Freezer process, double lostAnswers)
       implements LeaseStore {
     private <T> Mono<T> over(Mono<T> call) {
@@ -197,7 +200,10 @@ class ChannelGroupTest {
     assertThat(members).allMatch(member -> member.failure.get() == null);
   }
 
-  /** Who begins then would share the channels with it until its lease expires. */
+  /**
+   * Until the lease of the last member has expired, a new member would have to share the channels
+   * with it.
+   */
   @Test
   void aGroupIsReleasedWhenItsMembersHaveLeftToo() {
     InMemoryLeases quiet = new InMemoryLeases(CHANNELS, TIMEOUT);
@@ -255,7 +261,7 @@ class ChannelGroupTest {
     assertThat(members).allMatch(member -> member.failure.get() == null);
   }
 
-  /** Without the terms the same is found to be wrong. */
+  /** The second run shows that the test detects late writes: without terms, the result is wrong. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theLateWriteOfAMemberThatWasStoppedHasNoEffect(boolean fenced) {
@@ -264,7 +270,7 @@ class ChannelGroupTest {
     Member first = join(shards, sink, 0);
     awaitShares(6L);
     first.process.set(true);
-    // It has these, and is stopped before they are written.
+    // The first member has received these events, and is stopped before it has written them.
     write(shards, new Random(1), 300);
     Member second = join(shards, sink, 0);
     await().atMost(TIMEOUT).until(() -> sink.size() == 300);
@@ -286,7 +292,10 @@ class ChannelGroupTest {
     assertThat(List.of(first, second)).allMatch(member -> member.failure.get() == null);
   }
 
-  /** Whatever the leases say, their time is over. */
+  /**
+   * The member can't reach the store. It must stop anyway, because its leases have expired by its
+   * own clock.
+   */
   @Test
   void aMemberThatCannotRenewHandsOutNothingMore() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
@@ -357,8 +366,8 @@ class ChannelGroupTest {
   }
 
   /**
-   * Also if the pipeline leaves out the event that says so, and while members come and go at the
-   * end.
+   * The group also completes if the pipeline removes the invalidate event, and if members join and
+   * leave at the end.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
@@ -384,7 +393,7 @@ class ChannelGroupTest {
     sink.check(written, said ? 1 : 0);
   }
 
-  /** The places of the channels are lost. No member may begin at the present time. */
+  /** The positions of the channels are lost. No member may start at the current time. */
   @Test
   void leasesThatAreRemovedEndAllMembersAndThoseToCome() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
@@ -402,7 +411,7 @@ class ChannelGroupTest {
     assertThat(sink.size()).isEqualTo(100);
   }
 
-  /** Before the others notice. */
+  /** The new member joins before the other members have noticed the removal. */
   @Test
   void aMemberThatComesRightAfterTheRemovalOfTheLeasesEndsToo() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
@@ -431,7 +440,10 @@ class ChannelGroupTest {
                                 .hasMessageContaining("the leases were removed")));
   }
 
-  /** While no member ran; the sink knows. */
+  /**
+   * The leases were removed while no member ran. The sink has stored an older position than the new
+   * start, so that events would be missing.
+   */
   @Test
   void aGroupThatBeginsAfterWhatItsSinkHasDoneIsRefused() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);

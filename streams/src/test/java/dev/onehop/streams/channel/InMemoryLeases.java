@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Leases as the servers would have them. Thread-safe. */
+/** Leases in memory, which behave as the leases in MongoDB. Thread-safe. */
 final class InMemoryLeases implements LeaseStore {
   private final int channels;
   private final long leaseNanos;
@@ -51,7 +51,7 @@ final class InMemoryLeases implements LeaseStore {
     return group;
   }
 
-  /** As somebody may do that does not know what they are. */
+  /** Removes all leases, as a user may do by mistake. */
   synchronized void drop() {
     leases.clear();
     members.clear();

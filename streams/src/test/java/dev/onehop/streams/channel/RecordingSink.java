@@ -14,7 +14,7 @@ import org.bson.BsonDocument;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A store that keeps what is written, and checks terms, as one with transactions would. */
+/** A store that records the written events and checks terms, as a store with transactions does. */
 final class RecordingSink {
   private final boolean fenced;
   private final Map<Integer, Long> terms = new HashMap<>();
@@ -24,7 +24,7 @@ final class RecordingSink {
   private final List<StreamEvent.Change> wide = new ArrayList<>();
   private final AtomicInteger refused = new AtomicInteger();
 
-  /** A member's process, which can be stopped. */
+  /** Simulates a member's process, which can be stopped. */
   static final class Freezer {
     private boolean frozen;
 
@@ -45,13 +45,13 @@ final class RecordingSink {
   }
 
   /**
-   * @param fenced whether terms count
+   * @param fenced whether writes with a lower term fail
    */
   RecordingSink(boolean fenced) {
     this.fenced = fenced;
   }
 
-  /** The sink as a member has it. */
+  /** The sink of a member. */
   ChannelSink of(Freezer process) {
     return new ChannelSink() {
       @Override
@@ -108,7 +108,10 @@ final class RecordingSink {
     return refused.get();
   }
 
-  /** Every event is there once, in its key's order, and a wide one is after all that are older. */
+  /**
+   * Checks that every event was written once and in the order of its key, and that a wide event was
+   * written after all older events.
+   */
   synchronized void check(Map<Integer, Integer> written, int wideEvents) {
     written.forEach(
         (key, last) ->
@@ -118,7 +121,7 @@ final class RecordingSink {
     assertThat(wide).hasSize(wideEvents).extracting(StreamEvent.Change::token).isSorted();
     for (StreamEvent.Change each : wide) {
       int at = log.indexOf(each);
-      // With order per key, what is younger may come before it from another shard.
+      // With order per key, a younger event of another shard may come before the wide event.
       assertThat(log.subList(0, at))
           .filteredOn(change -> change.shard().equals(each.shard()))
           .allMatch(change -> change.token().compareTo(each.token()) < 0);

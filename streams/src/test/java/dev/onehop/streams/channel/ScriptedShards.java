@@ -19,8 +19,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Streams of two shards, each merged in another way: a key is on one shard, so all are in order. An
- * event that concerns more than a document comes after all that are older.
+ * Merged streams of two shards. Each subscription merges the events of the shards in another random
+ * order. Each key is on one shard, so that its events are in order. An event that concerns more
+ * than one document comes after all older events.
  */
 final class ScriptedShards {
   private static final List<String> NAMES = List.of("a", "b");
@@ -34,29 +35,29 @@ final class ScriptedShards {
   private boolean ended;
 
   /**
-   * @param pause after each twenty events
+   * @param pause the pause after each twenty events
    */
   ScriptedShards(long seed, Duration pause) {
     this.random = new Random(seed);
     this.pause = pause;
   }
 
-  /** The place before everything. */
+  /** The position before all events. */
   static Checkpoint start() {
     return Checkpoint.at(token(0));
   }
 
-  /** The place after everything. */
+  /** The position after all current events. */
   synchronized Checkpoint now() {
     return Checkpoint.at(token(time));
   }
 
-  /** A document's next event. */
+  /** Adds the next event of a document. */
   void add(int key, int value) {
     add(key, value, 0);
   }
 
-  /** The same for one that is so large. */
+  /** Adds the next event of a document, with at least this number of bytes. */
   synchronized void add(int key, int value, int bytes) {
     add(
         key % NAMES.size(),
@@ -66,7 +67,7 @@ final class ScriptedShards {
             .append("filler", new BsonString("x".repeat(bytes))));
   }
 
-  /** An event that concerns more than a document. */
+  /** Adds an event that concerns more than one document. */
   synchronized void drop(int shard, int value) {
     add(
         shard,
@@ -74,13 +75,13 @@ final class ScriptedShards {
             .append("value", new BsonInt32(value)));
   }
 
-  /** Nothing more comes; streams complete after an event that says so. */
+  /** Adds the last event. Streams complete after it. */
   synchronized void end() {
     drop(0, 0);
     ended = true;
   }
 
-  /** The same where the pipeline leaves out the event that says so. */
+  /** Ends the streams without a last event, as if the pipeline had removed it. */
   synchronized void endUnsaid() {
     ended = true;
   }
@@ -133,7 +134,7 @@ final class ScriptedShards {
     }
   }
 
-  /** One stream. */
+  /** One subscription to the merged stream. */
   private final class Cursor {
     private final int[] next = new int[NAMES.size()];
     private final String[] tokens = new String[NAMES.size()];
@@ -164,7 +165,7 @@ final class ScriptedShards {
         }
         int shard = ready.get(random.nextInt(ready.size()));
         for (int other : ready) {
-          // What is wide waits for all that is older, and all that is younger waits for it.
+          // A wide event waits for all older events, and all younger events wait for it.
           if (other != shard
               && (isWide(other) || isWide(shard))
               && token(head(other)).compareTo(token(head(shard))) < 0) {

@@ -68,7 +68,7 @@ class SnapshotProgressTest {
         .isEqualTo(SnapshotProgress.NONE);
   }
 
-  /** It concerns more than a document. */
+  /** The event concerns more than one document. */
   @Test
   void anEventWithoutAKeyIsInNoDocument() {
     StreamEvent.Change drop =

@@ -35,7 +35,10 @@ class CheckpointTest {
     }
   }
 
-  /** Of a shard that was removed all is given, however far the others are. */
+  /**
+   * All events of a removed shard up to the cap were emitted, whatever the positions of the other
+   * shards are.
+   */
   @Test
   void aShardThatIsNotNamedIsDoneUpToTheCap() {
     Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
@@ -44,7 +47,7 @@ class CheckpointTest {
     assertThat(place.low()).isEqualTo(token(3));
   }
 
-  /** A mongos does not tell from which shard an event comes. */
+  /** An event from a mongos does not show the shard that it comes from. */
   @Test
   void aStreamWithoutShardsHasWhatAllShardsHave() {
     Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));

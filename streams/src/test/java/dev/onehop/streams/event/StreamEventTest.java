@@ -20,7 +20,7 @@ class StreamEventTest {
         "a", place.low(), new RawBsonDocument(event, new BsonDocumentCodec()), 0, place);
   }
 
-  /** A pipeline may remove every field but the token. */
+  /** A pipeline may remove every field except the token. */
   @Test
   void theClusterTimeIsThatOfTheToken() {
     assertThat(change(new BsonDocument()).clusterTime()).isEqualTo(TIME);

@@ -8,13 +8,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which updates can be applied by what their events say. */
+/** Which updates can be applied from their events alone. */
 class FieldChangesTest {
   private static @Nullable FieldChanges changes(String description) {
     return FieldChanges.of(BsonDocument.parse(description));
   }
 
-  /** Other documents are read from the source. */
+  /** If an event can't be expressed, its document is read from the source. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -46,7 +46,7 @@ class FieldChangesTest {
     assertThat(FieldChanges.canBeRepeated(BsonDocument.parse(description))).isEqualTo(repeatable);
   }
 
-  /** A document may have to go to another shard. */
+  /** If a field of the shard key changes, the document may belong to another shard. */
   @ParameterizedTest
   @CsvSource({
     "'{updatedFields: {k: 1}}', true",

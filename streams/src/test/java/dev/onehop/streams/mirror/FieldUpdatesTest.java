@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What real servers make of the statements is tested on real servers. */
+/** Tests the text of the statements. Tests with real servers check the effect of the statements. */
 class FieldUpdatesTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
 
   /**
-   * @param descriptions without what is empty
+   * @param descriptions values of {@code updateDescription}, without empty fields
    */
   private static List<String> statements(String... descriptions) {
     List<FieldChanges> changes = new ArrayList<>();
@@ -45,7 +45,10 @@ class FieldUpdatesTest {
         .containsExactly("update {\"_id\": 1} {\"$unset\": {\"d\": \"\"}}");
   }
 
-  /** {@code $set} adds fields by name: {@code {b: 1, a: 1}} would become {@code {a: 1, b: 1}}. */
+  /**
+   * One {@code $set} adds new fields in the order of their names: {@code {b: 1, a: 1}} would become
+   * {@code {a: 1, b: 1}}.
+   */
   @Test
   void newFieldsKeepTheirOrder() {
     assertThat(statements("{updatedFields: {b: 1, a: 1}}"))
@@ -104,7 +107,7 @@ class FieldUpdatesTest {
                 + "{\"$set\": {\"m\": {\"$literal\": []}}}]");
   }
 
-  /** It is the last field then; within a pipeline it would stay where it was. */
+  /** The field must become the last field. In one pipeline it would keep its old position. */
   @Test
   void aFieldThatIsRemovedAndSetAgainTakesTwoUpdates() {
     assertThat(
@@ -119,7 +122,8 @@ class FieldUpdatesTest {
   }
 
   /**
-   * Operators on an array and in it would conflict; in a pipeline a path goes into all elements.
+   * In one update, operators on an array and on its elements would conflict. In a pipeline, a path
+   * applies to all elements.
    */
   @Test
   void arraysAreTruncatedBeforeWhatIsInThemIsSet() {
@@ -146,7 +150,9 @@ class FieldUpdatesTest {
             "update {\"_id\": 1} {\"$set\": {\"s\": 2, \"t\": 3}}");
   }
 
-  /** Servers before 6.1 don't tell {@code a.b} from a field of that name. */
+  /**
+   * In events of servers before 6.1, {@code a.b} may be a nested field or a field with this name.
+   */
   @Test
   void dotsThatMayBelongToNamesAreGuarded() {
     assertThat(statements("{updatedFields: {'a.b.c': 1}}"))
@@ -173,7 +179,7 @@ class FieldUpdatesTest {
         .formatted(name, in);
   }
 
-  /** A document that has met later events may have a value of another type at a path. */
+  /** If later events were already applied, the value at a path may have another type. */
   @Test
   void whatRunsAgainDoesNotFailForOtherTypes() {
     assertThat(repeatable("{updatedFields: {a: 1}, removedFields: ['b']}"))
@@ -196,7 +202,9 @@ class FieldUpdatesTest {
                 + "{\"$slice\": [\"$l\", 2]}, \"$l\"]}}}]");
   }
 
-  /** The paths of queries also go into each element of an array, those of updates do not. */
+  /**
+   * The path of a query also applies to each element of an array; the path of an update does not.
+   */
   @Test
   void whatRunsAgainIsInAnObjectOrAtAnIndexOfAnArray() {
     String element =

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What real servers make of the writes is tested on real servers, by MirrorIT. */
+/** Tests the text of the writes. MirrorIT checks the effect of the writes on real servers. */
 class MirrorWritesTest {
   private static final String KEY = "documentKey: {k: 2, _id: 1}";
 
@@ -60,7 +60,7 @@ class MirrorWritesTest {
         .containsExactly("put {\"k\": 2, \"_id\": 1} {\"_id\": 1, \"a\": 3}");
   }
 
-  /** A replacement with operators would be refused. */
+  /** Servers refuse a replacement with names that look like operators. */
   @Test
   void aNameMayBeginWithADollarSign() {
     assertThat(
@@ -78,7 +78,10 @@ class MirrorWritesTest {
         .containsExactly("delete {\"_id\": {\"$eq\": {\"a\": 1}}}");
   }
 
-  /** The insertion of a document that gets another shard by its shard key may come first. */
+  /**
+   * If a change of the shard key moves a document to another shard, the insert event may come
+   * before the delete event.
+   */
   @Test
   void aDeletionInATransactionLeavesADocumentWithAnotherKey() {
     String event = "{operationType: 'delete', %s, lsid: {id: 1}, txnNumber: 1}".formatted(KEY);

@@ -26,13 +26,14 @@ import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies all events of a source from a time on to a destination, in order for each document, until
- * it is cancelled. Several processes may run for the same job. They share the work, and when one
- * ends, the others take over.
+ * Applies all events of a source after a time to a destination, in order for each document, until
+ * it is cancelled. Several processes may run for the same job. They share the events. When a
+ * process ends, the others apply its share.
  *
- * <p>The destination must have the copied documents: each one in any state from that time on, and
- * none that was deleted before. Updates of documents in an unknown state are not applied: such
- * documents are read from the source again.
+ * <p>The destination must have the copied documents. Each document may have any state that it had
+ * at the source since that time. Documents that were deleted before that time must not be there. An
+ * update is not applied to a document whose state is unknown; instead, the document is read from
+ * the source again.
  *
  * <p>Thread-safe.
  */
@@ -49,14 +50,14 @@ public final class Applier {
   /**
    * The settings of an applier.
    *
-   * @param source settings of the source's connections, also to its shards
-   * @param sourceClient for reads of single documents; the caller closes it
-   * @param destination for the writes; the caller closes it
-   * @param state the database of the state, by the client of the destination
+   * @param source the settings of all connections to the source and its shards
+   * @param sourceClient the client for reads of single documents; the caller closes it
+   * @param destination the client for the writes; the caller closes it
+   * @param state the database of the state, from the client of the destination
    * @param job the name under which the state is stored
-   * @param start a cluster time of the source before its first read; a job that resumes continues
-   *     from its stored position
-   * @param operations which kinds of events are applied
+   * @param start a cluster time of the source before the first read of the copy; a job that has
+   *     stored a position continues from there
+   * @param operations the kinds of events that are applied
    * @param creations whether the source's servers report created collections and indexes
    */
   public record Settings(
@@ -72,15 +73,18 @@ public final class Applier {
       Pace pace) {}
 
   /**
-   * How the work is divided.
+   * The division of the events into lanes and batches.
    *
-   * @param lanes how many lanes write at the same time, 1 to 128
-   * @param batch how many events a batch has at most
-   * @param lease how long a process owns a lane after its last renewal, at least a second. After a
-   *     kill, another process waits that long for the lanes
+   * @param lanes the number of lanes that write at the same time, 1 to 128
+   * @param batch the most events in a batch
+   * @param lease how long a process owns a lane after it has renewed its lease, at least a second.
+   *     If a process is killed, other processes wait for this time before they take its lanes
    */
   public record Pace(int lanes, int batch, Duration lease) {
-    /** The number of lanes is the same for each of two, three, four or six shards. */
+    /**
+     * Twelve lanes. With two, three, four or six shards, each shard can have the same number of
+     * lanes.
+     */
     public static final Pace USUAL = new Pace(12, 500, Duration.ofSeconds(10));
   }
 
@@ -110,7 +114,7 @@ public final class Applier {
         ShardedChangeStream.builder(settings.source())
             .cluster()
             .showExpandedEvents(settings.creations())
-            // A document that changes its shard key is in the streams of two shards.
+            // Total order, because a document whose shard key changes has events on two shards.
             .order(Order.TOTAL)
             .startAtOperationTime(settings.start())
             .build();
@@ -124,11 +128,14 @@ public final class Applier {
   }
 
   private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
-    // Channels write only while their leases last.
+    // The fence needs no check of the owner: channels write only while their leases are valid.
     return new Fence(destination, state, job + ".apply", Mono.empty());
   }
 
-  /** Shuts out all processes that apply events for a job that no longer exists. */
+  /**
+   * Called for a job that no longer exists. Makes all further writes fail that its processes still
+   * send.
+   */
   public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
     return fence(destination, state, job).close(Pace.USUAL.lanes());
   }
@@ -136,14 +143,14 @@ public final class Applier {
   /**
    * Applies events.
    *
-   * @return cold; fails if it can't continue. After a cancellation, writes in progress end in the
-   *     background
+   * @return a cold publisher, which never completes by itself. It fails if the events can't be
+   *     applied. After a cancellation, writes in progress end in the background
    */
   public Mono<Void> run() {
     return capped.find().then(Mono.from(group.process(sink)));
   }
 
-  /** The progress. Empty before the start. */
+  /** The progress; empty if {@link #run} has never started. */
   public Mono<ApplyStatus> status() {
     return Mono.from(group.place())
         .map(Checkpoint::clusterTime)
@@ -158,21 +165,21 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                // The state of channels in other processes is unknown.
+                                // If other processes have channels, their exactFrom is unknown.
                                 sink.isWhole() ? sink.exactFrom() : now)));
   }
 
   /**
-   * Waits until all present events of the source are applied, and the destination is exact. {@link
-   * #run} must continue, here or in another process.
+   * Waits until all past events of the source are applied and the destination equals a state of the
+   * source. Meanwhile {@link #run} must continue, in this process or in another process.
    *
-   * @return the cluster time before which all events were applied, later than the time of the call
+   * @return a cluster time after the call; all events before it are applied
    */
   public Mono<BsonTimestamp> finish() {
     return source.now().flatMap(this::applied);
   }
 
-  /** Completes when no {@link #run} writes any more, including one that was cancelled. */
+  /** Completes when no {@link #run} in any process writes any more, not even a cancelled one. */
   public Mono<Void> ended() {
     return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
   }
@@ -181,11 +188,11 @@ public final class Applier {
    * Whether there are events of a document, or of its whole collection, after the stored position.
    *
    * @param event an event of the document
-   * @param until a past time; later events do not matter
+   * @param until a past cluster time; later events are ignored
    */
   private Mono<Boolean> hasChanged(
       MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
-    // An event without a name of a collection is a database's.
+    // An event without the name of a collection concerns the database.
     Bson match =
         Filters.and(
             Filters.eq("ns.db", event.namespace().getDatabaseName()),
@@ -216,8 +223,8 @@ public final class Applier {
   }
 
   /**
-   * Idle shards report their time only every ten seconds. A note in the oplog makes them report at
-   * once.
+   * Writes a note to the oplog. Without it, idle shards would report their time only every ten
+   * seconds.
    */
   private Mono<Void> tick() {
     BsonDocument note =

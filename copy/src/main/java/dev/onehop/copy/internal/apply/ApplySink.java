@@ -28,9 +28,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Applies the batches of channels to the destination. Each channel writes in a lane of the fence,
- * so that late writes of an old owner have no effect. The position of a channel is stored with its
- * lease. After a kill, the next owner applies some events again, to documents that include them.
- * Thread-safe.
+ * so that late writes of an earlier owner have no effect. The position of a channel is stored with
+ * its lease, not with the writes. If a process is killed, the next owner therefore applies some
+ * events again, to documents that already have these changes. Thread-safe.
  */
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
@@ -49,7 +49,7 @@ final class ApplySink implements ChannelSink {
   private final AtomicLong events = new AtomicLong();
 
   /**
-   * @param changed whether later events, up to a time, may concern the document of an event
+   * @param changed returns whether later events, up to a time, concern the document of an event
    */
   ApplySink(
       Fence fence,
@@ -155,7 +155,9 @@ final class ApplySink implements ChannelSink {
         .onErrorResume(OccupiedException.class, failure -> occupied.written(batch, tenure));
   }
 
-  /** Reads the document of an event that was too large to send. */
+  /**
+   * If an event was too large for the server to send, reads the event's document from the source.
+   */
   @Override
   public Publisher<Void> notice(StreamEvent notice) {
     if (!(notice instanceof StreamEvent.TooLarge large)) {
@@ -181,8 +183,10 @@ final class ApplySink implements ChannelSink {
   }
 
   /**
-   * Reads documents from the source that do not match their events. A second plan may update other
-   * documents than the first one: the source may have inserted them again since.
+   * Called when documents of the destination do not match their updates. Plans the batch again and
+   * reads these documents from the source. The new plan may update documents that the first plan
+   * did not update, because the source may have inserted them again since. If these do not match,
+   * they are read in a further plan.
    */
   private Mono<Void> again(
       ChannelBatch batch,
@@ -211,12 +215,12 @@ final class ApplySink implements ChannelSink {
     return batch.events().get(batch.events().size() - 1).document().getTimestamp("clusterTime");
   }
 
-  /** Whether this process has begun every channel. */
+  /** Whether this process has started a term of every channel. */
   boolean isWhole() {
     return tenures.size() == channels;
   }
 
-  /** The latest {@link Lane#exactFrom} of these channels. */
+  /** The latest {@link Lane#exactFrom} of the channels of this process. */
   BsonTimestamp exactFrom() {
     return tenures.values().stream()
         .map(tenure -> tenure.lane().exactFrom())

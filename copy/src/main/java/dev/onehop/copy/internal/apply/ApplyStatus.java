@@ -6,12 +6,14 @@ import org.bson.BsonTimestamp;
 /**
  * The progress of applied events.
  *
- * @param events how many were applied by this process
- * @param documentsRead how many documents were read from the source for them
- * @param applied all events before this cluster time of the source are applied
- * @param source the source's present cluster time
- * @param exactFrom once {@code applied} is after it, the destination equals the source at the time
- *     of {@code applied}; until then some documents may be newer
+ * @param events the number of events that this process has applied
+ * @param documentsRead the number of documents that this process has read from the source instead
+ *     of applying an event
+ * @param applied a cluster time of the source: all events before it are applied
+ * @param source the source's current cluster time
+ * @param exactFrom a cluster time of the source. When {@code applied} is after it, the destination
+ *     equals the source at the time {@code applied}. Until then, some documents of the destination
+ *     may be newer
  */
 public record ApplyStatus(
     long events,
@@ -20,12 +22,12 @@ public record ApplyStatus(
     BsonTimestamp source,
     BsonTimestamp exactFrom) {
 
-  /** Whether the destination equals a state that the source had. */
+  /** Whether the destination equals a state of the source. */
   public boolean isExact() {
     return applied.compareTo(exactFrom) > 0;
   }
 
-  /** How far the destination is behind, in whole seconds of cluster time. */
+  /** How far the destination is behind the source, in whole seconds of cluster time. */
   public Duration lag() {
     return Duration.ofSeconds(Math.max(0L, (long) source.getTime() - applied.getTime()));
   }

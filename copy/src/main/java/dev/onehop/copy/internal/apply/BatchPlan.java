@@ -11,8 +11,8 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes for a batch: for each collection first the deletes, then the inserts and updates. Not
- * thread-safe.
+ * The writes for a batch. For each collection these are first deletes, then inserts, then updates.
+ * Not thread-safe.
  */
 final class BatchPlan {
   private final Map<Run, Work> work = new LinkedHashMap<>();
@@ -23,18 +23,19 @@ final class BatchPlan {
   private int lastRun;
 
   /**
-   * Writes to a collection that may go together.
+   * A group of writes to a collection that are sent together.
    *
-   * @param number in the order of a capped collection's events; 0 for other collections
+   * @param number the number of the group; a capped collection may have several groups, which are
+   *     written in this order. 0 for other collections
    */
   private record Run(Target target, int number) {}
 
   /**
    * The writes to a collection.
    *
-   * @param deletes of documents
-   * @param inserts of documents, before their updates
-   * @param updates whose order matters only within a document
+   * @param deletes the deletes of documents
+   * @param inserts the inserts of documents, which run before the updates
+   * @param updates the updates and replacements; their order matters only for the same document
    */
   record Work(
       Target target, List<Statement> deletes, List<Statement> inserts, List<Statement> updates) {
@@ -52,8 +53,10 @@ final class BatchPlan {
   }
 
   /**
-   * @param run the number of the run; lower numbers of a collection are written first
-   * @param statements for one document, deletes first
+   * Adds the writes of one document.
+   *
+   * @param run the number of the run; the writes of a lower number to the same collection run first
+   * @param statements the statements for the document, deletes first
    */
   void add(Target target, int run, Lane.Document document, List<Statement> statements) {
     if (last == null || !last.target().equals(target) || run != lastRun) {
@@ -71,9 +74,9 @@ final class BatchPlan {
   }
 
   /**
-   * Notes that a document is written as it was at a time.
+   * Records that a document was read from the source, so that its state at a given time is written.
    *
-   * @param named the same document, with the name of its collection instead of the UUID
+   * @param named the same document, identified by the name of its collection and not by the UUID
    */
   void read(Lane.Document document, Lane.Document named, BsonTimestamp time) {
     read.put(document, time);
@@ -81,7 +84,7 @@ final class BatchPlan {
     documentsRead++;
   }
 
-  /** A plan that removes the documents that this one would write. */
+  /** Creates a plan that removes the documents that this plan writes. */
   BatchPlan withdrawal() {
     BatchPlan removal = new BatchPlan();
     work.forEach(
@@ -111,7 +114,7 @@ final class BatchPlan {
     return documentsRead;
   }
 
-  /** The writes by collection, in their order. */
+  /** The writes in their order, one element for each collection and run. */
   List<Work> work() {
     return List.copyOf(work.values());
   }

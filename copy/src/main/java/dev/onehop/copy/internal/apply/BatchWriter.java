@@ -28,12 +28,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes the plans of batches, with one command each for the deletes, inserts and updates of a
- * collection. Commands are unordered, so that shards work in parallel. All statements for a
- * document go to one shard, which runs them in their order. Thread-safe.
+ * Writes the plans of batches. The deletes, the inserts and the updates of a collection are one
+ * command each. Commands are unordered, so that shards work in parallel. All statements for a
+ * document go to one shard, which runs them in the order of the command. Thread-safe.
  */
 final class BatchWriter {
-  /** With the rest of the command this is less than the largest document. */
+  /**
+   * The most bytes of statements in a command. With the other fields of the command, this is below
+   * the limit of a message.
+   */
   private static final int MOST_BYTES = 12_000_000;
 
   private static final int MOST_STATEMENTS = 5_000;
@@ -75,7 +78,7 @@ final class BatchWriter {
     }
   }
 
-  /** A value of a unique index is taken. */
+  /** Another document of the destination has a value of a unique index that a document needs. */
   static final class OccupiedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -90,7 +93,11 @@ final class BatchWriter {
       this.error = error;
     }
 
-    /** A filter for the document that has the value, by an index that may have refused it. */
+    /**
+     * A filter that finds the document with the value.
+     *
+     * @param index an index that may have refused the statement
+     */
     private BsonDocument filter(BsonDocument index) {
       BsonArray all = new BsonArray();
       BsonArray any = new BsonArray();
@@ -98,7 +105,7 @@ final class BatchWriter {
         BsonValue value = error.getDocument("keyValue").get(field, BsonNull.VALUE);
         String operator = "$eq";
         if (index.containsKey("collation")) {
-          // The error has the string's sort key in the collation.
+          // The error does not have the value, but the sort key of its strings in the collation.
           BsonValue own = BsonPath.of(field).find(refused.document());
           value = own == null ? BsonNull.VALUE : own;
           operator = value.isArray() ? "$in" : "$eq";
@@ -116,7 +123,10 @@ final class BatchWriter {
     }
   }
 
-  /** Writes a plan in the lane of a channel, and notes there which documents were read. */
+  /**
+   * Writes a plan in the lane of a channel, and records in this lane which documents were read from
+   * the source.
+   */
   Mono<Void> write(Tenure tenure, BatchPlan plan) {
     return write(tenure.writes(), plan)
         .doOnSuccess(
@@ -126,7 +136,7 @@ final class BatchWriter {
             });
   }
 
-  /** How many documents of the written plans were read from the source. */
+  /** The number of documents in the written plans that were read from the source. */
   long documentsRead() {
     return documentsRead.get();
   }
@@ -134,8 +144,8 @@ final class BatchWriter {
   /**
    * Writes a plan with majority write concern.
    *
-   * @return an {@link UnmatchedException} or an {@link OccupiedException} if a part could not be
-   *     written
+   * @return completes when the plan is written; fails with an {@link UnmatchedException} or an
+   *     {@link OccupiedException} if a part could not be written
    */
   Mono<Void> write(Fence.Lane lane, BatchPlan plan) {
     return Flux.fromIterable(plan.work())
@@ -147,7 +157,7 @@ final class BatchWriter {
                         Flux.defer(() -> send(lane, work.target(), Command.INSERT, work.inserts())))
                     .map(work.target()::put)
                     .collectList()
-                    // Replaces documents that exist already.
+                    // Documents that exist already are replaced.
                     .flatMapMany(puts -> send(lane, work.target(), Command.UPDATE, puts))
                     .thenMany(
                         Flux.defer(
@@ -155,7 +165,10 @@ final class BatchWriter {
         .then();
   }
 
-  /** The deletes, each with the shard key of its document. */
+  /**
+   * The deletes of one document each, with the shard key of the document. For deletes without the
+   * shard key, the matching documents are read first.
+   */
   private Mono<List<Statement>> found(BatchPlan.Work work) {
     List<Statement> exact = new ArrayList<>();
     List<Bson> swept = new ArrayList<>();
@@ -179,9 +192,10 @@ final class BatchWriter {
   }
 
   /**
-   * The documents that have a value which another document needs.
+   * Finds the documents that have a value of a unique index which another document needs.
    *
-   * @return their {@code _id}s; none if it is free now, or if an orphan has it
+   * @return the {@code _id}s of the documents; empty if no document has the value any more, or if
+   *     only an orphaned document has it
    */
   Mono<List<BsonValue>> occupants(OccupiedException occupied) {
     MongoNamespace name = occupied.target.namespace();
@@ -222,7 +236,7 @@ final class BatchWriter {
   /**
    * Sends statements of one kind.
    *
-   * @return documents that could not be inserted because of a duplicate key
+   * @return the documents that could not be inserted because of a duplicate key
    */
   private static Flux<RawBsonDocument> send(
       Fence.Lane lane, Target target, Command command, List<Statement> statements) {

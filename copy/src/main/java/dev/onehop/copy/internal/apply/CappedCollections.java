@@ -19,11 +19,11 @@ import reactor.core.publisher.Mono;
 
 /**
  * The source's capped collections. All events of a capped collection go to one channel, because the
- * order of its inserts decides which documents it removes.
+ * order of the inserts decides which documents the collection removes.
  *
- * <p>A process that resumes must find the events in the same channels. So the destination stores
- * the UUIDs of the collections, which may be dropped later. The stream reports new collections.
- * Thread-safe.
+ * <p>After a restart, events must be in the same channels as before. A collection may be dropped
+ * meanwhile; therefore the destination stores the UUIDs of all capped collections. Events of the
+ * stream report new capped collections. Thread-safe.
  */
 final class CappedCollections {
   private static final BsonPath UUID = BsonPath.of("collectionUUID");
@@ -35,7 +35,8 @@ final class CappedCollections {
   private final Set<BsonValue> known = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param remembered stores the UUIDs; {@link SchemaChanges} adds those of new collections
+   * @param remembered the collection that stores the UUIDs; {@link SchemaChanges} adds the UUIDs of
+   *     new capped collections
    */
   CappedCollections(
       MongoClient source, MongoCollection<BsonDocument> remembered, Mapping mapping, int channels) {
@@ -55,7 +56,7 @@ final class CappedCollections {
             .getValue();
   }
 
-  /** Finds the present capped collections, before events are read. */
+  /** Finds the existing capped collections, before events are read. */
   Mono<Void> find() {
     return Flux.from(remembered.find(Filters.type("_id", BsonType.BINARY)))
         .doOnNext(each -> known.add(each.get("_id")))
@@ -87,7 +88,7 @@ final class CappedCollections {
         .then();
   }
 
-  /** The channel of an event. Calls come in the order of the stream. */
+  /** The channel of an event. Called for each event in the order of the stream. */
   int channel(RawBsonDocument event) {
     int channel = Channels.of(event, channels);
     if (channel == Channels.ALL) {

@@ -24,11 +24,12 @@ import reactor.core.publisher.Mono;
 /**
  * Applies events that create, drop and rename collections.
  *
- * <p>A database of the source may move to another primary shard. Its unsharded collections are
- * created there under another UUID, and then dropped at the old one. The destination does not apply
- * such a drop. It is recognised by the create before it, of the same name, while the collection
- * existed. An application's create comes after the drop, from the same shard. So the destination
- * stores creates.
+ * <p>A database of the source may get another primary shard. The new primary shard then creates the
+ * unsharded collections with other UUIDs, and the old primary shard drops them. Such a drop is not
+ * applied. It is recognised by the last create event of the same name: that event comes from
+ * another shard and has another UUID than the drop. If an application drops and creates a
+ * collection again, the create event comes after the drop event. To recognise such drops, the
+ * destination stores the last create event of each collection.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +37,7 @@ final class CollectionChanges {
   private static final Logger log = LoggerFactory.getLogger(CollectionChanges.class);
   private static final int NAMESPACE_EXISTS = 48;
 
-  // Fields of operationDescription that the command does not have.
+  // Fields of operationDescription that the command create does not accept.
   private static final Set<String> NO_OPTIONS = Set.of("idIndex", "uuid", "temp", "autoIndexId");
 
   private final SchemaCommands commands;
@@ -44,7 +45,7 @@ final class CollectionChanges {
   private final Mapping mapping;
 
   /**
-   * @param created stores the creates
+   * @param created the collection that stores the last create event of each collection
    */
   CollectionChanges(
       SchemaCommands commands, MongoCollection<BsonDocument> created, Mapping mapping) {
@@ -94,7 +95,10 @@ final class CollectionChanges {
             });
   }
 
-  /** Whether the collection still exists on another shard. */
+  /**
+   * Whether a drop comes from the old primary shard, so that the collection still exists on the new
+   * primary shard.
+   */
   private static boolean isOfOldHome(StreamEvent.Change drop, BsonDocument lastCreated) {
     BsonValue uuid = drop.document().get("collectionUUID");
     return uuid != null
@@ -109,7 +113,10 @@ final class CollectionChanges {
         ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
-  /** Drops a database with its views. Its collections were dropped before, each by an event. */
+  /**
+   * Drops a database with its views. The collections of the database were dropped before, each by
+   * its own event.
+   */
   Mono<Void> dropDatabase(String database) {
     if (!mapping.concerns(database) || mapping.splits(database)) {
       return Mono.empty();
@@ -160,7 +167,8 @@ final class CollectionChanges {
     if (fromHere == null) {
       return Mono.error(
           new IllegalStateException(
-              from + " was renamed to " + to + ", which is copied: begin the copy anew"));
+              "%s, which is not copied, was renamed to %s, which is copied: begin the copy again"
+                  .formatted(from, to)));
     }
     if (toHere == null) {
       return drop(new MongoNamespace(fromHere)).thenReturn(new BatchPlan());
@@ -172,7 +180,7 @@ final class CollectionChanges {
         .exists(old)
         .flatMap(
             there -> {
-              // Another shard's event has renamed it.
+              // The event of another shard was applied before, and has renamed the collection.
               if (!there) {
                 return Mono.just(plan);
               }
@@ -191,7 +199,11 @@ final class CollectionChanges {
         ErrorCodes.NAMESPACE_NOT_FOUND);
   }
 
-  /** The copy may have read the collection under its old name, its new name, or both. */
+  /**
+   * Renames a collection that may have been renamed while the full phase has read it. The
+   * destination may have the collection under the old name, under the new name, or under both
+   * names.
+   */
   private Mono<Void> renameUncertain(
       StreamEvent.Change change, String from, MongoNamespace old, MongoNamespace renamed) {
     Mono<Boolean> wholeByEvents =
@@ -215,12 +227,12 @@ final class CollectionChanges {
               if (whole || !both) {
                 return rename(old, renamed);
               }
-              // No other collection had the new name, so the present one was copied after the
-              // rename.
+              // If the rename has replaced no other collection, the collection with the new name
+              // was copied after the rename, and the one with the old name is no longer needed.
               return overAnother
                   ? Mono.error(
                       new IllegalStateException(
-                          "%s was renamed over %s while it was copied: begin the copy anew"
+                          "%s was renamed and replaced %s while it was copied: begin the copy again"
                               .formatted(old, renamed)))
                   : drop(old);
             });

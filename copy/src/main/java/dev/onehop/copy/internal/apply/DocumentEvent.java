@@ -17,17 +17,17 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event of a document, as a server sent it.
+ * An event of a document, as a server has sent it.
  *
- * @param type {@code operationType}
- * @param namespace of the source
- * @param uuid of its collection; null if the server reports none
- * @param time its cluster time
- * @param key its {@code documentKey}
- * @param document the identity of the document, distinct from documents of other collections of the
- *     same name
- * @param full {@code fullDocument}
- * @param description {@code updateDescription}
+ * @param type the event's {@code operationType}
+ * @param namespace the collection at the source
+ * @param uuid the UUID of the collection; null if the server reports no UUID
+ * @param time the event's cluster time
+ * @param key the event's {@code documentKey}
+ * @param document the identity of the document; documents of another collection with the same name
+ *     have other identities
+ * @param full the event's {@code fullDocument}; null if there is none
+ * @param description the event's {@code updateDescription}; null if there is none
  */
 record DocumentEvent(
     String type,
@@ -49,18 +49,21 @@ record DocumentEvent(
           "fullDocument",
           "updateDescription");
 
-  /** Reads an event; null if it is not of a document. */
+  /** Reads an event; null if the event does not concern one document. */
   static @Nullable DocumentEvent of(RawBsonDocument event) {
     return new Reader().read(event);
   }
 
-  /** Reads events. Consecutive events of a collection share its name. Not thread-safe. */
+  /**
+   * Reads events. Consecutive events of a collection use the same object for its name, to save
+   * time. Not thread-safe.
+   */
   static final class Reader {
     private @Nullable RawBsonDocument name;
     private @Nullable MongoNamespace namespace;
     private @Nullable BsonBinary uuid;
 
-    /** Reads an event; null if it is not of a document. */
+    /** Reads an event; null if the event does not concern one document. */
     @Nullable DocumentEvent read(RawBsonDocument event) {
       @Nullable Located[] fields = FIELDS.find(event);
       RawBsonDocument documentKey = fields[0] == null ? null : fields[0].document();
@@ -132,7 +135,7 @@ record DocumentEvent(
     return Target.id(key);
   }
 
-  /** The kind of its type; null if that is not known. */
+  /** The kind of the change; null if the event's type is unknown. */
   @Nullable CopyOperation operation() {
     return switch (type) {
       case "insert" -> CopyOperation.INSERT;

@@ -16,13 +16,14 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one {@code _id} of a collection in a batch, and their statements. Events that a
- * later event of the batch overwrites are left out.
+ * The events of one {@code _id} of a collection in a batch, and the statements for these events.
+ * Events that a later event of the batch overwrites are left out.
  *
- * <p>A change of the shard key at the source causes events of two documents with the same {@code
- * _id}. They are a delete of one and an insert of the other, in any order. The whole {@code
- * documentKey} distinguishes the two. A replacement may change the types of its values, as {@code
- * 1.0} for {@code 1}: it is still the same document. Not thread-safe.
+ * <p>If an update of the shard key moves a document to another shard of the source, there are two
+ * events with the same {@code _id} and different shard keys: a delete and an insert, in any order.
+ * They are treated as events of two documents, which the whole {@code documentKey} distinguishes. A
+ * replacement may change the type of a value of the {@code documentKey}, for example from {@code 1}
+ * to {@code 1.0}. It is still the same document. Not thread-safe.
  */
 final class DocumentEvents {
   private final Target target;
@@ -33,8 +34,8 @@ final class DocumentEvents {
   private boolean insertedAgain;
 
   /**
-   * The events of one {@code documentKey}, from the last event on that sets or deletes the
-   * document.
+   * The events of one {@code documentKey}: the last event that sets or deletes the whole document,
+   * and the updates after it.
    */
   private static final class Changes {
     private BsonDocument key;
@@ -58,7 +59,10 @@ final class DocumentEvents {
     this.id = id;
   }
 
-  /** Requires that the document is read from the source, because its events are not enough. */
+  /**
+   * Called when the document must be read from the source, because the events do not contain its
+   * state.
+   */
   void readAgain() {
     readAgain = true;
   }
@@ -70,15 +74,18 @@ final class DocumentEvents {
             && byKey.values().stream().filter(Changes::isLive).count() > 1);
   }
 
-  /** Whether statements for several keys may match the same document. */
+  /**
+   * Whether statements for several values of {@code documentKey} may match the same document of the
+   * destination.
+   */
   private boolean mayMeetOneDocument() {
     return target.isPlacedById() || !placed;
   }
 
   /**
-   * The document is inserted in a capped collection that may have it already, at this position or a
-   * later one. If the source has removed it since, it is not inserted: that would remove another
-   * document, which the source may still have.
+   * Called when the document is inserted into a capped collection that may already have it, at this
+   * position or at a later position. If the source has removed the document since, it is not
+   * inserted, because the insert would remove another document that the source may still have.
    */
   void insertAgain() {
     insertedAgain = true;
@@ -99,8 +106,9 @@ final class DocumentEvents {
   /**
    * Adds an event with the whole document.
    *
-   * @param inserted whether the event is its insert
-   * @param perhapsMoved whether an older version of it may exist with another shard key
+   * @param inserted whether the event is the insert of the document
+   * @param perhapsMoved whether the destination may have an older version of the document with
+   *     another shard key
    */
   void put(
       BsonDocument documentKey, RawBsonDocument document, boolean inserted, boolean perhapsMoved) {
@@ -113,7 +121,7 @@ final class DocumentEvents {
   void delete(BsonDocument documentKey) {
     Changes changes = begin(documentKey);
     changes.document = null;
-    // It may come back with another shard key.
+    // The document may be inserted again with another shard key.
     changes.moved |= !target.isPlacedBy(documentKey);
   }
 
@@ -133,8 +141,9 @@ final class DocumentEvents {
   }
 
   /**
-   * Equal if servers treat the keys as equal. All have the same {@code _id}, and a field that is
-   * null may be missing.
+   * A key of a map for a {@code documentKey}. Two results are equal if servers treat the two values
+   * of {@code documentKey} as equal. {@code _id} is left out because it is the same in all of them.
+   * A field that is null is left out because servers treat it as a missing field.
    */
   private static Map<String, ByteBuffer> comparable(BsonDocument documentKey) {
     if (documentKey.size() == 1) {
@@ -152,8 +161,8 @@ final class DocumentEvents {
 
   void update(BsonDocument documentKey, BsonDocument description) {
     FieldChanges update = FieldChanges.of(description);
-    // Without the shard key it would go to all shards, where documents are written at the same
-    // time.
+    // A mongos sends an update without the shard key to all shards, where other statements write
+    // documents at the same time.
     if (update == null || changesPlace(documentKey, update) || !target.isPlacedBy(documentKey)) {
       readAgain();
     } else {
@@ -161,7 +170,10 @@ final class DocumentEvents {
     }
   }
 
-  /** Whether later events have another key, or the destination's shard key changes. */
+  /**
+   * Whether an update changes the {@code documentKey}, so that later events have another one, or
+   * changes the destination's shard key.
+   */
   private boolean changesPlace(BsonDocument documentKey, FieldChanges update) {
     return concernsAny(update, documentKey.keySet()) || concernsAny(update, target.shardKey());
   }
@@ -175,7 +187,7 @@ final class DocumentEvents {
     return false;
   }
 
-  /** The statements, to be run in this order for this document. */
+  /** The statements for this document, to be run in this order. */
   List<Statement> statements() {
     List<Statement> deletes = new ArrayList<>();
     List<Statement> others = new ArrayList<>();
@@ -183,7 +195,8 @@ final class DocumentEvents {
       RawBsonDocument document = changes.document;
       if (document != null) {
         if (insertedAgain) {
-          // So that the insert puts it last.
+          // The delete ensures that the insert puts the document at the end of the capped
+          // collection.
           deletes.add(target.delete(changes.key));
         } else if (changes.moved) {
           add(target.deleteOthers(id, List.of(document)), deletes);
@@ -201,10 +214,14 @@ final class DocumentEvents {
     return deletes;
   }
 
-  /** The statements that make the destination equal the source. */
+  /**
+   * The statements after which the destination has the same documents as the source.
+   *
+   * @param atSource the documents with this {@code _id} that the source has
+   */
   List<Statement> statements(List<RawBsonDocument> atSource) {
     List<Statement> statements = new ArrayList<>();
-    // A document that is inserted again comes last.
+    // In a capped collection, the document is deleted first, so that it is inserted at the end.
     add(target.deleteOthers(id, insertedAgain ? List.of() : atSource), statements);
     atSource.forEach(document -> statements.add(target.put(document)));
     return statements;

@@ -4,7 +4,10 @@ import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
 import org.bson.BsonValue;
 
-/** Values of {@code _id} as keys of maps: equal if a server treats the values as equal. */
+/**
+ * Converts values of {@code _id} to keys of maps. Two keys are equal if a server treats the two
+ * values as equal.
+ */
 final class Ids {
   private Ids() {}
 

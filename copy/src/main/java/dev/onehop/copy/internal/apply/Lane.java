@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * The state of the documents that a channel's owner writes in one term.
  *
  * <p>A document of the destination is <em>ahead</em> if it was read from the source at a later time
- * than the events have reached. An event that such a document includes can't be applied to it
- * again: fields would change their order, and paths would not exist. Up to the <em>horizon</em> any
- * document may be ahead, because the copy or an earlier term has read it at an unknown time. There
- * an update is not applied: the document is read again as of a known time, and its events up to
- * that time are left out. After the horizon only documents that were read since can be ahead, and
- * the lane knows these.
+ * than the applied events have. The document then already has the changes of its next events. Such
+ * an event can't be applied again: fields would change their order, and paths of the update may not
+ * exist. The <em>horizon</em> is a cluster time. While events are before the horizon, any document
+ * may be ahead, because the full phase or an earlier term has read it at an unknown time. An update
+ * of such a document is not applied. Instead, the document is read from the source at a known time,
+ * and its events up to that time are left out. When events are after the horizon, only documents
+ * that this lane has read since can be ahead. The lane stores these documents with the times of the
+ * reads.
  *
  * <p>Thread-safe.
  */
@@ -30,7 +32,7 @@ final class Lane {
 
   /** The identity of a document. */
   record Document(Object collection, ByteBuffer id) {
-    // The methods of a record cost several times as much.
+    // The methods that Java generates for a record take several times as long.
     @Override
     public int hashCode() {
       return 31 * collection.hashCode() + id.hashCode();
@@ -45,7 +47,7 @@ final class Lane {
   }
 
   /**
-   * @param horizon a time of the source at or after all earlier reads of it
+   * @param horizon a cluster time of the source that is not before any earlier read of the source
    */
   Lane(long term, BsonTimestamp horizon) {
     this.term = term;
@@ -57,17 +59,22 @@ final class Lane {
     return term;
   }
 
-  /** Whether a document includes an event already. */
+  /**
+   * Whether a document of the destination already has the change of an event, because it was read
+   * later.
+   *
+   * @param time the cluster time of the event
+   */
   synchronized boolean has(Document document, BsonTimestamp time) {
     BsonTimestamp read = ahead.isEmpty() ? null : ahead.get(document);
     return read != null && time.compareTo(read) <= 0;
   }
 
   /**
-   * Whether a document may be ahead of an event by an unknown time.
+   * Whether a document may be ahead of an event, and it is unknown at which time it was read.
    *
-   * @param named the same document, with the name of its collection instead of the UUID, which a
-   *     resharding changes
+   * @param named the same document, identified by the name of its collection and not by the UUID,
+   *     which changes if the collection is resharded
    */
   synchronized boolean isUncertain(Document document, Document named, BsonTimestamp time) {
     return isUncertain(time)
@@ -75,12 +82,12 @@ final class Lane {
         : has(named, time) && !ahead.containsKey(document);
   }
 
-  /** Whether any document may be newer than an event. */
+  /** Whether any document may be ahead of an event with this time. */
   synchronized boolean isUncertain(BsonTimestamp time) {
     return time.compareTo(horizon) <= 0;
   }
 
-  /** Notes that a document was written as it was at a time. */
+  /** Records that the state of a document at a given time of the source was written. */
   synchronized void wrote(Document document, BsonTimestamp time) {
     ahead.remove(document);
     ahead.put(document, time);
@@ -92,12 +99,15 @@ final class Lane {
     }
   }
 
-  /** Notes that a document differs from the source's until the events up to a time are applied. */
+  /**
+   * Records that a document may differ from the source's document until all events up to a time are
+   * applied.
+   */
   synchronized void exactAfter(BsonTimestamp time) {
     exactFrom = max(exactFrom, time);
   }
 
-  /** Notes that all events up to a time are applied. */
+  /** Records that all events up to a time are applied. */
   synchronized void reached(BsonTimestamp time) {
     Iterator<BsonTimestamp> oldest = ahead.values().iterator();
     while (oldest.hasNext() && oldest.next().compareTo(time) < 0) {
@@ -105,7 +115,10 @@ final class Lane {
     }
   }
 
-  /** The documents equal the source's once the events have passed this time. */
+  /**
+   * A cluster time of the source. When all events up to it are applied, the documents of this lane
+   * equal the source's documents.
+   */
   BsonTimestamp exactFrom() {
     return exactFrom;
   }

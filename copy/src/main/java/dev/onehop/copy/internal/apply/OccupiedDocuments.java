@@ -29,17 +29,20 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * The documents of a batch that need a taken value of a unique index. Another channel may be about
- * to free it. Or a shard may have an orphan with the same {@code _id}, which it removes by itself,
- * perhaps after a quarter of an hour. Until then the batch's other documents are written, each as
- * it is at the source. The documents that wait are not at the destination, so that others can have
+ * Writes the documents of a batch if one of them needs a value of a unique index that another
+ * document of the destination has. Such a value is called taken. It may become free by itself, for
+ * two reasons. Another channel may soon apply an event that frees it. Or a shard has an orphaned
+ * document with the same {@code _id}, which it removes later, perhaps after a quarter of an hour.
+ * Meanwhile the other documents of the batch are written, each with its current state at the
+ * source. The waiting documents are removed from the destination, so that other documents can have
  * their values.
  *
- * <p>A document that was read from the source may need a value whose owner gives it up in a later
- * event. That event may be delayed: a change of metadata waits for this batch, or too many events
- * are read ahead. So the owner is read from the source, too, and written in a turn of its own
- * channel. Nothing older can overwrite it, and that channel leaves out the events that the owner
- * includes.
+ * <p>A document that was read from the source may need a value that its owner, another document,
+ * gives up only in a later event. That event may be delayed: a change of metadata may wait for this
+ * batch, or the limit of events that are read ahead may be reached. Therefore the owner is also
+ * read from the source, and written in the channel of the owner. The write waits for the other
+ * writes of that channel, so that no older state can overwrite it. That channel then leaves out the
+ * events whose changes the owner already has.
  *
  * <p>Thread-safe.
  */
@@ -58,8 +61,8 @@ final class OccupiedDocuments {
   private final BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed;
 
   /**
-   * @param tenures the present tenures of the channels
-   * @param changed whether later events, up to a time, may concern the document of an event
+   * @param tenures the current tenures of the channels by their numbers
+   * @param changed returns whether later events, up to a time, concern the document of an event
    */
   OccupiedDocuments(
       Map<Integer, Tenure> tenures,
@@ -76,7 +79,7 @@ final class OccupiedDocuments {
     this.changed = changed;
   }
 
-  /** Writes the documents of a batch, as soon as the values are free. */
+  /** Writes the documents of a batch. Waits until the values are free. */
   Mono<Void> written(ChannelBatch batch, Tenure tenure) {
     return new Waiting(batch, tenure).written();
   }
@@ -85,9 +88,10 @@ final class OccupiedDocuments {
     private final ChannelBatch batch;
     private final Tenure tenure;
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
-    // The failure that added a document which is not of the batch.
+    // For each document that is not of the batch: the failure because of which it was added.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
-    // Added since the last pause, so that an owner which does not help is not tried again at once.
+    // The owners that were added since the last pause. They are not added again before the next
+    // pause.
     private final Set<Lane.Document> added = new HashSet<>();
     private long tries;
 
@@ -118,7 +122,10 @@ final class OccupiedDocuments {
                       }));
     }
 
-    /** Tries all documents, and again at once if the set of documents changed. */
+    /**
+     * Tries to write all waiting documents. If the set of waiting documents has changed, tries
+     * again at once.
+     */
     private Mono<Void> pass() {
       Set<Lane.Document> all = Set.copyOf(documents.keySet());
       List<OccupiedException> occupied = new ArrayList<>();
@@ -157,7 +164,10 @@ final class OccupiedDocuments {
           .doOnSuccess(done -> documents.remove(document));
     }
 
-    /** Leaves a document to the process that owns its channel now. */
+    /**
+     * Removes a document from the waiting documents, because another process owns its channel now
+     * and will write it.
+     */
     private Mono<Void> lost(Lane.Document document, int channel, long term) {
       documents.remove(document);
       return channel == batch.channel()
@@ -183,8 +193,8 @@ final class OccupiedDocuments {
     }
 
     /**
-     * Checks that a document which the source does not have came from the source, before it is
-     * removed.
+     * Called before an owner is removed from the destination because the source does not have it.
+     * Fails if the owner does not come from the source, that is, if no later event concerns it.
      */
     private Mono<Void> checkRemoval(
         Lane.Document document, StreamEvent.Change change, BatchPlan plan) {
@@ -201,13 +211,14 @@ final class OccupiedDocuments {
                       ? Mono.empty()
                       : Mono.error(
                           new IllegalStateException(
-                              "the destination has a document %s which does not come from the source, and which has a value of a unique index that another one needs; remove it, and resume: %s"
+                              "the destination has a document %s which does not come from the source, and which has a value of a unique index that another document needs; remove it, and resume: %s"
                                   .formatted(event.key().toJson(), why.getMessage()))));
     }
 
-    /** Adds the owners of the value, with an event that only reports a change. */
+    /** Adds the owners of the value to the waiting documents, each with an artificial event. */
     private Mono<Void> addOwners(OccupiedException occupied, StreamEvent.Change waiting) {
-      // Most owners give it up soon. Some never do, if their events are not applied.
+      // Most owners give up the value soon, so the first tries only wait. If updates or deletes are
+      // not applied, owners may never give it up.
       if (tries < PATIENCE || !operations.containsAll(CHANGES)) {
         return Mono.empty();
       }
@@ -232,7 +243,10 @@ final class OccupiedDocuments {
     return Objects.requireNonNull(DocumentEvent.of(change.document())).document();
   }
 
-  /** An event of another document of the same collection, later than any read. */
+  /**
+   * An artificial update event of another document of the same collection. Its cluster time is
+   * later than any read, so that the document is read again.
+   */
   private static StreamEvent.Change change(StreamEvent.Change like, BsonValue id) {
     BsonDocument event =
         new BsonDocument("operationType", new BsonString("update"))

@@ -36,23 +36,24 @@ final class Planner {
     this.targets = targets;
   }
 
-  /** A collection of the source, as of some events. */
+  /** A collection of the source, as events name it. */
   private record Origin(MongoNamespace namespace, @Nullable BsonBinary uuid) {}
 
   /**
    * The events of a document.
    *
-   * @param run the number of its {@link Run}
+   * @param run the number that {@link Run} returns for the events
    */
   private record Task(Origin origin, int run, Lane.Document document, DocumentEvents events) {}
 
-  /** A document, in a run of its collection. */
+  /** A document and the number of a run of its collection. */
   private record TaskKey(int run, Lane.Document document) {}
 
   /**
-   * Events of a capped collection that may be applied as in other collections: deletes first, then
-   * inserts, then updates. So the collection never has more documents than the source had, and
-   * removes by itself only documents that the source has removed.
+   * Divides the events of a capped collection into runs. The events of a run may be applied as in
+   * other collections: deletes first, then inserts, then updates. The runs are applied one after
+   * another. The destination's collection therefore never has more documents than the source's
+   * collection had, and it removes by itself only documents that the source has also removed.
    */
   private static final class Run {
     private final Set<Lane.Document> deleted = new HashSet<>();
@@ -62,7 +63,8 @@ final class Planner {
     /**
      * The number of the run in which an event is applied.
      *
-     * @param inserts whether it becomes an insert; otherwise it updates or replaces a document
+     * @param inserts whether the event is applied as an insert; false if it updates, replaces or
+     *     deletes a document
      */
     int next(DocumentEvent event, boolean inserts) {
       boolean deletes = event.type().equals("delete");
@@ -82,8 +84,9 @@ final class Planner {
   /**
    * Plans a batch. Nothing is written.
    *
-   * @param lane of the channel
-   * @param readAgain documents to read, because their events are not enough
+   * @param lane the lane of the channel
+   * @param readAgain the documents that are read from the source, because their events are not
+   *     enough
    */
   Mono<BatchPlan> plan(List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
     List<DocumentEvent> events = new ArrayList<>(changes.size());
@@ -93,7 +96,8 @@ final class Planner {
     for (StreamEvent.Change change : changes) {
       DocumentEvent event = reader.read(change.document());
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
-        // Consecutive events of a collection share the object of its name.
+        // Consecutive events of a collection use the same object for its name; only the first one
+        // is looked up.
         String destination =
             event.namespace().equals(last)
                 ? ""
@@ -133,7 +137,8 @@ final class Planner {
       boolean deleted = event.type().equals("delete");
       boolean inserted = event.type().equals("insert");
       boolean met = lane.has(document, event.time());
-      // In a capped collection, a document that was read keeps the position of an older insert.
+      // The lane may already have read the document. In a capped collection, its inserts and
+      // deletes are applied even then, because they decide its position.
       if (!met || (ordered && (inserted || deleted))) {
         if (met && inserted) {
           again.add(document);
@@ -156,7 +161,8 @@ final class Planner {
                             new DocumentEvents(target, event.id())))
                 .events();
         Lane.Document named = new Lane.Document(event.namespace(), document.id());
-        // In a second plan, this event and later ones may be written already.
+        // If this is the second plan of the batch, this event and later events may already be
+        // written.
         boolean uncertain =
             lane.isUncertain(document, named, event.time()) || (ordered && !readAgain.isEmpty());
         if (ordered && inserted && (read || uncertain)) {
@@ -188,8 +194,9 @@ final class Planner {
       case "insert", "replace" -> {
         BsonDocument changed = mapping.transformed(namespace, event.fullDocument());
         if (filter != null || (!removes() && !to.target().isPlacedById())) {
-          // Only the server can evaluate a filter. Without deletes, no event removes an old
-          // version.
+          // With a filter, the document is read again, because only the server can evaluate the
+          // filter. It is also read again if deletes are not applied: no event would remove an
+          // older version of it with another shard key.
           to.readAgain();
         } else if (changed == null) {
           if (removes()) {
@@ -277,7 +284,8 @@ final class Planner {
         documents.add(raw(changed));
       }
     }
-    // It may have been deleted since.
+    // The source may have deleted the document since. Then nothing is written if deletes are not
+    // applied.
     if (removes() || !documents.isEmpty()) {
       plan.add(
           task.events().target(), task.run(), task.document(), task.events().statements(documents));

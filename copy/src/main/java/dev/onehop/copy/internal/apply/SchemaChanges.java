@@ -21,12 +21,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies events that concern more than a document. All lanes reach such an event and wait for it.
- * Each event may be applied again, because an owner may end before it has stored its position. Each
- * comes once from every shard of the source that has the collection.
+ * Applies events that concern more than one document. All lanes wait for such an event. An event
+ * may be applied several times: an owner may end before it has stored its position, and every shard
+ * of the source that has the collection sends the event.
  *
- * <p>Indexes that are unique or make documents expire are built at the end of the copy. Lanes do
- * not keep the order between documents, and only the source decides when a document expires.
+ * <p>Indexes that are unique or make documents expire are built only at the end of the copy. A
+ * unique index could refuse documents, because lanes do not keep the order of events of different
+ * documents. The destination must not remove expired documents before the source has removed them.
  *
  * <p>Thread-safe.
  */
@@ -39,7 +40,7 @@ final class SchemaChanges {
   private final Mapping mapping;
 
   /**
-   * @param created stores the creates
+   * @param created the collection that stores the last create event of each collection
    */
   SchemaChanges(MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
     this.commands = new SchemaCommands(destination);
@@ -50,9 +51,9 @@ final class SchemaChanges {
   /**
    * Applies an event.
    *
-   * @param guard fails if another process owns the job; each command waits for it
+   * @param guard fails if another process owns the job. Each command first waits for its completion
    * @param uncertain whether the destination may be newer than the event
-   * @return the writes that go with the position
+   * @return the documents to write before the position is stored
    */
   Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain, Mono<Void> guard) {
     return SchemaCommands.guarded(Mono.defer(() -> apply(change, uncertain)), guard);
@@ -101,7 +102,7 @@ final class SchemaChanges {
   }
 
   private static Mono<BatchPlan> ignored(BsonDocument event) {
-    log.warn("not applied: {} of {}", event.get("operationType"), event.get("ns"));
+    log.warn("the event {} of {} is not applied", event.get("operationType"), event.get("ns"));
     return Mono.just(new BatchPlan());
   }
 
@@ -141,7 +142,7 @@ final class SchemaChanges {
     BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
     description.forEach(modify::append);
     if (modify.isDocument("index")) {
-      // Expiry is set at the end.
+      // The expiry of documents is set at the end of the copy.
       BsonDocument index = new BsonDocument();
       index.putAll(modify.getDocument("index"));
       index.remove("expireAfterSeconds");
@@ -154,7 +155,7 @@ final class SchemaChanges {
       modify.put("viewOn", collections.viewed(namespace, on));
     }
     modify.remove("expireAfterSeconds");
-    // The event of a view has it, but it can't be changed.
+    // The event of a view has the collation, but collMod can't change it.
     modify.remove("collation");
     return modify.size() == 1
         ? Mono.empty()

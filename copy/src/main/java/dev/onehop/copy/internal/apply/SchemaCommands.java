@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Commands that change the destination's collections. Each waits for a guard, which fails if
- * another process owns the job. Thread-safe.
+ * Runs commands that change the destination's collections. Each command first waits for a guard,
+ * which fails if another process owns the job. Thread-safe.
  */
 final class SchemaCommands {
   private static final Logger log = LoggerFactory.getLogger(SchemaCommands.class);
@@ -25,7 +25,7 @@ final class SchemaCommands {
     this.destination = destination;
   }
 
-  /** Makes all commands of some work wait for a guard. */
+  /** Returns work whose commands wait for a guard. */
   static <T> Mono<T> guarded(Mono<T> work, Mono<Void> guard) {
     return work.contextWrite(context -> context.put(GUARD, guard));
   }
@@ -33,7 +33,7 @@ final class SchemaCommands {
   /**
    * Runs a command with majority write concern, and retries while servers are unreachable.
    *
-   * @param ignored error codes of a command that ran before
+   * @param ignored error codes that are ignored, because they show that the command has run before
    */
   Mono<Void> run(String database, BsonDocument command, int... ignored) {
     if (!command.containsKey("writeConcern")) {
@@ -61,8 +61,8 @@ final class SchemaCommands {
   }
 
   /**
-   * Ignores a refusal if the collection may be newer. It has its final state then, or a later event
-   * sets it.
+   * Ignores a refusal if the destination may be newer than the event. The collection then already
+   * has its final state, or a later event brings it there.
    */
   static Mono<Void> tolerant(Mono<Void> command, boolean uncertain) {
     return uncertain

@@ -27,13 +27,16 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Reads documents of the source as of a known time, over its mongoses or from a replica set. It
- * retries while servers are unreachable. Thread-safe.
+ * Reads documents of the source at a known cluster time, over mongoses or from a replica set.
+ * Retries while servers are unreachable. Thread-safe.
  */
 final class SourceReads {
   private static final int SNAPSHOT_UNAVAILABLE = 246;
 
-  /** Also transient: a time that is too old, or that a server takes too long to reach. */
+  /**
+   * Further transient errors: the cluster time of the read is too old, or a server takes too long
+   * to reach it.
+   */
   private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
 
   private final MongoClient source;
@@ -45,9 +48,9 @@ final class SourceReads {
   /**
    * The result of a read.
    *
-   * @param time the time of the documents
-   * @param byId the documents that existed
-   * @param gone whether the collection no longer exists, so that its documents do not matter
+   * @param time the cluster time of the documents
+   * @param byId the documents that existed at this time, by {@link Ids#key}
+   * @param gone whether the collection no longer exists, so that its documents need not be written
    */
   record Documents(BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
     List<RawBsonDocument> of(ByteBuffer id) {
@@ -55,17 +58,19 @@ final class SourceReads {
     }
   }
 
-  /** A time of the source at or after all operations so far on any shard. */
+  /** A cluster time of the source that is not before any past operation on any shard. */
   Mono<BsonTimestamp> now() {
     return ClusterEnd.latestTime(source).retryWhen(untilThere());
   }
 
   /**
-   * Reads documents of a collection, as of a time at or after {@link #now}.
+   * Reads documents of a collection at a time that is not before {@link #now}.
    *
-   * @param namespace its name when the events happened
-   * @param uuid finds the collection after a rename; null if events have none
-   * @param filter that the documents must match, too; null for none
+   * @param namespace the name of the collection in the events
+   * @param uuid the UUID in the events, which finds the collection after a rename; null if the
+   *     events have no UUID
+   * @param ids the {@code _id}s of the documents
+   * @param filter a further condition for the documents; null if there is none
    */
   Mono<Documents> documents(
       MongoNamespace namespace,
@@ -108,7 +113,7 @@ final class SourceReads {
     return new MongoException(SNAPSHOT_UNAVAILABLE, "the collection was renamed during the read");
   }
 
-  /** The name that a collection has now; empty if there is none. */
+  /** The current name of a collection; empty if the collection does not exist. */
   Mono<String> name(MongoNamespace namespace, @Nullable BsonBinary uuid) {
     Mono<String> byName =
         name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
@@ -159,7 +164,7 @@ final class SourceReads {
         find.append(
             "readConcern",
             new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
-    // Capped collections have no snapshots.
+    // Servers refuse read concern snapshot for capped collections.
     return run(namespace.getDatabaseName(), exact)
         .onErrorResume(
             SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))
@@ -183,7 +188,8 @@ final class SourceReads {
   }
 
   /**
-   * Reads in two parts: one reply can't hold all documents, and getMore might go to another mongos.
+   * Reads in two parts, because one reply can't contain all documents. A getMore is not used,
+   * because it might go to another mongos.
    */
   private Mono<List<RawBsonDocument>> halves(
       MongoNamespace namespace,

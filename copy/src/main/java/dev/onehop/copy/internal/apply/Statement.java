@@ -12,35 +12,38 @@ import org.bson.codecs.BsonDocumentCodec;
 /**
  * A write of one document of the destination.
  *
- * @param id of the document
- * @param body as a statement of the command
- * @param kind its effect
+ * @param id the {@code _id} of the document
+ * @param body the statement as an element of the command
+ * @param kind the effect of the statement
  */
 record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   enum Kind {
-    /** Removes the document if there is one. */
+    /** Removes the document if it exists. */
     DELETE,
-    /** Removes all documents that match, on any shard. They have to be found first. */
+    /**
+     * Removes all documents that match the filter, on any shard. The documents are read first to
+     * get their shard keys.
+     */
     SWEEP,
-    /** Inserts a document, or replaces an existing one. The body is the document. */
+    /** Inserts a document. If it exists already, it is replaced. The body is the document. */
     INSERT,
-    /** Writes a whole document. */
+    /** Replaces a document, or inserts it if it does not exist. */
     PUT,
     /** Changes an existing document. */
     UPDATE,
     /**
-     * Changes a document if the event's paths mean nested fields in it. If it matches none, they
-     * may mean fields whose names have dots.
+     * Changes an existing document only if the event's paths can only mean nested fields in it. If
+     * the statement matches no document, the paths may mean fields whose names have dots.
      */
     GUARDED_UPDATE
   }
 
   /**
-   * An update or a put.
+   * Creates an update or a put.
    *
    * @param simple whether strings of the filter are compared by their bytes, regardless of the
    *     collection's collation
-   * @param update operators, the stages of a pipeline, or the whole document
+   * @param update update operators, the stages of a pipeline, or the whole document
    */
   static Statement update(
       BsonValue id, BsonDocument filter, boolean simple, BsonValue update, Kind kind) {
@@ -51,7 +54,7 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
     return new Statement(id, raw(body, simple), kind);
   }
 
-  /** An update with the field changes of events. */
+  /** Creates an update with the field changes of events. */
   static Statement update(BsonValue id, boolean simple, FieldUpdates.Update update) {
     return update(
         id,
@@ -62,9 +65,9 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
   }
 
   /**
-   * Removes documents.
+   * Creates a delete.
    *
-   * @param kind {@code DELETE} if the filter has the shard key
+   * @param kind {@code DELETE} if the filter has the shard key; otherwise {@code SWEEP}
    */
   static Statement delete(BsonValue id, BsonDocument filter, boolean simple, Kind kind) {
     return new Statement(

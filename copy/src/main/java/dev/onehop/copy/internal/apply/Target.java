@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A collection of the destination. Immutable.
  *
- * @param namespace its name
- * @param shardKey the fields of its shard key; none if it is not sharded
- * @param collated whether strings of filters are compared by a collation of the collection
- * @param capped whether it keeps documents in the order of insertion and drops the oldest
+ * @param namespace the name of the collection
+ * @param shardKey the fields of the shard key; empty if the collection is not sharded
+ * @param collated whether the collection has a collation, by which strings of filters are compared
+ * @param capped whether the collection is capped: it keeps documents in the order of insertion and
+ *     removes the oldest documents
  */
 record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   static final String ID = "_id";
@@ -29,7 +30,9 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     shardKey = List.copyOf(shardKey);
   }
 
-  /** Whether filters need the simple collation: shard keys are compared by their bytes. */
+  /**
+   * Whether filters need the simple collation, because a mongos compares shard keys by their bytes.
+   */
   boolean isSimple() {
     return collated && !shardKey.isEmpty();
   }
@@ -54,7 +57,10 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return true;
   }
 
-  /** Matches the document of an event, and none that has other values of these fields. */
+  /**
+   * A filter for the document of an event. It does not match a document with other values of the
+   * {@code documentKey}.
+   */
   static BsonDocument filter(BsonDocument documentKey) {
     BsonDocument filter = new BsonDocument();
     for (Map.Entry<String, BsonValue> field : documentKey.entrySet()) {
@@ -73,7 +79,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return new BsonDocument(ID, equal(id));
   }
 
-  /** Removes the document of an event. */
+  /** Creates a statement that removes the document of an event. */
   Statement delete(BsonDocument documentKey) {
     return Statement.delete(
         id(documentKey),
@@ -82,7 +88,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
         isPlacedBy(documentKey) ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
   }
 
-  /** Removes a document that was found. */
+  /** Creates a statement that removes a document that was read from the destination. */
   Statement deleteFound(RawBsonDocument found) {
     return Statement.delete(id(found), exactly(found), isSimple(), Statement.Kind.DELETE);
   }
@@ -95,9 +101,9 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return id;
   }
 
-  /** Writes a whole document, over an existing one or not. */
+  /** Creates a statement that replaces a document, or inserts it if it does not exist. */
   Statement put(RawBsonDocument document) {
-    // Servers would take such a replacement for operators, or refuse it.
+    // Servers would read a replacement with such a name as update operators, or refuse it.
     BsonValue update =
         hasOperatorName(document)
             ? new BsonArray(
@@ -106,8 +112,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     BsonDocument filter = exactly(document);
     return Statement.update(
         id(document),
-        // If the existing _id has another type, a server sees a change of the shard key. It refuses
-        // that if the filter is an _id and nothing else.
+        // If the existing _id has another type, the replacement changes the shard key. A server
+        // refuses such a change if the filter has only an _id.
         !shardKey.isEmpty() && isPlacedById()
             ? new BsonDocument("$and", new BsonArray(List.of(filter)))
             : filter,
@@ -116,7 +122,10 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
         Statement.Kind.PUT);
   }
 
-  /** Writes a document that probably does not exist yet. Inserts cost servers less. */
+  /**
+   * Creates a statement for a document that probably does not exist yet. It is an insert, because
+   * inserts cost servers less time than upserts.
+   */
   Statement insert(RawBsonDocument document) {
     return hasOperatorName(document)
         ? put(document)
@@ -133,7 +142,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
     return RawFields.anyNameBeginsWith('$', document);
   }
 
-  /** Values of the shard key without {@code _id}. */
+  /** The document's values of the shard key, without {@code _id}. */
   private BsonDocument placement(RawBsonDocument document) {
     BsonDocument values = new BsonDocument();
     for (String field : shardKey) {
@@ -146,10 +155,11 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Removes the documents of an {@code _id} that have other shard keys than these.
+   * Creates a statement that removes the documents with an {@code _id} whose shard key differs from
+   * the shard keys of some documents.
    *
-   * @param documents the documents that stay or will be written
-   * @return null if there can be none
+   * @param documents the documents that are kept or will be written
+   * @return null if there can be no other documents
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {

@@ -13,7 +13,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
-/** The known collections of the destination. Thread-safe. */
+/** Reads the collections of the destination, and keeps them in memory. Thread-safe. */
 final class Targets {
   private final MongoClient destination;
   private final Map<String, Target> known = new ConcurrentHashMap<>();
@@ -23,9 +23,10 @@ final class Targets {
   }
 
   /**
-   * A collection.
+   * Returns a collection. If the collection does not exist, the result has no shard key and is not
+   * capped.
    *
-   * @param namespace its name at the destination
+   * @param namespace the name of the collection at the destination
    */
   Mono<Target> of(String namespace) {
     Target target = known.get(namespace);

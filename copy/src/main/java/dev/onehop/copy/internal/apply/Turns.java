@@ -4,14 +4,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A lock for work that ends on other threads. Work runs one after the other, in the order of
- * subscription. During its turn, work must not wait for another turn and must not be cancelled.
- * Thread-safe.
+ * A lock for asynchronous work, which may end on another thread than it has started on. Pieces of
+ * work run one after another, in the order of their subscriptions. While work runs, it must not
+ * wait for other work of this or another {@code Turns}, and must not be cancelled. Thread-safe.
  */
 final class Turns {
   private Mono<Void> last = Mono.empty();
 
-  /** Runs work after all earlier work has ended, with or without success. */
+  /** Returns work that starts after all earlier work has ended, with or without success. */
   <T> Mono<T> next(Mono<T> work) {
     return Mono.defer(
         () -> {

@@ -7,7 +7,7 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** The identity of a cluster. Jobs and state files store it, each in a form of its own. */
+/** The identity of a cluster. Jobs and state files store it in different forms. */
 public final class ClusterIdentity {
   private ClusterIdentity() {}
 
@@ -40,7 +40,7 @@ public final class ClusterIdentity {
     }
     BsonDocument hello = end.hello();
     if (!hello.containsKey("setName")) {
-      // A server without a replica set has only the id of its process.
+      // The only identity of a server without a replica set is the id of its process.
       return "server "
           + hello.getDocument("topologyVersion").getObjectId("processId").getValue().toHexString();
     }

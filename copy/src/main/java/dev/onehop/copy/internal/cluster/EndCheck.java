@@ -21,7 +21,7 @@ public final class EndCheck {
   /**
    * Checks that a cluster can be the source or the destination of a copy.
    *
-   * @throws CopyException if it can't
+   * @throws CopyException if the cluster can't be the source or the destination
    */
   public static void forCopy(ClusterEnd end) throws InterruptedException {
     if (!end.isSharded() && !end.hello().containsKey("setName")) {
@@ -37,7 +37,7 @@ public final class EndCheck {
   /**
    * Checks the version of the servers.
    *
-   * @throws CopyException if it is too old, or if the URL names a shard of a cluster
+   * @throws CopyException if the servers are too old, or if the URL names a shard of a cluster
    */
   public static void check(ClusterEnd end) throws InterruptedException {
     Compatibility found =
@@ -46,7 +46,8 @@ public final class EndCheck {
                 command ->
                     Mono.from(
                         end.client().getDatabase("admin").runCommand(command, BsonDocument.class)),
-                // A missing right has another code on Atlas.
+                // Every refusal counts as a missing right, because Atlas returns another error code
+                // for it.
                 failure -> failure instanceof MongoCommandException && !Waits.isPassing(failure)));
     if (!found.isKnown()) {
       throw new CopyException(found.refusal("the " + end.role()), null);

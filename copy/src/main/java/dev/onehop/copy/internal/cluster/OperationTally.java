@@ -5,8 +5,9 @@ import java.util.List;
 import org.bson.BsonTimestamp;
 
 /**
- * The number of operations of a server by time. It keeps a limited number of points, and assumes an
- * even rate between two of them. Older points are farther apart. Not thread-safe.
+ * Stores the number of a server's operations up to several points in time. The number of points is
+ * limited. Between two points, it assumes an even rate of operations. Older points are farther
+ * apart. Not thread-safe.
  */
 final class OperationTally {
   private static final int MOST_POINTS = 2_000;
@@ -14,14 +15,16 @@ final class OperationTally {
   private final List<Point> points = new ArrayList<>();
   private long total;
 
-  /** The number of operations up to a time, including it. */
+  /** The number of all operations up to and including a time. */
   private record Point(BsonTimestamp time, long operations) {}
 
   /**
    * Adds operations.
    *
-   * @param first time of the first of them, after all that were added before
-   * @param last time of the last of them
+   * @param first the time of the first added operation; it must be after all operations that were
+   *     added before
+   * @param last the time of the last added operation
+   * @param operations the number of added operations
    */
   void add(BsonTimestamp first, BsonTimestamp last, long operations) {
     points.add(new Point(new BsonTimestamp(first.getValue() - 1), total));
@@ -32,7 +35,7 @@ final class OperationTally {
     }
   }
 
-  /** Removes every other one of the older points. */
+  /** Removes every second point of the older points. */
   private void thin() {
     List<Point> kept = new ArrayList<>();
     for (int i = 0; i < points.size(); i++) {
@@ -64,14 +67,16 @@ final class OperationTally {
     return lower.operations() + Math.round(part * (upper.operations() - lower.operations()));
   }
 
-  /** Forgets operations before a time, which no later call asks for. */
+  /**
+   * Forgets operations before a time. Later calls of {@link #since} must not have an earlier time.
+   */
   void forget(BsonTimestamp before) {
     while (points.size() > 1 && points.get(1).time().compareTo(before) < 0) {
       points.remove(0);
     }
   }
 
-  /** The number of points that it keeps. */
+  /** The current number of points. */
   int points() {
     return points.size();
   }

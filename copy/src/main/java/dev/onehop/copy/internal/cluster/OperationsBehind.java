@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the inserts, updates and deletes in all databases of the source, to know how many came
- * after a time. Once a second each shard's primary counts the new entries of its oplog. Unlike the
- * servers' counters, these counts are of documents instead of statements, have times, and survive
- * restarts and elections. Writes of migrations do not count.
+ * Counts the inserts, updates and deletes in all databases of the source after a time. Once a
+ * second each shard's primary counts the new entries of its oplog. The counters of {@code
+ * serverStatus} are not used, because they count statements and not documents, have no times, and
+ * start at 0 after a restart or an election. Writes of migrations do not count.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +31,8 @@ public final class OperationsBehind implements AutoCloseable {
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int SLICE_SECONDS = 30;
 
-  // The databases of the servers and of jobs are not copied. Transactions are commands.
+  // Selects inserts, updates and deletes, without the databases that are never copied. Transactions
+  // are included: in the oplog a transaction is a command (op 'c') with applyOps.
   private static final String OPERATIONS =
       "{fromMigrate: {$exists: false}, $or: [{op: 'c', 'o.applyOps': {$exists: true}}, {op: {$in:"
           + " ['i', 'u', 'd']}, $nor: [{ns: {$gte: 'config.', $lt: 'config/'}}, {ns: {$gte:"
@@ -48,7 +49,7 @@ public final class OperationsBehind implements AutoCloseable {
   private boolean unknown;
   private boolean closed;
 
-  /** The count of a shard. */
+  /** The operations that were counted on a shard. */
   private static final class Shard {
     private final OperationTally tally = new OperationTally();
     private BsonTimestamp counted;
@@ -61,7 +62,7 @@ public final class OperationsBehind implements AutoCloseable {
   }
 
   /**
-   * Begins to count.
+   * Creates an object and starts to count in a thread.
    *
    * @param from a cluster time of the source; earlier operations do not count
    * @param notes receives a note if the count is impossible
@@ -75,10 +76,10 @@ public final class OperationsBehind implements AutoCloseable {
   }
 
   /**
-   * The number of operations at or after a time, up to {@link #close}.
+   * The number of operations at or after a time. Operations after {@link #close} do not count.
    *
-   * @param time not before the time of an earlier call
-   * @return null if it is not known, or not yet
+   * @param time a cluster time of the source, not before the time of an earlier call
+   * @return the number; null if it is unknown or not counted yet
    */
   public synchronized @Nullable Long since(BsonTimestamp time) {
     if (unknown || shards.isEmpty()) {
@@ -118,7 +119,7 @@ public final class OperationsBehind implements AutoCloseable {
     Map<String, ReplicaSet> now = source.shards();
     synchronized (this) {
       shards.keySet().retainAll(now.keySet());
-      // Operations at the time itself count.
+      // One less than the time, because operations at the time itself count.
       now.keySet()
           .forEach(
               id ->
@@ -147,10 +148,10 @@ public final class OperationsBehind implements AutoCloseable {
     synchronized (this) {
       unknown = true;
     }
-    notes.accept("how many operations the destination is behind is not known: " + why);
+    notes.accept("it is unknown how many operations the destination is behind: " + why);
   }
 
-  /** Counts the new entries of a shard's oplog that the majority has. */
+  /** Counts the new entries of a shard's oplog that are committed by the majority. */
   private void count(String id, ReplicaSet servers) throws InterruptedException {
     Shard shard;
     BsonTimestamp counted;
@@ -210,12 +211,13 @@ public final class OperationsBehind implements AutoCloseable {
     RawBsonDocument oldest = oplog.oldest();
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
-            // The first entry of all: the shard is younger than the time.
+            // This is the first entry of the shard's oplog, which was never overwritten: the shard
+            // is newer than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
   }
 
-  /** Stops the count. */
+  /** Stops counting. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 record Oplog(ClusterEnd cluster, ReplicaSet servers) {
   private static final BsonString NAME = new BsonString("oplog.rs");
 
-  /** The first entry that the majority has; null if there is none. */
+  /** The first entry that is committed by the majority; null if there is none. */
   @Nullable RawBsonDocument oldest() throws InterruptedException {
     return first(entry(1));
   }
 
-  /** The last entry that the majority has; null if there is none. */
+  /** The last entry that is committed by the majority; null if there is none. */
   @Nullable RawBsonDocument newest() throws InterruptedException {
     return first(entry(-1));
   }

@@ -10,20 +10,20 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the source's oplogs keep a change, at the present rate of writes. For an oplog that is
- * not full, this assumes the rate of its writes so far.
+ * The time for which the source's oplogs keep a change at the current rate of writes. If an oplog
+ * is not full yet, the time until it is full is estimated from its entries.
  *
- * @param shard the shard whose oplog loses changes first
- * @param length how long it keeps them
+ * @param shard the id of the shard with the shortest time
+ * @param length the shortest time
  */
 public record OplogWindow(String shard, Duration length) {
   private static final double FULL = 0.9;
 
   /**
-   * The shortest window of all shards.
+   * Reads the shortest window of all shards.
    *
-   * @return null if no window is known: nothing was written yet, or the user may not read the
-   *     oplogs
+   * @return the window; null if it is unknown, because nothing was written yet or the user may not
+   *     read the oplogs
    */
   public static @Nullable OplogWindow of(ClusterEnd source) throws InterruptedException {
     OplogWindow shortest = null;
@@ -41,7 +41,7 @@ public record OplogWindow(String shard, Duration length) {
     return shortest;
   }
 
-  /** The place of the oplog, in words. */
+  /** The words for the cluster or shard with this oplog, for messages. */
   public String place() {
     return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
   }
@@ -69,7 +69,7 @@ public record OplogWindow(String shard, Duration length) {
     if (seconds < 0 || share <= 0) {
       return null;
     }
-    // All entries may be of one second.
+    // At least one second, because all entries may have times within the same second.
     double length = Math.max(1, seconds);
     return Duration.ofSeconds((long) (share >= FULL ? length : length / share));
   }

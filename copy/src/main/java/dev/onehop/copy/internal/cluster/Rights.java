@@ -10,16 +10,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The privileges that a copy needs and its users lack. They come from {@code connectionStatus} of
- * both clusters and of each shard of the source. One message names them all before the copy writes.
+ * The privileges that a copy needs and that its users lack. They are collected from the replies to
+ * {@code connectionStatus} of both clusters and of each shard of the source. One message lists all
+ * of them before the copy writes.
  */
 public final class Rights {
   private final List<String> lacking = new ArrayList<>();
 
-  /** Begins without missing privileges. */
+  /** Creates an object without missing privileges. */
   public Rights() {}
 
-  /** Checks the privileges to read the source. */
+  /** Checks the privileges that are needed to read the source. */
   public void ofSource(ClusterEnd source, Collection<String> databases)
       throws InterruptedException {
     Privileges user = Privileges.of(source.run("admin", Privileges.command()));
@@ -60,7 +61,7 @@ public final class Rights {
   }
 
   /**
-   * Checks the privileges to write the destination.
+   * Checks the privileges that are needed to write to the destination.
    *
    * @param state the database of the job's state
    */

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Waits for servers, in the threads of a copy. */
+/** Waits for replies and repeats steps after transient failures, in the threads of a copy. */
 public final class Waits {
   private static final Logger log = LoggerFactory.getLogger(Waits.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
@@ -30,8 +30,8 @@ public final class Waits {
   private static final int QUIET_TRIES = 4;
   static final Duration FOREVER = Duration.ofDays(10_000);
 
-  // Codes of a server that is down, not ready or short of cache, of a lost cursor, and of changed
-  // metadata.
+  // Transient errors: the server is down, not ready or short of cache, the cursor is lost, or the
+  // metadata have changed.
   private static final Set<Integer> PASSING =
       Set.of(
           6, 7, 43, 63, 64, 70, 82, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237,
@@ -44,7 +44,7 @@ public final class Waits {
    * Waits for the first value of a publisher, or throws its failure. An interruption of the thread
    * cancels the publisher.
    *
-   * @return null if there is none
+   * @return the value; null if the publisher completes without a value
    */
   public static <T> @Nullable T first(Publisher<T> publisher) throws InterruptedException {
     CompletableFuture<@Nullable T> future = Mono.from(publisher).toFuture();
@@ -58,7 +58,7 @@ public final class Waits {
     }
   }
 
-  /** The failure of a task of another thread. */
+  /** Converts the failure of a task in another thread to an exception for this thread. */
   public static RuntimeException cause(ExecutionException failed) throws InterruptedException {
     Throwable cause = failed.getCause();
     if (cause instanceof InterruptedException interrupted) {
@@ -70,16 +70,16 @@ public final class Waits {
     return cause instanceof RuntimeException failure ? failure : new IllegalStateException(cause);
   }
 
-  /** Waits for the first value of a publisher that has one. */
+  /** Waits for the first value of a publisher that must have a value. */
   public static <T> T one(Publisher<T> publisher) throws InterruptedException {
     T value = first(publisher);
     if (value == null) {
-      throw new IllegalStateException("nothing came");
+      throw new IllegalStateException("a server has returned no value");
     }
     return value;
   }
 
-  /** A step that servers carry out. */
+  /** A step that sends commands to servers. */
   @FunctionalInterface
   public interface Step<T extends @Nullable Object> {
     /** Runs the step. A retry runs it again, so it must be safe to repeat. */
@@ -87,17 +87,17 @@ public final class Waits {
   }
 
   /**
-   * Retries a step until it succeeds or fails permanently. Waits while servers are unreachable or
-   * replaced.
+   * Repeats a step until it succeeds or fails permanently. Transient failures, such as unreachable
+   * servers, are retried without a time limit.
    *
-   * @param what the subject of log messages
+   * @param what the words with which log messages begin
    */
   public static <T extends @Nullable Object> T persistently(String what, Step<T> step)
       throws InterruptedException {
     return persistently(new Patience(what, FOREVER), step);
   }
 
-  /** Retries a step as long as the patience lasts. */
+  /** Repeats a step until it succeeds, fails permanently, or the time limit has passed. */
   public static <T extends @Nullable Object> T persistently(Patience patience, Step<T> step)
       throws InterruptedException {
     while (true) {
@@ -109,7 +109,7 @@ public final class Waits {
     }
   }
 
-  /** How long transient failures are retried. Not thread-safe. */
+  /** A time limit for the retries of transient failures. Not thread-safe. */
   public static final class Patience {
     private final String what;
     private final Duration longest;
@@ -117,15 +117,15 @@ public final class Waits {
     private int tries;
 
     /**
-     * @param what the subject of log messages
-     * @param longest the time limit from the first failure on
+     * @param what the words with which log messages begin
+     * @param longest the time limit, counted from the first failure
      */
     public Patience(String what, Duration longest) {
       this.what = what;
       this.longest = longest;
     }
 
-    /** Resets the time limit after a success. */
+    /** Called after a success. The time limit counts again from the next failure. */
     public void renew() {
       tries = 0;
     }
@@ -133,7 +133,7 @@ public final class Waits {
     /**
      * Waits before the next attempt. The pause grows with each attempt.
      *
-     * @throws RuntimeException the failure, if it is permanent or has lasted too long
+     * @throws RuntimeException the failure, if it is permanent or if the time limit has passed
      */
     public void pauseAfter(RuntimeException failure) throws InterruptedException {
       if (isInterruption(failure)) {
@@ -148,7 +148,10 @@ public final class Waits {
     }
   }
 
-  /** Whether a failure is an interruption. The reactive library and channels wrap interruptions. */
+  /**
+   * Whether an interruption of the thread has caused a failure. Reactor and Java's channels wrap
+   * interruptions in other exceptions.
+   */
   public static boolean isInterruption(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
@@ -172,9 +175,9 @@ public final class Waits {
   }
 
   /**
-   * Retries a publisher without a limit.
+   * Retries a publisher without a time limit.
    *
-   * @param passing whether a retry may succeed after a failure
+   * @param passing whether a failure is transient, so that a retry may succeed
    */
   public static Retry retry(Predicate<Throwable> passing) {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
@@ -183,7 +186,7 @@ public final class Waits {
         .doBeforeRetry(signal -> log.debug("retrying: {}", reason(signal.failure())));
   }
 
-  /** Whether a retry of an idempotent operation may succeed after this failure. */
+  /** Whether a failure is transient: a retry of an idempotent operation may succeed. */
   public static boolean isPassing(Throwable failure) {
     Throwable cause = failure.getCause();
     if (failure instanceof CommandFailure refused) {
@@ -192,7 +195,8 @@ public final class Waits {
     if (failure instanceof MongoException known) {
       return known instanceof MongoSocketException
           || known instanceof MongoTimeoutException
-          // Operations that wait for a connection fail with it when another connection is lost.
+          // The driver clears the pool when it loses a connection to the server. Operations that
+          // wait for a connection then fail with this exception.
           || known instanceof MongoConnectionPoolClearedException
           || known instanceof MongoNotPrimaryException
           || known instanceof MongoNodeIsRecoveringException

@@ -1,4 +1,4 @@
-/** The two clusters of a copy. */
+/** Access to the two clusters of a copy. */
 @NullMarked
 package dev.onehop.copy.internal.cluster;
 

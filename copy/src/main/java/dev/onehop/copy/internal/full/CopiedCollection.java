@@ -8,13 +8,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A collection of a job.
  *
- * @param number in the job
- * @param spec as it was at the start
- * @param key the key of its ranges: the shard key, {@code _id}, or the key of a chosen index
+ * @param number the number of the collection in the job, from 0
+ * @param spec the description of the collection at the start of the job
+ * @param key the key of the collection's ranges: the shard key, {@code _id}, or the key of a chosen
+ *     index
  * @param index {@code name} and {@code key} of the index that reads use, whose key begins with the
- *     key of the ranges; null for the order of storage
- * @param documents an estimate of how many it has
- * @param division the id of its ranges; null if it has none yet
+ *     key of the ranges; null if documents are read in the order of storage
+ * @param documents an estimate of the number of documents
+ * @param division the id of the division into ranges; null if the collection is not divided yet
  */
 public record CopiedCollection(
     int number,

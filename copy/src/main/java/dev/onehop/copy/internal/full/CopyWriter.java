@@ -32,8 +32,9 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 
 /**
- * Writes copied documents that the destination does not have. A document at the destination is
- * never too old for the events since the start.
+ * Writes the copied documents that the destination does not have yet. A document that the
+ * destination has is not overwritten: it was read after the start, so the events since the start
+ * bring it up to date.
  *
  * <p>Thread-safe.
  */
@@ -41,7 +42,10 @@ final class CopyWriter {
   private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
-  /** With the rest of the command this is less than the largest document. */
+  /**
+   * The most bytes of documents in a command. With the other fields of the command, this is below
+   * the limit of a message.
+   */
   private static final long MOST_BYTES = 12_000_000;
 
   private final Mapping mapping;
@@ -61,7 +65,7 @@ final class CopyWriter {
     if (refused.isEmpty()) {
       return;
     }
-    // A part of the batch may have been written before.
+    // An earlier attempt may have written some documents of the batch.
     for (RawBsonDocument document : missing(spec, refused)) {
       if (!insert(lane, spec, List.of(document)).isEmpty()) {
         replaceOccupants(lane, spec, document);
@@ -84,10 +88,10 @@ final class CopyWriter {
   }
 
   /**
-   * Inserts documents. Only inserts in capped collections are ordered, because these keep the order
-   * of insertion.
+   * Inserts documents. Inserts into capped collections are ordered, because such a collection keeps
+   * the order of insertion; other inserts are unordered.
    *
-   * @return the documents whose value of a unique index is taken
+   * @return the documents that were refused with a duplicate key
    */
   private List<RawBsonDocument> insert(
       Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
@@ -119,7 +123,7 @@ final class CopyWriter {
     return refused;
   }
 
-  /** A command has to fit into a document. */
+  /** The index after the last document that fits into a command. */
   private static int end(List<RawBsonDocument> documents, int from) {
     long bytes = 0;
     int end = from;
@@ -137,7 +141,7 @@ final class CopyWriter {
     return destination.collection(spec.storedThere()).withDocumentClass(RawBsonDocument.class);
   }
 
-  /** The documents that the destination does not have. */
+  /** Returns the documents that the destination does not have. */
   private List<RawBsonDocument> missing(CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
     List<BsonValue> ids = new ArrayList<>();
@@ -156,7 +160,10 @@ final class CopyWriter {
     return document.get("_id", BsonNull.VALUE);
   }
 
-  /** The identity of a document. In a sharded collection the {@code _id} alone is not unique. */
+  /**
+   * The identity of a document: {@code _id}, in a sharded collection with the shard key, because
+   * {@code _id} alone is not unique there.
+   */
   private static ByteBuffer identity(CollectionSpec spec, BsonDocument document) {
     byte[] id = SortableKey.encode(idOf(document));
     if (spec.sharding() == null || spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
@@ -167,9 +174,10 @@ final class CopyWriter {
   }
 
   /**
-   * Another document has a unique value of this one: the same {@code _id} or the same shard key. At
-   * the source it was removed or changed after it was copied, because the source has this document
-   * now. So all of them are replaced by their state at the source.
+   * Makes room for a document that can't be inserted because another document of the destination
+   * has the same {@code _id} or the same unique shard key. The source has removed or changed the
+   * other document after it was copied, because the source has this document now. This method
+   * replaces the other documents and this document by their current state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {
@@ -187,9 +195,9 @@ final class CopyWriter {
           source.all(origin.find(filter == null ? byId : Filters.and(byId, filter)));
       if (found.size() > 1) {
         throw new CopyException(
-            "%s has several documents with the _id %s on its shards; give them other _ids, as"
+            "%s has several documents with the _id %s on its shards; give them different _ids,"
                     .formatted(spec.namespace(), new BsonDocument("_id", idOf(each)).toJson())
-                + " they may come to one shard",
+                + " because they may get to the same shard",
             null);
       }
       for (RawBsonDocument now : transformed(spec, found)) {
@@ -199,15 +207,15 @@ final class CopyWriter {
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
       if (!missing(spec, List.of(occupied)).isEmpty()) {
-        // Another document that changes now has taken the value.
+        // Another document, which changes at the same time, has taken the value.
         replaceOccupants(lane, spec, occupied);
       }
     }
   }
 
   /**
-   * After a kill these documents are missing, and events restore them: they have changed at the
-   * source.
+   * Deletes documents. If the process is killed afterwards, these documents are missing at first.
+   * They have changed at the source, so the events of these changes insert them again.
    */
   private void delete(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
@@ -235,7 +243,7 @@ final class CopyWriter {
     }
   }
 
-  /** The documents to write, after the transformation. */
+  /** Applies the transformation. Returns the documents to write. */
   List<RawBsonDocument> transformed(CollectionSpec spec, List<RawBsonDocument> documents) {
     if (mapping.transformation() == null) {
       return documents;

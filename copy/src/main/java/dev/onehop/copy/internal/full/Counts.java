@@ -2,7 +2,10 @@ package dev.onehop.copy.internal.full;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the work so far, of this process and earlier ones. Thread-safe. */
+/**
+ * Counts the copied ranges and documents, of this process and of earlier processes of the job.
+ * Thread-safe.
+ */
 public final class Counts {
   final AtomicLong ranges = new AtomicLong();
   final AtomicLong rangesDone = new AtomicLong();
@@ -11,35 +14,35 @@ public final class Counts {
   final AtomicLong bytesDone = new AtomicLong();
   final AtomicLong rangesReadAgain = new AtomicLong();
 
-  /** Starts at zero. */
+  /** Creates counts that are all zero. */
   public Counts() {}
 
-  /** How many ranges there are. */
+  /** The number of ranges of all collections. */
   public long ranges() {
     return ranges.get();
   }
 
-  /** How many ranges are finished. */
+  /** The number of finished ranges. */
   public long rangesDone() {
     return rangesDone.get();
   }
 
-  /** An estimate of how many documents there are. */
+  /** An estimate of the number of documents to copy. */
   public long documents() {
     return documents.get();
   }
 
-  /** How many documents were copied. */
+  /** The number of copied documents. */
   public long documentsDone() {
     return documentsDone.get();
   }
 
-  /** How many bytes the copied documents had. */
+  /** The number of bytes of the copied documents. */
   public long bytesDone() {
     return bytesDone.get();
   }
 
-  /** How many ranges were read a second time, in part at least. */
+  /** The number of ranges that were read again, completely or in part. */
   public long rangesReadAgain() {
     return rangesReadAgain.get();
   }

@@ -25,8 +25,8 @@ import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 
 /**
- * Estimates before the start how long a copy will take, from the size of each shard and the speed
- * of a short read.
+ * Estimates before the start how long a copy will take. The estimate uses the size of the
+ * collections on each shard and the speed of a short read.
  */
 public final class Forecast {
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -41,7 +41,7 @@ public final class Forecast {
     this.samples = new KeySamples(source);
   }
 
-  /** The size of a shard, and its largest collection. */
+  /** The size of all collections on a shard, and the largest of these collections. */
   private static final class Load {
     private Size size = Size.NONE;
     private String largest = "";
@@ -57,10 +57,10 @@ public final class Forecast {
   }
 
   /**
-   * Compares the time to the window of the source's oplogs.
+   * Compares the estimated time with the window of the source's oplogs.
    *
-   * @param documentsPerSecond the limit, may be infinite
-   * @param bytesPerSecond the limit, may be infinite
+   * @param documentsPerSecond the limit of documents per second, may be infinite
+   * @param bytesPerSecond the limit of bytes per second, may be infinite
    * @throws CopyException if the oplogs will lose changes that the copy needs
    */
   public void check(List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
@@ -72,9 +72,9 @@ public final class Forecast {
     Duration time = time(specs, documentsPerSecond, bytesPerSecond);
     if (time.compareTo(window.length()) > 0) {
       throw new CopyException(
-          ("the copy will take about %s, but the oplog of %s goes back only about %s at the present"
-                  + " rate of writes, and the changes since the start would be lost: enlarge it"
-                  + " (replSetResizeOplog)")
+          ("the copy will take about %s, but the oplog of %s keeps changes only for about %s at"
+                  + " the current rate of writes, so that changes since the start would be lost:"
+                  + " enlarge the oplog (replSetResizeOplog)")
               .formatted(text(time), window.place(), text(window.length())),
           null);
     }
@@ -119,7 +119,9 @@ public final class Forecast {
     return Duration.ofMillis((long) (seconds * 1_000));
   }
 
-  /** Bytes per second of one reader, whose documents are not used. */
+  /**
+   * Measures the bytes per second that one reader reads. The documents that it reads are not used.
+   */
   private double speed(String shard, String namespace) throws InterruptedException {
     String database = Mapping.databaseOf(namespace);
     BsonString collection = new BsonString(namespace.substring(database.length() + 1));

@@ -23,8 +23,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies the documents of all unfinished ranges. Each shard has some readers. Each reader has its
- * own lane, and copies one range after the other.
+ * Copies the documents of all unfinished ranges. Each shard has several readers. Each reader has
+ * its own lane, and copies one range after another.
  */
 public final class FullCopy {
   private final ClusterEnd source;
@@ -36,11 +36,11 @@ public final class FullCopy {
   private final Counts counts;
 
   /**
-   * How the copy reads.
+   * The settings of the reads.
    *
-   * @param start a cluster time that the source has reached; all reads are at or after it
-   * @param readersPerShard how many ranges of a shard are read at the same time
-   * @param batchSize documents that are read and written at once
+   * @param start a cluster time that the source has reached; all reads are at or after this time
+   * @param readersPerShard the number of ranges of a shard that are read at the same time
+   * @param batchSize the most documents of a batch that is read and written
    */
   public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
 
@@ -65,11 +65,17 @@ public final class FullCopy {
   /** Raises the lanes in which the copy writes. */
   @FunctionalInterface
   public interface Lanes {
-    /** Raises this number of lanes. */
+    /**
+     * Raises lanes and returns them.
+     *
+     * @param count the number of lanes
+     */
     List<Fence.Lane> raise(int count) throws InterruptedException;
   }
 
-  /** Plans the collections without a plan, and copies all unfinished ranges. */
+  /**
+   * Divides collections into ranges if they are not divided yet, and copies all unfinished ranges.
+   */
   public void run(Lanes lanes, RangePlanner planner) throws InterruptedException {
     List<CopiedCollection> collections = new ArrayList<>();
     List<KeyRange> open = new ArrayList<>();
@@ -124,7 +130,8 @@ public final class FullCopy {
       for (int ended = 0; ended < ofReaders.size(); ended++) {
         readers.take().get();
       }
-      // A repeated write may still be on its way. Its server refuses it after this.
+      // A command that was sent again may still be in the network. After this, its server refuses
+      // it.
       for (Fence.Lane lane : lanes) {
         Waits.first(lane.raise());
       }
@@ -164,7 +171,7 @@ public final class FullCopy {
       CopyWriter writer,
       Fence.Lane lane)
       throws InterruptedException {
-    // Documents, bytes.
+    // The number of documents and of bytes that were copied.
     long[] done = new long[2];
     reader.read(
         collection,

@@ -14,16 +14,16 @@ import org.bson.BsonValue;
  * A range of keys of a collection.
  *
  * @param collection the number of the collection in the job
- * @param number of the range in the collection, from 0
- * @param shard the shard that owned it when it was planned
- * @param min inclusive; a value for each field of the key
- * @param max exclusive, unless it is the end of all keys
- * @param started whether some of it may have been read and written before
+ * @param number the number of the range in the collection, from 0
+ * @param shard the shard that owned the range when it was planned
+ * @param min the lower bound, inclusive; it has a value for each field of the key
+ * @param max the upper bound, exclusive; the bound above all keys is inclusive
+ * @param started whether some documents of the range may have been read and written before
  */
 public record KeyRange(
     int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
   /**
-   * The ranges of a collection, from the lowest key to the highest one.
+   * Creates the ranges of a collection, from the lowest key to the highest key.
    *
    * @param key the fields of the bounds
    * @param bounds the bounds between the ranges, in order
@@ -46,7 +46,7 @@ public record KeyRange(
     return ranges;
   }
 
-  /** The rest of the range from a key on, including the key. */
+  /** The part of the range from a key on, including the key. */
   public KeyRange from(BsonDocument key) {
     return new KeyRange(collection, number, shard, key, max, true);
   }
@@ -67,12 +67,12 @@ public record KeyRange(
     return bound;
   }
 
-  /** Whether all values are below all keys. */
+  /** Whether a bound is below all keys. */
   public static boolean isLowest(BsonDocument bound) {
     return bound.values().stream().allMatch(is(BsonType.MIN_KEY));
   }
 
-  /** Whether all values are above all keys. */
+  /** Whether a bound is above all keys. */
   public static boolean isHighest(BsonDocument bound) {
     return bound.values().stream().allMatch(is(BsonType.MAX_KEY));
   }

@@ -3,7 +3,10 @@ package dev.onehop.copy.internal.full;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Limits the rate of readers and writers, and stops them while the job is paused. Thread-safe. */
+/**
+ * Limits the rate of reads and writes, and makes readers and writers wait while the job is paused.
+ * Thread-safe.
+ */
 public final class Limits {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final long LOOK_AGAIN_MILLIS = 200;
@@ -14,20 +17,20 @@ public final class Limits {
   private volatile boolean paused;
 
   /**
-   * @param documentsPerSecond may be infinite
-   * @param bytesPerSecond may be infinite
+   * @param documentsPerSecond the limit of documents per second, may be infinite
+   * @param bytesPerSecond the limit of bytes per second, may be infinite
    */
   public Limits(double documentsPerSecond, double bytesPerSecond) {
     this.documentsPerSecond = documentsPerSecond;
     this.bytesPerSecond = bytesPerSecond;
   }
 
-  /** Pauses or resumes. */
+  /** Sets whether the job is paused. */
   public void setPaused(boolean rest) {
     paused = rest;
   }
 
-  /** Waits until the rate allows this amount. */
+  /** Waits until the job is not paused and the rates allow this number of documents and bytes. */
   public void pass(int documents, long bytes) throws InterruptedException {
     while (paused) {
       Thread.sleep(LOOK_AGAIN_MILLIS);

@@ -30,10 +30,11 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 
 /**
- * The plan of a job, stored at the destination: its collections as they were at the start, and
- * their ranges with the progress. A range marked as done is complete at the destination, no matter
- * which process marked it. A process that paused while another one took the job over can't change
- * the new owner's plan. Each plan, and each division into ranges, has its own id, and the first one
+ * The plan of a job, stored at the destination. It has the job's collections as they were at the
+ * start, their ranges, and the progress of the ranges. A range that is marked as done is complete
+ * at the destination, even if an earlier process has marked it. A process that was paused while
+ * another process took the job can't change the plan of the new owner: each plan, and each division
+ * of a collection into ranges, has its own id, and only the first stored division of a collection
  * counts.
  *
  * <p>Thread-safe.
@@ -48,7 +49,7 @@ public final class Plan {
   private final BsonObjectId plan;
 
   /**
-   * @param plan its id
+   * @param plan the id of the plan
    */
   public Plan(ClusterEnd destination, String database, BsonObjectId plan) {
     this.destination = destination;
@@ -128,9 +129,10 @@ public final class Plan {
   }
 
   /**
-   * Stores the ranges of a collection, unless another process has stored some.
+   * Stores the division of a collection into ranges. If another process has stored a division
+   * before, that division stays.
    *
-   * @return the collection with the ranges that count
+   * @return the collection with the division that counts
    */
   CopiedCollection store(CopiedCollection collection, List<KeyRange> planned)
       throws InterruptedException {
@@ -162,7 +164,7 @@ public final class Plan {
     return collection(destination.one(() -> collections.find(byId).first()));
   }
 
-  /** Counts the work of earlier processes. */
+  /** Adds the ranges and documents that earlier processes have copied to the counts. */
   public void count(Counts counts) throws InterruptedException {
     for (CopiedCollection collection : collections()) {
       counts.documents.addAndGet(collection.documents());
@@ -171,9 +173,9 @@ public final class Plan {
   }
 
   /**
-   * The ranges of a collection.
+   * Reads the ranges of a collection.
    *
-   * @param counts counts each range and its progress
+   * @param counts each range and its progress is added to it
    * @return the unfinished ranges
    */
   List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {
@@ -207,7 +209,7 @@ public final class Plan {
     return open;
   }
 
-  /** Records the start of a read of a range. */
+  /** Records that a range is being read. */
   void started(CopiedCollection of, KeyRange range) throws InterruptedException {
     set(of, range, Updates.inc("reads", 1));
   }

@@ -26,10 +26,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Cursors at the primaries of the shards that own a part of a collection. Each is opened with a
- * shard version. Only the primary knows its cursors, and keeps documents for them that have moved
- * away. Another primary may remove these documents, and a cursor of the old primary would not
- * report it. So documents count only if the server was the same primary before and after the read.
+ * Cursors on the primaries of the shards that own a part of a collection. Each cursor is opened
+ * with a shard version. If a range moves away, the old owner's primary keeps the documents of the
+ * range until its open cursors are closed. After an election, the new primary has no such cursors
+ * and may delete these documents. A cursor on the old primary would then miss documents without an
+ * error. The documents of a cursor therefore count only if its server was the same primary before
+ * and after the read.
  *
  * <p>Thread-safe.
  */
@@ -52,13 +54,14 @@ final class PrimaryCursors {
   }
 
   /**
-   * The present name of a collection.
+   * The current name of a collection.
    *
-   * @param uuid the UUID that servers check. Null if they can't: a resharding has changed it, or
-   *     the collection was dropped. In that case, events drop the old collection before they create
-   *     another one of this name
-   * @param withoutIndex whether the index of the ranges is gone, so that the whole collection is
-   *     read
+   * @param uuid the UUID that servers compare with the collection's UUID. Null if it can't be
+   *     compared, because a resharding has changed it or the collection was dropped. If it was
+   *     dropped and a new collection has the name, the events drop the old collection at the
+   *     destination before they create the new one
+   * @param withoutIndex whether the index of the ranges no longer exists, so that the whole
+   *     collection is read
    */
   record Name(String namespace, @Nullable BsonBinary uuid, boolean withoutIndex) {
     String database() {
@@ -71,7 +74,8 @@ final class PrimaryCursors {
   }
 
   /**
-   * The collection's name, UUID or index can't be used any more. Control flow, so no stack trace.
+   * The collection's name, UUID or index can no longer be used. The exception only changes the
+   * control flow, so it has no stack trace.
    */
   static final class RenamedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -90,7 +94,7 @@ final class PrimaryCursors {
   /** A server that is a primary, and the election that made it one. */
   record Tenure(ServerAddressName server, BsonValue election) {}
 
-  /** An open cursor at a server. */
+  /** An open cursor on a server, with its last reply. */
   record Cursor(ReplicaSet set, Tenure tenure, BsonDocument reply) {
     ServerAddressName server() {
       return tenure.server();
@@ -110,7 +114,7 @@ final class PrimaryCursors {
   /**
    * Opens a cursor.
    *
-   * @param under the routing table for the shard version; null for a replica set
+   * @param under the routing table that gives the shard version; null for a replica set
    */
   Cursor open(@Nullable RoutingTable under, String shard, BsonDocument find)
       throws InterruptedException {
@@ -133,7 +137,12 @@ final class PrimaryCursors {
                                     .map(answer -> cursor(set, tenure, answer)))));
   }
 
-  /** The fields that a server of this version checks before it reads. */
+  /**
+   * The fields of a command that a server checks before it reads: the shard version and the
+   * collection's UUID.
+   *
+   * @param wireVersion the server's version
+   */
   private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
     BsonDocument fields =
         under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
@@ -153,7 +162,10 @@ final class PrimaryCursors {
     return cursor;
   }
 
-  /** Whether the server of a cursor is certainly still the same primary. */
+  /**
+   * Whether the server of a cursor is still the same primary. The result is also false if this is
+   * unknown.
+   */
   boolean isSamePrimary(Cursor cursor) throws InterruptedException {
     try {
       requireSamePrimary(cursor);
@@ -182,7 +194,7 @@ final class PrimaryCursors {
         throw new RenamedException(called);
       }
       if (ErrorCodes.of(reply) == ErrorCodes.BAD_VALUE && !called.withoutIndex()) {
-        // The index of the hint does not exist.
+        // The index in the command's hint does not exist.
         throw new RenamedException(new Name(called.namespace(), called.uuid(), true));
       }
       throw CommandFailure.of(reply);
@@ -190,7 +202,10 @@ final class PrimaryCursors {
     return reply;
   }
 
-  /** Passes a cursor's documents to a sink. The next batch is on its way during this. */
+  /**
+   * Passes all documents of a cursor to a sink. The next batch is requested before a batch is
+   * passed.
+   */
   void drain(Cursor opened, Batches sink) throws InterruptedException {
     Cursor cursor = opened;
     while (true) {

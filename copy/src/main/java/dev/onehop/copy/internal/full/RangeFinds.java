@@ -20,13 +20,13 @@ import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** The commands that find the documents of ranges of a collection. Thread-safe. */
+/** Creates the commands that find the documents of ranges of a collection. Thread-safe. */
 final class RangeFinds {
   private static final String RECORD_ID = "$recordId";
 
   private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
 
-  // Its type, its name, and 64 bits.
+  // The bytes of the field $recordId: its type, its name with a final zero, and a value of 64 bits.
   private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
 
   private final CopiedCollection collection;
@@ -36,7 +36,7 @@ final class RangeFinds {
   private final int batchSize;
 
   /**
-   * @param filter of the documents that are copied; null for all
+   * @param filter matches the documents that are copied; null for all documents
    * @param start the earliest cluster time of a read
    */
   RangeFinds(
@@ -72,10 +72,10 @@ final class RangeFinds {
   }
 
   /**
-   * Finds the documents of a range, in the order of the index that the read uses.
+   * Finds the documents of a range, in the order of the collection's index.
    *
-   * @param min inclusive
-   * @param max exclusive
+   * @param min the lower bound, inclusive
+   * @param max the upper bound, exclusive
    */
   BsonDocument between(BsonDocument min, BsonDocument max) {
     BsonDocument find = find();
@@ -108,7 +108,7 @@ final class RangeFinds {
     } else {
       BsonDocument fields = index.getDocument("key");
       if (index.containsKey("name")) {
-        // The index of a shard key has no collation.
+        // The index of a shard key has the simple collation.
         find.append("hint", index.get("name"));
         find.append("collation", CollectionSpec.SIMPLE);
       } else {
@@ -124,12 +124,12 @@ final class RangeFinds {
     return find;
   }
 
-  /** A document's place in a capped collection. */
+  /** A document's record id, which rises in the order of insertion into a capped collection. */
   static long recordId(RawBsonDocument document) {
     return document.getInt64(RECORD_ID).getValue();
   }
 
-  /** The document without the field, which servers add at its end. */
+  /** The document without the field {@code $recordId}, which is its last field. */
   static RawBsonDocument withoutRecordId(RawBsonDocument document) {
     ByteBuf bytes = document.getByteBuffer();
     int length = bytes.remaining() - RECORD_ID_BYTES;
@@ -144,7 +144,7 @@ final class RangeFinds {
   }
 
   /**
-   * Extends a bound to an index with more fields than the key. It lies before all index keys that
+   * Extends a bound to all fields of an index. The extended bound is before all index keys that
    * begin with the bound.
    */
   private static BsonDocument extended(BsonDocument bound, BsonDocument index) {

@@ -22,8 +22,8 @@ import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits collections into ranges of about the same size. A range has one owner at the time of the
- * plan; its reader checks whether it still has.
+ * Divides collections into ranges of about the same size. Each range has one owner at the time of
+ * the division. The reader of a range checks the owner again.
  */
 public final class RangePlanner {
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
@@ -33,7 +33,8 @@ public final class RangePlanner {
   private static final int CHUNKS_PER_SHARD = 8;
 
   /**
-   * So that shards differ by about 2 %: the standard error is the root of 2/n, with three shards.
+   * The number of samples for the layout. With this number, the sizes of shards differ by about 2
+   * percent: for three shards, the standard error is the square root of (2 / number of samples).
    */
   private static final int SAMPLES_OF_LAYOUT = 10_000;
 
@@ -46,8 +47,8 @@ public final class RangePlanner {
 
   /**
    * @param rangeBytes about how many bytes a range should have
-   * @param order the order of the collections that have its index; null for the order of their
-   *     shard key or of {@code _id}
+   * @param order the index that sets the order of the collections that have it; null if all
+   *     collections have the order of their shard key or of {@code _id}
    */
   public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
     this.source = source;
@@ -57,8 +58,8 @@ public final class RangePlanner {
   }
 
   /**
-   * Keys that split a collection evenly over the shards of a destination; none if it is not sharded
-   * there, or if servers split it.
+   * Returns shard keys that split a collection evenly over the shards of a destination. The list is
+   * empty if the collection is not sharded there, or if servers split it.
    */
   public List<BsonDocument> points(CollectionSpec spec, ClusterEnd destination)
       throws InterruptedException {
@@ -69,10 +70,10 @@ public final class RangePlanner {
   }
 
   /**
-   * Keys that split a collection evenly.
+   * Returns shard keys that split a collection evenly.
    *
-   * @param key of the collection at the destination
-   * @param shards the number of shards of the destination that it is spread over
+   * @param key the shard key of the collection at the destination
+   * @param shards the number of shards of the destination
    */
   List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
       throws InterruptedException {
@@ -94,7 +95,7 @@ public final class RangePlanner {
       throws InterruptedException {
     long documents = sizes.values().stream().mapToLong(Size::documents).sum();
     long all = Math.min(MOST_SAMPLES, wanted);
-    // Each shard gives a share of the sample by its number of documents.
+    // A shard's share of the sample is its share of the documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       int share = (int) (all * shard.getValue().documents() / Math.max(1, documents)) + 1;
@@ -123,16 +124,16 @@ public final class RangePlanner {
     return source.isSharded() ? source.one(() -> source.servers().table(namespace, null)) : null;
   }
 
-  /** Ranges and their collection with its key. */
+  /** A collection with the key of its ranges, and the ranges. */
   public record Planned(CopiedCollection collection, List<KeyRange> ranges) {}
 
-  /** Plans a collection. */
+  /** Divides a collection into ranges. */
   public Planned plan(CopiedCollection collection) throws InterruptedException {
     CollectionSpec spec = collection.spec();
     Map<String, Size> sizes = sizes(spec);
     long documents = sizes.values().stream().mapToLong(Size::documents).sum();
     if (sizes.isEmpty()) {
-      // Its database was dropped.
+      // No shard has the collection: its database was dropped.
       return new Planned(collection.planned(BY_ID, INDEX_OF_ID, 0), List.of());
     }
     BsonDocument wanted = order == null ? null : order.of(spec);
@@ -204,8 +205,8 @@ public final class RangePlanner {
   }
 
   /**
-   * Ranges in the order of an index. Each may have documents on all shards, and each shard receives
-   * one in turn.
+   * Ranges in the order of an index. Each range may have documents on all shards. The ranges are
+   * assigned to the shards one after another, so that each shard has readers.
    */
   private List<KeyRange> inOrder(
       CopiedCollection collection, BsonDocument key, Map<String, Size> sizes)

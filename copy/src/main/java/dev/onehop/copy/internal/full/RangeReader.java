@@ -21,12 +21,13 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the documents of ranges from the primaries of the shards that own them. Each part is read
- * with a shard version, so that a shard which no longer owns it refuses. An open cursor returns the
- * documents that it began with, even if the range moves. Their changes are in the change streams.
+ * Reads the documents of ranges from the primaries of the shards that own the ranges. Each part of
+ * a range is read with a shard version. A shard that no longer owns the part refuses the command.
+ * If a range moves while a cursor is open, the cursor still returns all documents of the range from
+ * the time when it was opened. Later changes of these documents are in the change streams.
  *
  * <p>All reads have majority read concern, at or after the job's start. When a server is lost, a
- * part of a range is read again, so a document may come twice.
+ * part of a range is read again, and some documents are then returned twice.
  *
  * <p>Thread-safe.
  */
@@ -49,8 +50,8 @@ final class RangeReader {
   /** Receives the documents. */
   interface Sink {
     /**
-     * The read of a capped collection starts at its oldest document. Documents taken before do not
-     * count.
+     * Called when the read of a capped collection starts at the oldest document, also after a
+     * failure. Documents that were taken before do not count.
      */
     void begin() throws InterruptedException;
 
@@ -77,7 +78,7 @@ final class RangeReader {
         from = attempt.from;
       } catch (RuntimeException failure) {
         if (isGone(failure)) {
-          // Events remove the documents that it had at the start.
+          // The collection was dropped. Events remove its documents at the destination.
           return;
         }
         if (!Waits.isPassing(failure)) {
@@ -105,11 +106,11 @@ final class RangeReader {
         && (ErrorCodes.isStale(refusal.code()) || refusal.code() == 70);
   }
 
-  /** A part of a range at one shard. */
+  /** A part of a range that one shard owns. */
   private record Part(
       @Nullable RoutingTable table, String shard, BsonDocument min, BsonDocument max) {}
 
-  /** Reads from a key to the end, or until a failure. */
+  /** One attempt to read a range: from a key to the end of the range, or until a failure. */
   private final class Attempt {
     private final CopiedCollection collection;
     private final Name called;
@@ -121,7 +122,7 @@ final class RangeReader {
     private BsonDocument from;
     private @Nullable RoutingTable refused;
     private @Nullable RoutingTable table;
-    // The record id of the last document to read of a capped collection.
+    // The record id of the last document of a capped collection that is read.
     private long newest = Long.MAX_VALUE;
 
     Attempt(
@@ -169,7 +170,7 @@ final class RangeReader {
       }
     }
 
-    /** Reads the rest from the only shard. */
+    /** Reads the rest of the range from the only shard that has the collection. */
     private void readWhole(@Nullable RoutingTable now, String shard) throws InterruptedException {
       if (collection.spec().isCapped()) {
         readCapped(new Part(now, shard, from, range.max()));
@@ -183,9 +184,9 @@ final class RangeReader {
     }
 
     /**
-     * Reads the documents that a capped collection has at the beginning of the read. They fit into
-     * the destination's collection, which therefore removes none. Later inserts come with the
-     * events.
+     * Reads the documents that a capped collection has at the beginning of the read. All of them
+     * fit into the destination's collection, so that it removes no document. The events insert the
+     * later documents.
      */
     private void readCapped(Part part) throws InterruptedException {
       sink.begin();
@@ -205,7 +206,10 @@ final class RangeReader {
       cursors.requireSamePrimary(cursor);
     }
 
-    /** The part at the beginning of the rest that one shard owns. */
+    /**
+     * The first part of the rest of the range: all adjacent chunks that the owner of the first key
+     * owns.
+     */
     private Part part(RoutingTable now) {
       int first = now.chunkIndexOf(pattern.keyOfBound(from));
       String shard = now.shardOfChunk(first);
@@ -225,9 +229,10 @@ final class RangeReader {
     }
 
     /**
-     * Reads from all shards, because the shard key or the index of the ranges is another one now.
-     * All cursors are opened under one routing table before the first one is read, so that a
-     * document that moves is found on one shard.
+     * Reads from all shards, because the shard key has changed or the index of the ranges no longer
+     * exists. All cursors are opened with the shard versions of one routing table before the first
+     * cursor is read. A document that moves during the read is therefore found on exactly one
+     * shard.
      */
     private void readEverywhere(RoutingTable now) throws InterruptedException {
       List<Cursor> opened = new ArrayList<>();
@@ -249,8 +254,9 @@ final class RangeReader {
     }
 
     /**
-     * Whether the rest has a lower bound and extends to the end of all keys. With a lower bound,
-     * servers leave out a document with the highest key of all, which an {@code _id} may have.
+     * Whether the rest of the range has a lower bound and extends to the end of all keys. Such a
+     * range needs a second read for a document whose key is MaxKey, because servers leave it out in
+     * a read with bounds.
      */
     private boolean isLastOfSeveral() {
       return KeyRange.isHighest(range.max()) && !KeyRange.isLowest(from);
@@ -261,8 +267,8 @@ final class RangeReader {
     }
 
     /**
-     * Reads a part. After a failure its documents count only if the server is still the same
-     * primary.
+     * Reads a part. After a failure, the documents that were read count only if the server is still
+     * the same primary.
      */
     private void read(Part part, boolean ordered) throws InterruptedException {
       BsonDocument before = from;
@@ -288,7 +294,7 @@ final class RangeReader {
     private void takeUnordered(List<RawBsonDocument> documents) throws InterruptedException {
       List<RawBsonDocument> taken = documents;
       if (collection.spec().isCapped()) {
-        // Only documents that existed when the read began.
+        // Documents that were inserted after the read began are left out.
         taken =
             documents.stream()
                 .filter(document -> RangeFinds.recordId(document) <= newest)
@@ -300,7 +306,10 @@ final class RangeReader {
       }
     }
 
-    /** The key after the last document. With an array in the key, the read does not advance. */
+    /**
+     * The key from which the read continues after a document. If the document has an array in the
+     * key, the current key stays.
+     */
     private BsonDocument after(RawBsonDocument last) {
       try {
         return pattern.keyDocumentOf(last);

@@ -1,4 +1,4 @@
-/** Copies documents, range by range. */
+/** Copies the documents of collections, range by range. */
 @NullMarked
 package dev.onehop.copy.internal.full;
 

@@ -27,27 +27,31 @@ import reactor.core.publisher.Mono;
 /**
  * Writes that have no effect once another process owns the job.
  *
- * <p>A <em>lane</em> sends retryable writes under a session id that is the lane's in every process.
- * Their transaction numbers begin with the owner's term. A new owner first writes a document on
- * every shard in each lane. From then on each shard refuses the writes of older owners in these
- * lanes, however late they arrive. The reason is that a server refuses a number below the highest
- * one of a session ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
- * src/mongo/db/transaction_participant.cpp}). That number is in {@code config.transactions}, so
- * that it survives an election.
+ * <p>A <em>lane</em> is a sequence of retryable writes in one server session. A lane has the same
+ * session id in every process. The transaction numbers of its writes begin with the owner's term. A
+ * new owner <em>raises</em> each lane: in each lane, it first writes a document on every shard.
+ * From then on each shard refuses the writes of earlier owners in these lanes, however late they
+ * arrive. The reason: a server refuses a transaction number below the highest number of the session
+ * ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
+ * src/mongo/db/transaction_participant.cpp}). The highest number is stored in {@code
+ * config.transactions} and survives an election.
  *
- * <p>Servers forget a session that was not used for half an hour. After the end of a job, they do
- * not refuse a process that has paused for longer than that. Different users have different
- * sessions.
+ * <p>Servers forget a session that was not used for half an hour. After that, they do not refuse
+ * the writes of a process that was paused when its job ended. Sessions of different users are
+ * different, even with the same id.
  *
  * <p>Thread-safe.
  */
 public final class Fence {
   private static final int TRANSACTION_TOO_OLD = 225;
 
-  /** The term comes before the number of the command. */
+  /** The bits of a transaction number that count the commands. The bits above them are the term. */
   private static final int NUMBER_BITS = 40;
 
-  /** Servers may forget a session that was not used for half an hour. */
+  /**
+   * After a pause of this length, a lane checks whether its process still owns the job, because
+   * servers may soon forget the session.
+   */
   private static final long PAUSE_NANOS = Duration.ofMinutes(20).toNanos();
 
   /** How often the fence checks for new shards. */
@@ -64,7 +68,7 @@ public final class Fence {
   private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
   private volatile Set<String> shards = Set.of();
 
-  /** The places changed while a lane was raised. */
+  /** The fence's documents have moved to other shards while a lane was raised. */
   private static final class MovedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -74,10 +78,11 @@ public final class Fence {
   }
 
   /**
-   * Sets up a fence. Nothing is sent yet.
+   * Creates a fence without sending anything.
    *
-   * @param state the database of its documents
-   * @param name of the lanes: the same in all processes of the job, and no other job's
+   * @param state the database of the fence's documents
+   * @param name the name of the fence, from which the session ids are derived. It is the same in
+   *     all processes of a job, and different for different jobs
    * @param stillOwner fails if another process owns the job; a lane checks it after a long pause,
    *     before it writes again
    */
@@ -90,11 +95,12 @@ public final class Fence {
   }
 
   /**
-   * Shuts older owners out of a lane.
+   * Raises a lane: from then on, writes of earlier owners in the lane fail.
    *
-   * @param number of the lane, from 0
-   * @param term of the owner, below 2^22; greater than the terms of all earlier owners
-   * @return the lane; a {@link dev.onehop.copy.progress.CopyException} if there is a later owner
+   * @param number the number of the lane, from 0
+   * @param term the term of the owner, below 2^22; greater than the terms of all earlier owners
+   * @return the lane; fails with a {@link dev.onehop.copy.progress.CopyException} if there is a
+   *     later owner
    */
   public Mono<Lane> raise(int number, long term) {
     return Mono.from(destination.startSession())
@@ -105,7 +111,11 @@ public final class Fence {
             });
   }
 
-  /** Shuts all owners out of the lanes below a number. */
+  /**
+   * Makes all further writes in the lanes fail, whatever their term.
+   *
+   * @param lanes the number of lanes
+   */
   public Mono<Void> close(int lanes) {
     return Flux.range(0, lanes)
         .flatMap(number -> raise(number, (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1), AT_ONCE)
@@ -123,7 +133,7 @@ public final class Fence {
     return places.shards().doOnNext(found -> shards = found);
   }
 
-  /** A sequence of writes. Each one ends before the next one begins. */
+  /** A sequence of writes. A write begins only after the write before it has ended. */
   public final class Lane implements AutoCloseable {
     private final ClientSession session;
     private final ClientSession named;
@@ -139,13 +149,14 @@ public final class Fence {
     }
 
     /**
-     * Runs an {@code insert}, {@code update} or {@code delete}, again with the same number while
-     * servers are unreachable. Each statement takes effect once. The caller waits for the end of
-     * one write before the next.
+     * Runs an {@code insert}, {@code update} or {@code delete}. While servers are unreachable, the
+     * command is sent again with the same transaction number, so that each statement takes effect
+     * once. The caller waits for the end of a write before the next write.
      *
-     * @param command without a write concern, because the lane adds majority; each statement
-     *     concerns one document
-     * @return the reply with errors of statements; fails with a {@link
+     * @param inDatabase the database of the command
+     * @param command the command without a write concern; the lane adds {@code majority}. Each
+     *     statement concerns one document
+     * @return the reply, which may have errors of statements; fails with a {@link
      *     dev.onehop.copy.progress.CopyException} if another process owns the job
      */
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
@@ -160,10 +171,11 @@ public final class Fence {
     }
 
     /**
-     * Raises the lane on all shards, to check that this process still owns the job. This is the
-     * best check before an operation that can't be fenced.
+     * Raises the lane on all shards again, to check that this process still owns the job. Call it
+     * before an operation that can't run in a lane.
      *
-     * @return a {@link dev.onehop.copy.progress.CopyException} if another process owns the job
+     * @return completes if this process owns the job; fails with a {@link
+     *     dev.onehop.copy.progress.CopyException} if another process owns it
      */
     public Mono<Void> raise() {
       return Mono.defer(
@@ -183,7 +195,7 @@ public final class Fence {
       return Flux.fromIterable(at.ids().values())
           .flatMap(id -> send(database, touch(id), mine), AT_ONCE)
           .then()
-          // The first failure, if several shards refuse at once.
+          // If several shards refuse, only the first failure is reported.
           .onErrorMap(failure -> Exceptions.unwrapMultiple(failure).get(0));
     }
 
@@ -205,7 +217,8 @@ public final class Fence {
     }
 
     /**
-     * After a long pause the owner may have changed, and servers may have forgotten the session.
+     * After a long pause, checks that this process still owns the job, because servers may have
+     * forgotten the session.
      */
     private Mono<Void> afterPause() {
       return Mono.defer(
@@ -219,7 +232,8 @@ public final class Fence {
       triedNanos = System.nanoTime();
       return Mono.defer(
               () -> {
-                // Retries never pause for that long, unless the process itself stopped.
+                // The pauses of retries are much shorter. The process itself was paused, and the
+                // job may have another owner.
                 if (System.nanoTime() - triedNanos > PAUSE_NANOS) {
                   return Mono.error(Job.lost(null));
                 }
@@ -238,7 +252,7 @@ public final class Fence {
     }
 
     /**
-     * Turns a reply into a failure if the command must be sent again or the lane is closed to this
+     * Converts a reply to a failure if the command must be sent again, or if the lane has a later
      * owner.
      */
     private static Mono<BsonDocument> settled(BsonDocument reply) {

@@ -26,13 +26,13 @@ import reactor.util.function.Tuple2;
 import reactor.util.function.Tuples;
 
 /**
- * A document on every shard of the destination, in a sharded collection with a chunk on each shard.
- * A replica set has one document. Thread-safe.
+ * Maintains the fence's documents: one document on every shard of the destination, or one document
+ * in a replica set. They are in a sharded collection, which has a chunk on each shard. Thread-safe.
  */
 final class FencePlaces {
   private static final String ID = "_id";
 
-  // A minute, with the pauses.
+  // With the pauses between the tries, this is one minute.
   private static final int TRIES = 600;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -41,12 +41,13 @@ final class FencePlaces {
   private final AtomicReference<@Nullable Mono<Void>> completing = new AtomicReference<>();
 
   /**
-   * @param ids by the shard's name, the id of its document, which may not be written yet
-   * @param chunks the collection's chunks with their versions; empty for a replica set
+   * @param ids the ids of the documents by the names of their shards; a document may not be written
+   *     yet
+   * @param chunks the chunks of the fence's collection with their versions; empty for a replica set
    */
   record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
 
-  /** Some shards have no document of the fence. */
+  /** Some shards have no chunk for a document of the fence. */
   private static final class MissingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -60,7 +61,7 @@ final class FencePlaces {
     this.namespace = namespace;
   }
 
-  /** The places now. Shards without a place receive one first. */
+  /** The current documents and chunks. First moves a chunk to each shard that has none. */
   Mono<Places> get() {
     return isSharded()
         .flatMap(
@@ -74,7 +75,9 @@ final class FencePlaces {
         .retryWhen(Waits.retry(Waits::isPassing));
   }
 
-  /** Adds missing places. Lanes that need it at the same time share one run. */
+  /**
+   * Moves a chunk to each shard that has none. Lanes that need this at the same time share one run.
+   */
   private Mono<Void> completion() {
     return Mono.defer(
         () -> {
@@ -85,8 +88,8 @@ final class FencePlaces {
   }
 
   /**
-   * The present shards; one name for a replica set. A shard that is being removed does not count:
-   * the balancer would move its chunk away.
+   * The names of the current shards; a set with the empty name for a replica set. A shard that is
+   * being removed is left out, because the balancer would move its chunk away.
    */
   Mono<Set<String>> shards() {
     return isSharded()
@@ -122,7 +125,7 @@ final class FencePlaces {
   }
 
   private Mono<List<BsonDocument>> chunks() {
-    // Chunks name their collection by its UUID, before 5.0 by its name.
+    // An entry of config.chunks names its collection by the UUID, before 5.0 by the name.
     return entry()
         .flatMap(
             entry ->
@@ -153,7 +156,7 @@ final class FencePlaces {
                     : Mono.error(new MissingException()));
   }
 
-  /** The places, and the shards that need one. */
+  /** The current documents and chunks, and the shards that need a chunk. */
   private Mono<Tuple2<Places, Set<String>>> found() {
     return Mono.zip(chunks(), all("shards", new BsonDocument()))
         .map(read -> Tuples.of(places(read.getT1(), read.getT2()), staying(read.getT2())));
@@ -181,7 +184,8 @@ final class FencePlaces {
               return missing.isEmpty()
                   ? Mono.empty()
                   : place(missing.iterator().next(), last + 1)
-                      // The balancer may have moved the chunk to split.
+                      // The balancer may have moved the chunk that is to be split. This tries
+                      // again.
                       .onErrorResume(
                           failure -> failure instanceof MongoException && tries < TRIES,
                           overtaken -> Mono.delay(PAUSE).then())
@@ -189,7 +193,7 @@ final class FencePlaces {
             });
   }
 
-  /** Splits the chunk without an upper bound, and moves its upper part. */
+  /** Splits the last chunk at a number, and moves the upper part to a shard. */
   private Mono<Void> place(String shard, int from) {
     BsonDocument point = new BsonDocument(ID, new BsonInt32(from));
     return run(new BsonDocument("split", new BsonString(namespace)).append("middle", point))
@@ -201,7 +205,7 @@ final class FencePlaces {
         .then();
   }
 
-  /** A number in a chunk. Chunks are only split at numbers from 0. */
+  /** The id of a document in a chunk. Chunks are split only at numbers from 0 on. */
   private static BsonInt32 within(BsonDocument chunk) {
     BsonValue min = chunk.getDocument("min").get(ID);
     BsonValue max = chunk.getDocument("max").get(ID);

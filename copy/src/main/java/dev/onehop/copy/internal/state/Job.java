@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * A job's document at the destination: the owner, the end of its lease, and the progress. Only one
- * process owns a job at a time, and each new owner raises the term. The servers give the time
- * ({@code $$NOW}). Every write of an owner is conditional on the owner and the term.
+ * A job's document at the destination: the owner, the end of the owner's lease, the term, and the
+ * progress. Only one process owns a job at a time, and each new owner raises the term. All times
+ * come from the servers' clock ({@code $$NOW}). Every write of an owner has the condition that the
+ * document still has this owner and this term.
  *
  * <p>Thread-safe.
  */
@@ -46,8 +47,8 @@ public final class Job {
   private volatile BsonDocument known = new BsonDocument();
 
   /**
-   * @param name of the job
-   * @param lease how long a process owns the job without renewal
+   * @param name the name of the job
+   * @param lease how long a process owns the job without a renewal
    */
   public Job(ClusterEnd destination, String database, String name, Duration lease) {
     this.destination = destination;
@@ -80,9 +81,9 @@ public final class Job {
   }
 
   /**
-   * Creates a job, or replaces the job of this name, unless another process owns it.
+   * Creates a job, or replaces the job of this name. Does nothing if another process owns the job.
    *
-   * @param fields the fields to store, with the id of this job under {@code incarnation}
+   * @param fields the fields to store; {@code incarnation} has the id of the new job
    * @return whether this process owns the new job
    */
   public boolean create(BsonDocument fields) throws InterruptedException {
@@ -91,7 +92,7 @@ public final class Job {
             Updates.setOnInsert("owner", BsonNull.VALUE),
             Updates.setOnInsert("term", new BsonInt64(0)));
     destination.one(() -> jobs.updateOne(byName(), free, new UpdateOptions().upsert(true)));
-    // Writes of an old process have a lower term.
+    // Taking the job raises the term, so that writes of an earlier process have no effect.
     return take(fields);
   }
 
@@ -148,10 +149,11 @@ public final class Job {
     }
   }
 
-  /** The failure of a process that has lost the job to another one. */
+  /** The failure of a process after another process has taken the job. */
   public static CopyException lost(@Nullable Throwable cause) {
     return new CopyException(
-        "another process has taken the job over, as this one had not renewed its lease in time",
+        "another process has taken the job over, because this process had not renewed its lease"
+            + " in time",
         cause);
   }
 
@@ -176,12 +178,12 @@ public final class Job {
     return known.getObjectId("incarnation");
   }
 
-  /** A field as of this process's last write to the job. */
+  /** The value of a field at this process's last write to the job. */
   public @Nullable BsonValue get(String field) {
     return known.get(field);
   }
 
-  /** A field that every job has at this point, as of this process's last write to the job. */
+  /** The value of a field that must exist, at this process's last write to the job. */
   public BsonValue required(String field) {
     return Objects.requireNonNull(known.get(field), field);
   }
@@ -197,9 +199,10 @@ public final class Job {
   }
 
   /**
-   * Requests that the job's owner pause, resume or finish.
+   * Requests that the job's owner pauses, proceeds or finishes.
    *
-   * @return whether there is such a job
+   * @param what the field of the request: {@code paused} or {@code finish}
+   * @return whether the job exists
    */
   public boolean ask(String what, boolean yes) throws InterruptedException {
     return destination.one(() -> jobs.updateOne(byName(), Updates.set(what, yes))).getMatchedCount()

@@ -7,13 +7,15 @@ import java.lang.reflect.Proxy;
 import org.bson.BsonDocument;
 
 /**
- * A driver's session whose server session has an id of the caller's choice. It is a proxy, because
- * new versions of the driver add methods to the interface.
+ * Creates sessions of the driver whose server session has a given id. The driver's interface is
+ * implemented by a proxy, because new versions of the driver add methods to it.
  */
 final class LaneSession {
   private LaneSession() {}
 
-  /** A session that sends commands with the id. All other methods are {@code session}'s. */
+  /**
+   * Returns a session that sends commands with the id. All other methods call the given session.
+   */
   static ClientSession of(ClientSession session, BsonDocument id) {
     ServerSession named = new Named(id);
     return (ClientSession)
@@ -32,7 +34,10 @@ final class LaneSession {
             });
   }
 
-  /** The sender sets the numbers of transactions. */
+  /**
+   * A server session with a given id. It has no transaction numbers, because the sender sets them
+   * in each command.
+   */
   private record Named(BsonDocument id) implements ServerSession {
     @Override
     public BsonDocument getIdentifier() {

@@ -11,17 +11,17 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A collection or view of the source.
+ * The description of a collection or view.
  *
- * @param namespace its name at the source; not the name of the buckets of a time series
- * @param destination its name at the destination
- * @param kind its kind
- * @param uuid the UUID of the collection with its documents, which identifies it after a rename;
- *     null if the server reports none
- * @param options as {@code listCollections} reports and {@code create} accepts them
- * @param indexes as {@code listIndexes} reports them; a collection to copy leaves out the index of
- *     {@code _id}
- * @param sharding null if it is not sharded
+ * @param namespace the name at the source; for a time series not the name of its buckets
+ * @param destination the name at the destination
+ * @param kind the kind
+ * @param uuid the UUID of the collection that stores the documents, which stays the same after a
+ *     rename; null if the server reports no UUID
+ * @param options the options that {@code listCollections} reports and {@code create} accepts
+ * @param indexes the indexes as {@code listIndexes} reports them; for a collection to copy, without
+ *     the index of {@code _id}
+ * @param sharding the shard key; null if the collection is not sharded
  */
 public record CollectionSpec(
     String namespace,
@@ -39,25 +39,29 @@ public record CollectionSpec(
   }
 
   /**
-   * How it is sharded.
+   * The shard key and the zones of a collection.
    *
-   * @param key the pattern; for a time series, of its own fields
+   * @param key the shard key; for a time series, with the fields of the measurements and not of the
+   *     buckets
    * @param unique whether the key is unique
-   * @param zones documents of {@code config.tags}
+   * @param zones the collection's documents in {@code config.tags}
    */
   public record Sharding(BsonDocument key, boolean unique, List<BsonDocument> zones) {
-    /** Takes a copy of the list. */
+    /** Copies the list. */
     public Sharding {
       zones = List.copyOf(zones);
     }
 
-    /** Whether servers split an empty collection evenly by the hash. */
+    /**
+     * Whether servers split an empty collection evenly, because the first field of the shard key is
+     * hashed.
+     */
     public boolean isSplitByServers() {
       return key.values().iterator().next().isString();
     }
   }
 
-  /** Takes a copy of the list. */
+  /** Copies the list. */
   public CollectionSpec {
     indexes = List.copyOf(indexes);
   }
@@ -65,7 +69,7 @@ public record CollectionSpec(
   /** The collation that compares strings by their bytes. */
   public static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
-  /** Whether a collation compares strings by their bytes, as no collation does. */
+  /** Whether a collation compares strings by their bytes. This is also true without a collation. */
   public static boolean isSimple(@Nullable BsonValue collation) {
     return collation == null
         || Objects.equals(SIMPLE.get("locale"), collation.asDocument().get("locale"));
@@ -75,12 +79,15 @@ public record CollectionSpec(
     return new CollectionSpec(namespace, destination, kind, uuid, options, others, sharding);
   }
 
-  /** The collection with its documents: the buckets of a time series, or itself. */
+  /**
+   * The name of the collection that stores the documents: the buckets of a time series, otherwise
+   * the collection itself.
+   */
   public String stored() {
     return stored(namespace, kind);
   }
 
-  /** The collection with its documents at the destination. */
+  /** The name of the collection that stores the documents at the destination. */
   public String storedThere() {
     return stored(destination, kind);
   }
@@ -89,12 +96,15 @@ public record CollectionSpec(
     return kind == Kind.TIME_SERIES ? Mapping.buckets(namespace) : namespace;
   }
 
-  /** Whether it keeps its documents in the order of their insertion and drops the oldest. */
+  /**
+   * Whether the collection is capped: it keeps documents in the order of their insertion and
+   * removes the oldest documents.
+   */
   public boolean isCapped() {
     return options.getBoolean("capped", BsonBoolean.FALSE).getValue();
   }
 
-  /** Its collation; null for the order of bytes. */
+  /** The default collation of the collection; null if strings compare by their bytes. */
   public @Nullable BsonDocument collation() {
     return options.isDocument("collation") ? options.getDocument("collation") : null;
   }

@@ -22,9 +22,9 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * Creates collections, views and indexes at the destination. Each step may be repeated. Unique
- * indexes and the expiry of documents are set at the end, because they would refuse or remove
- * documents during the copy.
+ * Creates collections, views and indexes at the destination. Each method may be called again after
+ * a failure. Unique indexes and the expiry of documents are set only at the end, because during the
+ * copy they would refuse or remove documents.
  */
 public final class DestinationStructure {
   private static final int NAMESPACE_EXISTS = 48;
@@ -38,7 +38,7 @@ public final class DestinationStructure {
   private final ShardLayout layout;
 
   /**
-   * @param notes receives differences from the source, with the reason
+   * @param notes called with a text for each difference from the source, with the reason
    */
   public DestinationStructure(ClusterEnd destination, Mapping mapping, Consumer<String> notes) {
     this.destination = destination;
@@ -48,10 +48,10 @@ public final class DestinationStructure {
   }
 
   /**
-   * Drops a collection or view, if it is still the one that was listed. Servers that accept no UUID
-   * drop any collection of this name.
+   * Drops a collection or view. Nothing is dropped if the collection has another UUID by now.
+   * Servers that do not accept a UUID drop any collection of this name.
    *
-   * @param info its {@code info} in the list of collections
+   * @param info the {@code info} of the collection in the reply to {@code listCollections}
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
     BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
@@ -76,8 +76,8 @@ public final class DestinationStructure {
   /**
    * Creates an empty collection or a view.
    *
-   * @param points some shard keys in order, with about the same number of documents between them;
-   *     empty if unknown
+   * @param points shard keys in order, at which the collection is split. There is about the same
+   *     number of documents between two of them. The list is empty if such keys are unknown
    */
   public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
     BsonDocument create =
@@ -107,20 +107,22 @@ public final class DestinationStructure {
     String on = view.options().getString("viewOn").getValue();
     String there = mapping.destination(Mapping.databaseOf(view.namespace()) + "." + on);
     if (there == null) {
-      // A view or a collection that is left out.
+      // The collection or view that this view reads is left out.
       notes.accept(view.destination() + " is a view of " + on + ", which is not copied");
       return on;
     }
     if (!Mapping.databaseOf(there).equals(databaseOf(view))) {
       throw new CopyException(
-          view.destination() + " is a view of " + there + ": give both to one database", null);
+          "%s is a view of %s, and both must be in the same database"
+              .formatted(view.destination(), there),
+          null);
     }
     return CollectionSpec.nameOf(there);
   }
 
   private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)
       throws InterruptedException {
-    // Without it, the server creates an index of the key alone.
+    // Without such an index, the server would create an index of the shard key alone.
     List<BsonDocument> supporting =
         spec.indexes().stream().filter(index -> supports(index, sharding.key())).limit(1).toList();
     build(spec, supporting);
@@ -139,7 +141,7 @@ public final class DestinationStructure {
     if (spec.kind() == Kind.TIME_SERIES) {
       shard.append("timeseries", spec.options().getDocument("timeseries"));
     }
-    // Servers before 6.0 require this. It has no effect at later ones.
+    // Servers before 6.0 require this command. It has no effect on later servers.
     destination.runPersistently(
         "admin", new BsonDocument("enableSharding", new BsonString(databaseOf(spec))));
     destination.runPersistently("admin", shard);
@@ -148,7 +150,10 @@ public final class DestinationStructure {
     }
   }
 
-  /** Whether servers can use an index for a shard key. */
+  /**
+   * Whether an index supports a shard key, so that servers accept the key and can read ranges of
+   * it.
+   */
   public static boolean supports(BsonDocument index, BsonDocument key) {
     List<BsonDocument> fields = fields(index.getDocument("key"));
     List<BsonDocument> wanted = fields(key);
@@ -159,7 +164,10 @@ public final class DestinationStructure {
         && CollectionSpec.isSimple(index.get("collation"));
   }
 
-  /** The fields of a pattern in order, with all numbers as doubles. */
+  /**
+   * The fields of an index key in order. All numbers are converted to doubles, so that equal keys
+   * have equal lists.
+   */
   static List<BsonDocument> fields(BsonDocument pattern) {
     List<BsonDocument> fields = new ArrayList<>();
     pattern.forEach(
@@ -179,7 +187,10 @@ public final class DestinationStructure {
         spec, spec.indexes().stream().filter(Predicate.not(DestinationStructure::isLate)).toList());
   }
 
-  /** Builds late indexes and sets the expiry, when the destination equals the source. */
+  /**
+   * Builds unique and expiring indexes and sets the expiry of documents. Called when the
+   * destination equals the source.
+   */
   public void finish(CollectionSpec spec) throws InterruptedException {
     Map<String, BsonDocument> there = new HashMap<>();
     for (BsonDocument index :
@@ -187,7 +198,8 @@ public final class DestinationStructure {
             destination.collection(spec.destination()).listIndexes(BsonDocument.class))) {
       there.put(nameOf(index), index);
     }
-    // Change streams of 6.0 do not report the index of a new shard key.
+    // Indexes that are still missing are built, too: change streams of 6.0 do not report the index
+    // that a server creates for a new shard key.
     List<BsonDocument> wanted =
         spec.indexes().stream()
             .filter(index -> isLate(index) || !there.containsKey(nameOf(index)))
@@ -203,7 +215,7 @@ public final class DestinationStructure {
     }
   }
 
-  /** Changes the expiry of indexes that exist already, as in a copy back. */
+  /** Changes the expiry of indexes that exist already, for example in a copy back. */
   private void alterExpiry(
       CollectionSpec spec, List<BsonDocument> wanted, Map<String, BsonDocument> there)
       throws InterruptedException {
@@ -251,11 +263,12 @@ public final class DestinationStructure {
   }
 
   /**
-   * The specification to create an index. Servers report no collation of an index with the simple
-   * one, but give the collection's collation to a new index without one.
+   * The specification with which an index is created. It always has a collation: servers report no
+   * collation for an index with the simple collation, but a new index without a collation would get
+   * the collection's collation.
    */
   public static BsonDocument toCreate(BsonDocument index) {
-    // Indexes before this version have no collation, and servers refuse one.
+    // Indexes of earlier index versions have no collation, and servers refuse a collation for them.
     if (index.containsKey("collation")
         || index.getNumber("v", new BsonInt32(COLLATED_VERSION)).intValue() < COLLATED_VERSION) {
       return index;

@@ -27,34 +27,35 @@ import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
 /**
- * The sizes of the source's collections and samples of their keys, as its shards estimate them.
- * They only decide the bounds of ranges, never which documents are copied. Thread-safe.
+ * Reads the sizes of the source's collections and samples of their keys. The values are estimates
+ * of the shards. They only decide the bounds of ranges, never which documents are copied.
+ * Thread-safe.
  */
 public final class KeySamples {
-  // There is no mongos to merge the samples of several shards (115). A random cursor returned the
-  // same documents again, a hundred times in a row (28799): pages of a new collection
-  // may hold few, and its count may be wrong.
+  // Errors of $sample. 115: $sample of several shards can't be merged without a mongos. 28799: a
+  // random cursor has returned the same documents a hundred times, because the collection is new
+  // and its pages have few documents.
   private static final Set<Integer> NO_SAMPLE = Set.of(115, 28_799);
 
   private final ClusterEnd source;
 
-  /** Creates samples of a source. */
+  /** Creates an object that reads from a source. */
   public KeySamples(ClusterEnd source) {
     this.source = source;
   }
 
   /**
-   * The size of a collection on a shard, with orphans.
+   * The size of a collection on a shard. Orphaned documents count.
    *
    * @param documents the number of documents
-   * @param bytes their bytes of BSON
-   * @param stored bytes on the shard's disk, with indexes
+   * @param bytes the bytes of BSON of the documents
+   * @param stored the bytes of the documents and indexes on the shard's disk
    */
   public record Size(long documents, long bytes, long stored) {
-    /** Nothing. */
+    /** The size of nothing. */
     public static final Size NONE = new Size(0, 0, 0);
 
-    /** The sum of both. */
+    /** The sum of two sizes. */
     public Size plus(Size other) {
       return new Size(documents + other.documents, bytes + other.bytes, stored + other.stored);
     }
@@ -111,18 +112,19 @@ public final class KeySamples {
   }
 
   /**
-   * Some keys of a shard's documents, with orphans, in the order of the index.
+   * Some keys of a shard's documents, in the order of the index. Keys of orphaned documents may be
+   * among them.
    *
-   * @param pattern of the key
-   * @param size the number of sampled documents
-   * @param of the size on the shard
+   * @param pattern the pattern of the keys
+   * @param size the number of documents to sample
+   * @param of the size of the collection on the shard
    */
   public List<BsonDocument> keys(
       String namespace, String shard, ShardKeyPattern pattern, int size, Size of)
       throws InterruptedException {
     List<BsonDocument> stages = new ArrayList<>();
     if (isSortedByServer(pattern)) {
-      // The server sorts, because the index may have a collation.
+      // The server sorts these keys, because the index of _id may have a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
     stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
@@ -157,7 +159,7 @@ public final class KeySamples {
             new String(pattern.keyOf(document), StandardCharsets.ISO_8859_1),
             pattern.keyDocumentOf(document));
       } catch (ShardKeyException noKey) {
-        // An unsharded collection may have arrays in the fields of the key.
+        // The document has no key: an unsharded collection may have arrays in these fields.
       }
     }
     return List.copyOf(bounds.values());
@@ -186,10 +188,11 @@ public final class KeySamples {
   }
 
   /**
-   * Reads some documents. If the servers can't take them at random, they read all documents.
+   * Reads a random sample of documents with {@code $sample}. If the servers refuse this, they read
+   * all documents and select with {@code $sampleRate}.
    *
-   * @param count about how many to read
-   * @param of about how many there are
+   * @param count about how many documents to return
+   * @param of about how many documents the collection has
    */
   public static <T> T take(int count, long of, Read<T> read) throws InterruptedException {
     try {
@@ -211,13 +214,17 @@ public final class KeySamples {
     return failure instanceof MongoException refused ? refused.getCode() : 0;
   }
 
-  /** At most this number of sorted keys at even distances, without the first key. */
+  /**
+   * Chooses keys at even distances from sorted keys, without the first key.
+   *
+   * @param points the most keys to choose
+   */
   public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
     return quantiles(sorted, points, 1);
   }
 
   /**
-   * At most this number of sorted keys at even distances.
+   * Chooses keys at even distances from sorted keys.
    *
    * @param least the index of the first key that may be chosen
    */

@@ -20,8 +20,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index that sets the order in which documents are read, for the collections that have it. It
- * must have exactly one entry for each document, in the order of the values' bytes.
+ * An index that sets the order in which documents are read, for the collections that have the
+ * index. The index must have exactly one entry for each document, and must not have a collation.
  */
 public final class ReadOrder {
   private static final String OF_ID = "_id_";
@@ -34,22 +34,23 @@ public final class ReadOrder {
   /**
    * Names an index.
    *
-   * @param index its name, or its key as JSON
-   * @throws IllegalArgumentException if it is neither
+   * @param index the name of the index, or its key as JSON
+   * @throws IllegalArgumentException if the argument is neither a name nor JSON
    */
   public ReadOrder(String index) {
     this.name = index;
     this.key = index.startsWith("{") ? BsonDocument.parse(index) : null;
     if (index.isBlank()) {
-      throw new IllegalArgumentException("an index has a name");
+      throw new IllegalArgumentException("the name of an index must not be blank");
     }
   }
 
   /**
    * The index of a collection.
    *
-   * @return its {@code key}, and its {@code name} unless it is the index of {@code _id}. Null if
-   *     the collection does not have it, is capped, or is a view or a time series
+   * @return a document with the {@code key} and the {@code name} of the index; for the index of
+   *     {@code _id} with the {@code key} only. Null if the collection does not have the index, is
+   *     capped, or is a view or a time series
    */
   public @Nullable BsonDocument of(CollectionSpec spec) {
     if (spec.kind() != Kind.COLLECTION || spec.isCapped()) {
@@ -75,8 +76,8 @@ public final class ReadOrder {
   /**
    * Checks that the index can be used.
    *
-   * @param notes receives the collections that do not have it
-   * @throws CopyException if it can't, or no collection has it
+   * @param notes called with a text that lists the collections without the index
+   * @throws CopyException if the index can't be used in a collection, or if no collection has it
    */
   public void check(ClusterEnd source, List<CollectionSpec> specs, Consumer<String> notes)
       throws InterruptedException {
@@ -94,7 +95,7 @@ public final class ReadOrder {
       with++;
       String why = unusable(spec, index);
       if (why == null && isMultikey(source, spec, index)) {
-        why = "has a document several times, for arrays";
+        why = "has several entries for a document, because a field has an array";
       }
       if (why != null) {
         throw new CopyException(
@@ -107,7 +108,7 @@ public final class ReadOrder {
     }
     if (!without.isEmpty()) {
       notes.accept(
-          "read in another order, without the index %s: %s%s"
+          "collections without the index %s are read in another order: %s%s"
               .formatted(
                   name,
                   String.join(", ", without.subList(0, Math.min(SHOWN, without.size()))),
@@ -117,7 +118,7 @@ public final class ReadOrder {
 
   private static @Nullable String unusable(CollectionSpec spec, BsonDocument used) {
     if (!used.containsKey("name")) {
-      return spec.collation() == null ? null : "has the order of a collation";
+      return spec.collation() == null ? null : "has a collation";
     }
     BsonDocument index =
         spec.indexes().stream()
@@ -134,19 +135,22 @@ public final class ReadOrder {
       return "is hidden";
     }
     if (!CollectionSpec.isSimple(index.get("collation"))) {
-      return "has the order of a collation";
+      return "has a collation";
     }
     try {
       if (!ShardKeyPattern.of(index.getDocument("key")).isHashed()) {
         return null;
       }
     } catch (ShardKeyException otherKind) {
-      // A text, geographic or wildcard index.
+      // The index is a text, geographic or wildcard index.
     }
-    return "is of a kind without an order of values";
+    return "does not keep the order of values";
   }
 
-  /** Whether an entry belongs to an element of an array. Each shard reports its own entries. */
+  /**
+   * Whether an index has several entries for a document, because a field has an array. Each shard
+   * is asked, because it reports only its own entries.
+   */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
       throws InterruptedException {
     BsonValue hint = index.containsKey("name") ? index.get("name") : index.get("key");

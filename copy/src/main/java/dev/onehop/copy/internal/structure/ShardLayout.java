@@ -19,7 +19,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * Spreads an empty sharded collection over the shards of the destination, so that all of them
+ * Spreads an empty sharded collection over the shards of the destination, so that all shards
  * receive documents from the beginning.
  */
 final class ShardLayout {
@@ -34,7 +34,9 @@ final class ShardLayout {
     this.notes = notes;
   }
 
-  /** Adds the source's ranges of each zone that has shards at the destination. */
+  /**
+   * Adds the ranges of the source's zones. Zones without a shard at the destination are left out.
+   */
   void addZones(String namespace, List<BsonDocument> zones) throws InterruptedException {
     Map<String, List<String>> shards = shardsOfZones();
     TreeSet<String> unknown = new TreeSet<>();
@@ -70,7 +72,9 @@ final class ShardLayout {
     return shards;
   }
 
-  /** Splits a collection at some keys and moves the chunks to the shards in turn. */
+  /**
+   * Splits a collection at some shard keys, and moves the chunks to the shards one after another.
+   */
   void split(String namespace, List<BsonDocument> points) throws InterruptedException {
     for (BsonDocument point : points) {
       RoutingTable before = table(namespace);
@@ -102,7 +106,7 @@ final class ShardLayout {
     }
   }
 
-  /** The shards that may own a chunk: the shards of its zone, or all. */
+  /** The shards that may own a chunk: the shards of its zone, or all shards if it is in no zone. */
   private static List<String> allowed(
       ShardKeyPattern pattern,
       Chunk chunk,
@@ -129,10 +133,10 @@ final class ShardLayout {
   }
 
   /**
-   * Runs a command with a limited number of attempts. The balancer may interfere all the time, and
-   * an uneven layout does no harm.
+   * Runs a command. The number of refusals is limited, because the balancer may be the cause of
+   * each refusal, and an uneven layout does no harm.
    *
-   * @return whether it succeeded
+   * @return whether the command has succeeded
    */
   private boolean attempt(String namespace, BsonDocument command) throws InterruptedException {
     int refusals = 0;
@@ -148,7 +152,8 @@ final class ShardLayout {
         refusals += unreachable ? 0 : 1;
         if (refusals == TRIES) {
           notes.accept(
-              "%s is not laid out quite evenly: %s".formatted(namespace, Waits.reason(failure)));
+              "the chunks of %s are not spread evenly: %s"
+                  .formatted(namespace, Waits.reason(failure)));
           return false;
         }
         Waits.pause("the layout of " + namespace, failure, tries);

@@ -14,9 +14,9 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the structure to copy. */
+/** Reads the descriptions of the source's collections and views that are copied. */
 public final class SourceStructure {
-  // Only servers write these documents, and no change stream has them.
+  // System collections that are left out without a note, because only servers write to them.
   private static final Set<String> KNOWN_SYSTEM = Set.of("system.views", "system.profile");
 
   private final Mapping mapping;
@@ -24,7 +24,7 @@ public final class SourceStructure {
   private final StructureReader reader;
 
   /**
-   * @param notes receives collections that are not copied, with the reason
+   * @param notes called with a text for each system collection that is not copied, with the reason
    */
   public SourceStructure(ClusterEnd source, Mapping mapping, Consumer<String> notes) {
     this.mapping = mapping;
@@ -38,10 +38,10 @@ public final class SourceStructure {
   }
 
   /**
-   * The collections to copy, views last, without the indexes that a server creates with a
-   * collection.
+   * The collections to copy, views last. Indexes that a server creates with each collection are
+   * left out.
    *
-   * @throws CopyException if two of them would get the same name
+   * @throws CopyException if two collections would get the same name at the destination
    */
   public List<CollectionSpec> read() throws InterruptedException {
     List<CollectionSpec> specs = new ArrayList<>();
@@ -70,7 +70,7 @@ public final class SourceStructure {
     }
     // Buckets are copied with their time series.
     if (!name.startsWith("system.buckets.") && !KNOWN_SYSTEM.contains(name)) {
-      notes.accept(namespace + " is not copied: its changes are in no change stream");
+      notes.accept(namespace + " is not copied, because no change stream has its changes");
     }
     return null;
   }

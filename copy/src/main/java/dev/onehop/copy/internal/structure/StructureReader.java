@@ -28,9 +28,9 @@ public final class StructureReader {
   private final Function<String, @Nullable String> destinations;
 
   /**
-   * @param databases which databases are read
+   * @param databases whether a database is read
    * @param destinations maps the name of a collection to {@link CollectionSpec#destination}; null
-   *     leaves it out
+   *     if the collection is left out
    */
   public StructureReader(
       ClusterEnd cluster,
@@ -41,7 +41,7 @@ public final class StructureReader {
     this.destinations = destinations;
   }
 
-  /** The databases that are read, by name. */
+  /** The names of the databases that are read. */
   Set<String> databases() throws InterruptedException {
     Set<String> names = new TreeSet<>();
     for (BsonDocument database :
@@ -54,7 +54,7 @@ public final class StructureReader {
     return names;
   }
 
-  /** The collections and views, with all their indexes. */
+  /** The collections and views, with all indexes. */
   public List<CollectionSpec> read() throws InterruptedException {
     Map<String, BsonDocument> sharded = new HashMap<>();
     Map<String, List<BsonDocument>> zones = new HashMap<>();
@@ -63,7 +63,7 @@ public final class StructureReader {
         zones.computeIfAbsent(zone.getString("ns").getValue(), ns -> new ArrayList<>()).add(zone);
       }
       for (BsonDocument entry : cluster.metadata("collections", new BsonDocument())) {
-        // From 8.0 on, there are entries of collections that are not sharded.
+        // From 8.0 on, config.collections also has entries of collections that are not sharded.
         if (!isTrue(entry, "dropped") && !isTrue(entry, "unsplittable")) {
           sharded.put(entry.getString("_id").getValue(), entry);
         }
@@ -105,7 +105,7 @@ public final class StructureReader {
   private List<BsonDocument> indexes(String namespace) throws InterruptedException {
     List<BsonDocument> indexes =
         cluster.all(cluster.collection(namespace).listIndexes(BsonDocument.class));
-    // Old servers report the namespace.
+    // Old servers also report the namespace of an index, which is not a property of the index.
     indexes.forEach(index -> index.remove("ns"));
     return indexes;
   }
@@ -128,7 +128,7 @@ public final class StructureReader {
     return entry.getBoolean(flag, BsonBoolean.FALSE).getValue();
   }
 
-  /** Translates a shard key of buckets to the fields of their measurements. */
+  /** Translates the shard key of a bucket collection to the fields of the measurements. */
   static BsonDocument ofSeries(BsonDocument key, BsonDocument fields) {
     String time = fields.getString("timeField").getValue();
     BsonValue meta = fields.get("metaField");

@@ -1,4 +1,7 @@
-/** Databases, collections, indexes, shard keys and zones. */
+/**
+ * Reads and creates the structure of clusters: databases, collections, indexes, shard keys and
+ * zones.
+ */
 @NullMarked
 package dev.onehop.copy.internal.structure;
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** The commands of a batch, and what becomes of their answers. */
+/** The commands of a batch, and the handling of their replies. */
 class BatchWriterTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Target PLAIN = target();
@@ -76,7 +76,7 @@ class BatchWriterTest {
     new BatchWriter(client).write(lane, plan).block(TIMEOUT);
   }
 
-  /** The writes of the batch, without that of the fence. */
+  /** The write commands of the batch, without the writes of the fence. */
   private List<BsonDocument> sent() {
     List<BsonDocument> all = new ArrayList<>();
     for (String command : List.of("delete", "insert", "update")) {
@@ -113,7 +113,7 @@ class BatchWriterTest {
             json("{_id: 2, a: 1}"), json("{_id: 3, a: 3}"), json("{_id: 4}"), json("{_id: 5}"));
   }
 
-  /** After a takeover some events come again. */
+  /** When another process takes the lane, some events are applied again. */
   @Test
   void anInsertOfWhatIsThereReplacesIt() {
     server.store("d.c", "{_id: 1, a: 'old'}");
@@ -141,7 +141,9 @@ class BatchWriterTest {
     assertThat(sent()).hasSize(1);
   }
 
-  /** A delete that a mongos sends to all shards is none that may be sent again. */
+  /**
+   * A mongos sends a delete without the shard key to all shards; such a delete can't be retried.
+   */
   @Test
   void whatIsDeletedIsFoundWithItsShardKey() {
     server.store("d.c", "{_id: 1, k: 5}", "{_id: 2, k: 6}");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** By which channel the events of capped collections go, in processes one after the other. */
+/** The channels of the events of capped collections, in successive processes. */
 class CappedCollectionsTest {
   private static final String CAPPED = "{$uuid: '00000000-0000-4000-8000-000000000001'}";
   private static final String LATER = "{$uuid: '00000000-0000-4000-8000-000000000002'}";
@@ -56,7 +56,7 @@ class CappedCollectionsTest {
             });
     destination.script(
         command ->
-            // Of those by their names there is none here.
+            // The filter of the find is ignored: this test stores only documents that match it.
             command.getFirstKey().equals("find")
                 ? ScriptedReplicaSet.cursor(
                     destination.stored("s.created").stream()
@@ -96,7 +96,10 @@ class CappedCollectionsTest {
     assertThat(channels(capped, USUAL)).hasSizeGreaterThan(6);
   }
 
-  /** It may be dropped meanwhile, with events that are still to come. */
+  /**
+   * The collection may be dropped between the two processes, while some of its events are not
+   * applied yet.
+   */
   @Test
   void theNextProcessKnowsWhatTheOneBeforeHasFound() {
     Set<Integer> before = channels(found(), CAPPED);

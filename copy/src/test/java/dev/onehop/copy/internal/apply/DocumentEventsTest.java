@@ -49,7 +49,7 @@ class DocumentEventsTest {
     assertThat(statements(events)).containsExactly("delete {\"_id\": 1}");
   }
 
-  /** The two parts of a transaction on two shards come in any order. */
+  /** The events of a transaction on two shards may come in any order. */
   @Test
   void aDocumentThatChangesItsShardKeyIsNotDeleted() {
     DocumentEvents events = events();
@@ -75,7 +75,7 @@ class DocumentEventsTest {
             "put {\"_id\": 1, \"s.k\": 3, \"l\": null} {\"_id\": 1, \"s\": {\"k\": 3}}");
   }
 
-  /** No server takes a path beside its parent. */
+  /** A server refuses a path together with its parent. */
   @Test
   void anIdTellsTheShardKeyInsideIt() {
     DocumentEvents events = events("_id.h");
@@ -85,7 +85,7 @@ class DocumentEventsTest {
             "put {\"$and\": [{\"_id\": {\"$eq\": {\"h\": 1}}}]} {\"_id\": {\"h\": 1}}");
   }
 
-  /** The event does not tell where it was. */
+  /** The event does not show the document's old shard key. */
   @Test
   void aPutThatMayHaveMovedAtTheDestinationRemovesTheOld() {
     DocumentEvents events = events("k");
@@ -156,7 +156,7 @@ class DocumentEventsTest {
             "insert {\"_id\": 1, \"k\": 2}", "update {\"_id\": 1} {\"$set\": {\"a\": 1}}");
   }
 
-  /** The statements for one key would meet the document of the other. */
+  /** The statements for one document would match the other document. */
   @Test
   void twoDocumentsOfTheSourceThatAreOneHereAreReadAgain() {
     DocumentEvents events = events();
@@ -169,7 +169,7 @@ class DocumentEventsTest {
     assertThat(apart.isReadAgain()).isFalse();
   }
 
-  /** A replacement may change the type of a number, and null to no field. */
+  /** A replacement may change the type of a number, and may remove a field that was null. */
   @Test
   void equalValuesOfOtherTypesAreTheSameDocument() {
     BsonDocument asLong = BsonDocument.parse("{_id: {$numberLong: '1'}}");
@@ -193,7 +193,10 @@ class DocumentEventsTest {
     assertThat(statements(none)).containsExactly("delete {\"k\": null, \"_id\": 1}");
   }
 
-  /** It would go to all shards, at the same time as what is put goes to one. */
+  /**
+   * The update would go to all shards, while the statement with the whole document goes to one
+   * shard.
+   */
   @Test
   void anUpdateThatDoesNotTellItsShardIsReadAgain() {
     DocumentEvents events = events("k");
@@ -201,7 +204,7 @@ class DocumentEventsTest {
     assertThat(events.isReadAgain()).isTrue();
   }
 
-  /** A replacement can't have such names. */
+  /** Servers refuse a replacement with such names. */
   @Test
   void aDocumentWithADollarNameIsALiteral() {
     DocumentEvents events = events();

@@ -40,7 +40,7 @@ class LaneTest {
     assertThat(lane.isUncertain(document(2), named(2), time(11))).isFalse();
   }
 
-  /** Its events have another UUID from then on. */
+  /** The later events of a resharded collection have another UUID. */
   @Test
   void whatWasReadBeforeItWasReshardedIsUncertain() {
     Lane lane = new Lane(1, time(10));
@@ -66,7 +66,10 @@ class LaneTest {
     assertThat(lane.exactFrom()).isEqualTo(time(30));
   }
 
-  /** Memory is bounded: what is forgotten too early is uncertain again. */
+  /**
+   * The lane stores a limited number of documents. A document that it has forgotten too early is
+   * uncertain again.
+   */
   @Test
   void theHorizonCoversWhatIsForgotten() {
     Lane lane = new Lane(1, time(10));

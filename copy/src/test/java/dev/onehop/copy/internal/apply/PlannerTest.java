@@ -26,12 +26,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the events of a capped collection. */
+/** The plans for events of a capped collection. */
 class PlannerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int HORIZON = 100;
 
-  // Those that the source still has.
+  // The documents that the source still has.
   private final Set<Integer> there = new java.util.HashSet<>();
   private final ConcurrentLinkedQueue<String> unexpected = new ConcurrentLinkedQueue<>();
   private ScriptedPeer server;
@@ -114,7 +114,7 @@ class PlannerTest {
         Checkpoint.before(new BsonTimestamp(time)));
   }
 
-  /** In the order in which it is written: what can be so at once in one line. */
+  /** The planned writes in their order. Each line has the writes of one run. */
   private List<String> planned(StreamEvent.Change... events) {
     return planned(new Lane(1, new BsonTimestamp(HORIZON, 1)), Set.of(), events);
   }
@@ -159,7 +159,7 @@ class PlannerTest {
             "delete {\"_id\": 1}; insert {\"_id\": 2}", "insert {\"_id\": 1}; insert {\"_id\": 3}");
   }
 
-  /** An update may change how much there is room for. */
+  /** An update may change the size of a document, and with it the number of documents that fit. */
   @Test
   void noInsertOvertakesAnUpdate() {
     assertThat(
@@ -173,7 +173,10 @@ class PlannerTest {
             "delete {\"_id\": 1}; insert {\"_id\": 4}");
   }
 
-  /** One that has gone would remove another one, which the source may have still. */
+  /**
+   * A document that the source has removed must not be inserted: it could remove another document
+   * that the source still has.
+   */
   @Test
   void upToTheHorizonOnlyWhatTheSourceStillHasIsInserted() {
     there.add(2);
@@ -193,7 +196,7 @@ class PlannerTest {
     return DocumentEvent.of(event(0, "delete", id).document()).document();
   }
 
-  /** It was read where its first insert has put it. */
+  /** The document was read at the position of its first insert. */
   @Test
   void aDocumentThatWasReadMovesWhenItIsInsertedAgain() {
     Lane lane = new Lane(1, new BsonTimestamp(HORIZON, 1));
@@ -215,7 +218,7 @@ class PlannerTest {
             "insert {\"_id\": 3}");
   }
 
-  /** A batch that is planned again was written in part. */
+  /** If a batch is planned again, some of its writes were already done. */
   @Test
   void whatIsPlannedAgainKeepsItsOrder() {
     there.add(1);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
-/** What a destination is told to do for events that concern more than a document. */
+/** The commands that the destination receives for events that concern more than one document. */
 class SchemaChangesTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String CREATED = "onehop_copy.created.j";
@@ -70,7 +70,7 @@ class SchemaChangesTest {
     return plan.work().stream().flatMap(work -> StatementText.of(work.updates()).stream()).toList();
   }
 
-  /** Applies an event about which nothing is uncertain. */
+  /** Applies an event when the destination can't be newer than the event. */
   private List<String> apply(String event) {
     return apply("s0", event, false);
   }
@@ -160,7 +160,7 @@ class SchemaChangesTest {
     assertThat(server.seen("drop")).isEmpty();
   }
 
-  /** It was created at another shard, under another UUID, and lives on there. */
+  /** The collection was created on another shard with another UUID, and still exists there. */
   @Test
   void aDropAtTheOldPrimaryShardOfADatabaseIsNone() {
     server.store(
@@ -189,7 +189,10 @@ class SchemaChangesTest {
     assertThat(server.seen("dropDatabase").get(0).getString("$db").getValue()).isEqualTo("e");
   }
 
-  /** What is left out of it may be there, and be somebody's. */
+  /**
+   * The destination's database may have collections of other users, because the copy leaves some
+   * collections out.
+   */
   @Test
   void aDatabaseThatIsCopiedInPartIsNotDropped() {
     apply("{operationType: 'dropDatabase', ns: {db: 'd'}}");
@@ -233,7 +236,7 @@ class SchemaChangesTest {
     sent("collMod", command == null ? new String[0] : new String[] {command});
   }
 
-  /** The copy may have met the collection as it is later. */
+  /** The full phase may have read a later state of the collection. */
   @Test
   void aRefusalByWhatMayBeNewerIsNoFailure() {
     server.script(
@@ -275,7 +278,7 @@ class SchemaChangesTest {
     assertThatThrownBy(
             () -> apply("s0", rename("c", "{}").replaceFirst("coll: 'c'", "coll: 'not'"), false))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("begin the copy anew");
+        .hasMessageContaining("begin the copy again");
   }
 
   @Test
@@ -296,7 +299,7 @@ class SchemaChangesTest {
                     rename("n", "{dropTarget: {$uuid: '00000000-0000-4000-8000-000000000009'}}"),
                     true))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("begin the copy anew");
+        .hasMessageContaining("begin the copy again");
     sent("drop");
     sent("renameCollection");
   }

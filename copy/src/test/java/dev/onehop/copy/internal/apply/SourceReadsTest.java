@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Documents of the source as of a time that is known. */
+/** Reads of the source's documents at a known cluster time. */
 class SourceReadsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final BsonBinary UUID =
@@ -44,7 +44,10 @@ class SourceReadsTest {
     server.close();
   }
 
-  /** Lets the server tell its time, and that its collection is there, unless a test wants more. */
+  /**
+   * Makes the server reply with its cluster time and with an existing collection, if the test's own
+   * script has no reply.
+   */
   private void answer(ScriptedReplicaSet.Script first) {
     server.script(
         command -> {
@@ -103,7 +106,7 @@ class SourceReadsTest {
                 "{level: 'majority', afterClusterTime: {$timestamp: {t: 9, i: 2}}}"));
   }
 
-  /** A cursor may be another mongos'. */
+  /** A {@code getMore} may go to another mongos, which does not have the cursor. */
   @Test
   void whatDoesNotFitIntoAReplyIsReadInHalves() {
     AtomicInteger finds = new AtomicInteger();
@@ -151,7 +154,7 @@ class SourceReadsTest {
     assertThat(server.seen("find")).isEmpty();
   }
 
-  /** A time may be older than the snapshots that a server keeps. */
+  /** The cluster time of a read may be older than the snapshots that a server keeps. */
   @Test
   void aTimeThatIsTooOldIsAskedForAnew() {
     AtomicInteger finds = new AtomicInteger();

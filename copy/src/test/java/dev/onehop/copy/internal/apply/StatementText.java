@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.bson.BsonDocument;
 
-/** Statements to read: what is done, the filter, and what is written. */
+/** Statements as text: the operation, the filter, and the written values. */
 final class StatementText {
   private StatementText() {}
 

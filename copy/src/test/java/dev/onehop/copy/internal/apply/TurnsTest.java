@@ -35,7 +35,7 @@ class TurnsTest {
     assertThat(begun).containsExactly("first", "second", "third");
   }
 
-  /** As what can't be written gives its turn up, and tries again. */
+  /** Work that can't write a document fails, and runs again after other work. */
   @Test
   void whatFailsMayHaveAnotherTurn() {
     assertThat(

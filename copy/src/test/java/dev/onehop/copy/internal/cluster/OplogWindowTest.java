@@ -34,7 +34,10 @@ class OplogWindowTest {
     };
   }
 
-  /** A full oplog forgets its oldest second; one that is filling up goes on at its rate. */
+  /**
+   * A full oplog loses its oldest entries. An oplog that is not full grows at the same rate until
+   * it is full.
+   */
   @ParameterizedTest
   @CsvSource({
     "1000, 4600, 1000, 1000, 3600",

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is said of users that lack something. */
+/** The message about missing privileges. */
 class RightsTest {
   private ScriptedReplicaSet server;
   private ClusterEnd end;
@@ -45,7 +45,7 @@ class RightsTest {
     rights.check();
   }
 
-  /** Without access control everybody may do anything. */
+  /** Without access control, every command is allowed. */
   @Test
   void whereThereAreNoUsersNothingIsLacking() throws InterruptedException {
     check();

@@ -21,8 +21,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of a scripted server, and as much of what servers do with documents as a copy needs
- * for its state and its ranges: the operators that it sends, and no others. Not thread-safe.
+ * The documents of a scripted server. It supports only the commands and operators that a copy sends
+ * for its state and its ranges. Not thread-safe.
  */
 final class ScriptedDocuments {
   private final Map<String, List<BsonDocument>> collections = new TreeMap<>();
@@ -30,7 +30,7 @@ final class ScriptedDocuments {
   private long nowMillis;
   private long lastCursor;
 
-  /** What a server stores of a collection, in the order of insertion. */
+  /** The documents of a collection, in the order of insertion. */
   List<BsonDocument> of(String namespace) {
     return collections.computeIfAbsent(namespace, name -> new ArrayList<>());
   }
@@ -40,7 +40,7 @@ final class ScriptedDocuments {
     nowMillis = millis;
   }
 
-  // --- Reads.
+  // Reads.
 
   BsonDocument find(String database, BsonDocument command) {
     String namespace = database + "." + command.getString("find").getValue();
@@ -134,7 +134,7 @@ final class ScriptedDocuments {
         : null;
   }
 
-  // --- Filters and expressions.
+  // Filters and expressions.
 
   private boolean matches(BsonDocument document, BsonDocument filter) {
     return filter.entrySet().stream()
@@ -204,7 +204,7 @@ final class ScriptedDocuments {
     };
   }
 
-  // --- Writes.
+  // Writes.
 
   BsonDocument insert(String database, BsonDocument command) {
     List<BsonDocument> into = of(database + "." + command.getString("insert").getValue());

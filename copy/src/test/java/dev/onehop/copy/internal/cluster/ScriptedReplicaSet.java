@@ -28,18 +28,18 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replica set of one scripted member, over real sockets. It stores documents and, as servers do,
- * refuses transaction numbers below the highest of a session. It keeps what it was sent.
- * Thread-safe.
+ * A replica set of one scripted member, over real sockets. It stores documents, and records the
+ * commands that it has received. As a server does, it refuses a transaction number below the
+ * highest number of the session. Thread-safe.
  */
 public final class ScriptedReplicaSet implements AutoCloseable {
-  /** An answer that is none: the server closes the connection. */
+  /** A result of a {@link Script} that makes the server close the connection without a reply. */
   public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
 
   private static final JsonWriterSettings EXTENDED =
       JsonWriterSettings.builder().outputMode(JsonMode.EXTENDED).build();
 
-  /** What the server answers; null to do as a well-behaved one. */
+  /** Returns the server's reply to a command; null for the usual reply. */
   public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
 
   private final int maxWireVersion;
@@ -53,13 +53,14 @@ public final class ScriptedReplicaSet implements AutoCloseable {
   private volatile boolean mongos;
   private volatile @Nullable BsonDocument clusterTime;
 
-  /** Of MongoDB 6.0. */
+  /** Creates a replica set that behaves as MongoDB 6.0. */
   public ScriptedReplicaSet() {
     this(17, "6.0");
   }
 
   /**
-   * @param compatibility its feature compatibility version
+   * @param maxWireVersion the wire version that {@code hello} returns
+   * @param compatibility the feature compatibility version
    */
   public ScriptedReplicaSet(int maxWireVersion, String compatibility) {
     this.maxWireVersion = maxWireVersion;
@@ -75,43 +76,49 @@ public final class ScriptedReplicaSet implements AutoCloseable {
             });
   }
 
-  /** Where it is. */
+  /** The connection string of the replica set. */
   public String url() {
     return peer.url().replace("directConnection=true", "");
   }
 
-  /** One of the clusters of a copy. */
+  /** Connects to the replica set, as a copy connects to one of its clusters. */
   public ClusterEnd connect(String role) throws InterruptedException {
     return ClusterEnd.connect(role, url(), settings -> {}, RoutingMode.NONE, 1);
   }
 
-  /** Sets how it answers from now on; not to {@code hello}. */
+  /** Sets the replies to all later commands except {@code hello}. */
   public void script(Script answers) {
     script = answers;
   }
 
-  /** Makes it the mongos of a sharded cluster, which has the metadata among its documents. */
+  /**
+   * Makes this server a mongos of a sharded cluster. The metadata are documents that a test stores.
+   */
   public ScriptedReplicaSet asMongos() {
     mongos = true;
     return this;
   }
 
-  /** Sets the cluster time that it tells with {@code hello}. */
+  /** Sets the cluster time in the reply to {@code hello}. */
   public void clusterTime(BsonTimestamp time) {
     clusterTime = new BsonDocument("clusterTime", time);
   }
 
-  /** Lets another election take place, which the same member wins. */
+  /** Simulates an election that the same member wins. */
   public void elect() {
     elections.incrementAndGet();
   }
 
-  /** Sets its clock. */
+  /** Sets the server's clock. */
   public synchronized void now(long millis) {
     documents.now(millis);
   }
 
-  /** Stores documents, given in relaxed JSON. */
+  /**
+   * Stores documents.
+   *
+   * @param json the documents in relaxed JSON
+   */
   public synchronized void store(String namespace, String... json) {
     for (String each : json) {
       documents.of(namespace).add(BsonDocument.parse(each));
@@ -123,22 +130,22 @@ public final class ScriptedReplicaSet implements AutoCloseable {
     documents.of(namespace).add(document.clone());
   }
 
-  /** Removes what it stores of a collection. */
+  /** Removes the documents of a collection. */
   public synchronized void clear(String namespace) {
     documents.of(namespace).clear();
   }
 
-  /** What it stores of a collection, in the order of insertion. */
+  /** The documents of a collection, in the order of insertion. */
   public synchronized List<BsonDocument> stored(String namespace) {
     return documents.of(namespace).stream().map(BsonDocument::clone).toList();
   }
 
-  /** The commands of a name that it was sent, in order. */
+  /** The received commands with a name, in order. */
   public synchronized List<BsonDocument> seen(String command) {
     return seen.stream().filter(each -> each.getFirstKey().equals(command)).toList();
   }
 
-  /** The same without what drivers and the wire add to a command: as the caller has written it. */
+  /** The received commands with a name, without the fields that drivers add. */
   public List<BsonDocument> asWritten(String command) {
     List<BsonDocument> all = new ArrayList<>();
     for (BsonDocument each : seen(command)) {
@@ -157,7 +164,7 @@ public final class ScriptedReplicaSet implements AutoCloseable {
         command.put(list, new BsonArray(request.documents(list)));
       }
     }
-    // As documents that can be compared with others, whatever bytes they came in.
+    // Converted to plain documents, so that tests can compare them with other documents.
     BsonDocument plain = BsonDocument.parse(command.toJson(EXTENDED));
     synchronized (this) {
       seen.add(plain);
@@ -205,7 +212,11 @@ public final class ScriptedReplicaSet implements AutoCloseable {
     return cursor("{_id: 'featureCompatibilityVersion', version: '%s'}".formatted(compatibility));
   }
 
-  /** The answer with all documents of a cursor, given in relaxed JSON. */
+  /**
+   * A reply with all documents of a cursor.
+   *
+   * @param json the documents in relaxed JSON
+   */
   public static BsonDocument cursor(String... json) {
     return BsonDocument.parse(
         "{ok: 1, cursor: {id: NumberLong(0), ns: 'd.c', firstBatch: [%s]}}"

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What the destination has after batches that come once, or twice. */
+/** The documents of the destination after batches that were written once or twice. */
 class CopyWriterTest {
   private static final String THERE = "e.c";
 
@@ -86,7 +86,7 @@ class CopyWriterTest {
     assertThat(server.stored(THERE)).containsExactly(json("{_id: 1, a: 1}"), json("{_id: 2}"));
   }
 
-  /** What is there is never older than what is copied. */
+  /** A document that the destination already has is never older than the copied document. */
   @Test
   void aBatchThatComesTwiceChangesNothing() throws InterruptedException {
     server.store(THERE, "{_id: 2, a: 'newer'}");
@@ -108,7 +108,7 @@ class CopyWriterTest {
         .containsOnly(true);
   }
 
-  /** A value of a unique index has gone from one document to another since it was copied. */
+  /** Since the copy of a document, its value of a unique index has moved to another document. */
   @Test
   void whoHasAValueOfAnotherIsWrittenAsTheSourceHasIt() throws InterruptedException {
     String refusal =

@@ -31,7 +31,7 @@ class LimitsTest {
 
   @Test
   void documentsAndBytesAreHeldToTheSlowerRate() throws Exception {
-    // The first passes at once.
+    // The first call returns at once; the other three calls wait.
     assertThat(time(new Limits(1_000, Double.POSITIVE_INFINITY), 4))
         .isGreaterThanOrEqualTo(Duration.ofMillis(300));
     assertThat(time(new Limits(1e9, 10_000), 4)).isGreaterThanOrEqualTo(Duration.ofMillis(300));

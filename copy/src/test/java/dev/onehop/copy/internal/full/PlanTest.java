@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What processes that have a job one after the other read of each other. */
+/** The plan of a job as successive processes read it. */
 class PlanTest {
   private static final String STATE = "onehop_copy";
   private static final BsonObjectId ID = new BsonObjectId(new ObjectId());
@@ -126,7 +126,10 @@ class PlanTest {
     assertThat(counts.rangesReadAgain()).isEqualTo(1);
   }
 
-  /** Who stood still while another one took the job over goes by the division of that one. */
+  /**
+   * A process that was paused while another process took the job uses the division of the other
+   * process.
+   */
   @Test
   void theFirstDivisionOfACollectionCounts() throws InterruptedException {
     plan.store(List.of(SPEC));
@@ -154,7 +157,7 @@ class PlanTest {
     assertThat(server.stored(STATE + ".ranges")).hasSize(1);
   }
 
-  /** A write whose answer is lost is sent again. */
+  /** A write is sent again if its reply is lost. */
   @Test
   void whatIsStoredTwiceIsThereOnce() throws InterruptedException {
     server.script(

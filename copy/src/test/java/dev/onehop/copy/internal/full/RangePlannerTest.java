@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Into which ranges the collections of a replica set are divided. */
+/** The ranges of the collections of a replica set. */
 class RangePlannerTest {
   private ScriptedReplicaSet server;
   private ClusterEnd source;
@@ -90,7 +90,7 @@ class RangePlannerTest {
     assertThat(planned.collection().index()).isNull();
   }
 
-  /** Random documents may come twice. */
+  /** A random sample may have the same document several times. */
   @Test
   void noRangeIsEmptyByWhatIsKnown() throws InterruptedException {
     has("{count: 40, size: 4000}", "{_id: 7}", "{_id: 7}", "{_id: 7}", "{_id: 7}");

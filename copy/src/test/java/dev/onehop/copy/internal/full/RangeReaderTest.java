@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is read of a replica set, and again when it is lost. */
+/** The documents that are read from a replica set, also after failures. */
 class RangeReaderTest {
   private static final BsonBinary UUID_OF_C = new BsonBinary(new UUID(1, 2));
   private static final int DOCUMENTS = 10;
@@ -107,7 +107,11 @@ class RangeReaderTest {
     read(collection("{}"), range);
   }
 
-  /** Lets the server fail once, at the so-manieth command of a name. */
+  /**
+   * Makes the server fail once.
+   *
+   * @param number which command of this name fails, from 1
+   */
   private void failOnce(String command, int number, BsonDocument answer, Runnable meanwhile) {
     AtomicInteger sent = new AtomicInteger();
     server.script(
@@ -167,7 +171,7 @@ class RangeReaderTest {
   void readingGoesOnBehindTheLastDocument(int code) throws InterruptedException {
     failOnce("getMore", 2, failure(code), () -> {});
     read(all());
-    // The document that was the last comes again: others may have its key.
+    // The last document is read again, because other documents may have the same key.
     assertThat(taken).containsExactly(0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9);
   }
 
@@ -178,7 +182,10 @@ class RangeReaderTest {
     assertThat(taken).contains(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
   }
 
-  /** What another primary gave may be without what has moved away since. */
+  /**
+   * The documents of an earlier primary do not count: a later primary may have deleted documents
+   * that have moved away.
+   */
   @Test
   void whatWasReadBeforeAnElectionDoesNotCount() throws InterruptedException {
     failOnce("getMore", 2, failure(189), server::elect);
@@ -228,7 +235,10 @@ class RangeReaderTest {
     assertThat(taken).isEmpty();
   }
 
-  /** Without its index, a range is read with all others, and some documents come twice. */
+  /**
+   * Without the index of the ranges, the whole collection is read for each range, and some
+   * documents are read twice.
+   */
   @Test
   void aDroppedIndexIsDoneWithout() throws InterruptedException {
     server.script(

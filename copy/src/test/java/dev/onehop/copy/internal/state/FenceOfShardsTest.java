@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** A fence has to reach each shard of the destination that can take documents. */
+/** A fence has to write to each shard of the destination that can store documents. */
 class FenceOfShardsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String CHUNKS = "config.chunks";
@@ -41,7 +41,7 @@ class FenceOfShardsTest {
     mongos.close();
   }
 
-  /** What a cluster does to its metadata. */
+  /** Changes the metadata as a cluster does for a command. */
   private @Nullable BsonDocument metadata(BsonDocument command) {
     switch (command.getFirstKey()) {
       case "shardCollection" -> {
@@ -81,7 +81,7 @@ class FenceOfShardsTest {
                 chunk.getDocument("min").equals(min) ? chunk.append("shard", shard) : chunk));
   }
 
-  /** Which shard has a document of the fence. */
+  /** The shard that has a document of the fence. */
   private String shardOf(BsonValue id) {
     for (BsonDocument chunk : mongos.stored(CHUNKS)) {
       BsonValue min = chunk.getDocument("min").get("_id");
@@ -95,7 +95,7 @@ class FenceOfShardsTest {
     throw new AssertionError("no chunk has " + id);
   }
 
-  /** How often a lane was raised on each shard. */
+  /** The number of times that a lane was raised, by shard. */
   private Map<String, Integer> raised() {
     Map<String, Integer> raised = new TreeMap<>();
     for (BsonDocument update : mongos.seen("update")) {
@@ -128,7 +128,10 @@ class FenceOfShardsTest {
     assertThat(mongos.seen("moveChunk")).hasSize(1);
   }
 
-  /** A place may have moved while it was written, and so have left its shard out. */
+  /**
+   * A document of the fence may have moved while it was written, so that its old shard was not
+   * reached.
+   */
   @Test
   void aLaneIsRaisedAgainWhenPlacesHaveMovedMeanwhile() {
     raise().close();

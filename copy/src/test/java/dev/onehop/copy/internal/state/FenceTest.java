@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** Who may write, by the transaction numbers that a server has seen. */
+/** Which writes a server accepts, by their transaction numbers. */
 class FenceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
@@ -74,7 +74,10 @@ class FenceTest {
     assertThat(server.stored("d.c")).isEmpty();
   }
 
-  /** A later program has to send in the sessions of an earlier one, or it does not shut it out. */
+  /**
+   * A later version of the program must use the same session ids as an earlier version. Otherwise
+   * it can't make late writes of the earlier version fail.
+   */
   @Test
   void theSessionOfALaneIsTheSameInAllProcessesAndNoOtherJobs() {
     lane(1).close();
@@ -98,7 +101,7 @@ class FenceTest {
     return sent.getDocument("lsid").getBinary("id").getData();
   }
 
-  /** What was carried out and not answered is not carried out twice. */
+  /** A write whose reply was lost does not take effect twice. */
   @Test
   void aWriteIsSentAgainWithItsNumber() {
     Fence.Lane lane = lane(1);

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Who has a job, by the clock of the destination's server. */
+/**
+ * Tests which process owns a job. The clock of the destination's server decides when a lease has
+ * ended.
+ */
 class JobTest {
   private static final long LEASE = 30_000;
 
@@ -87,7 +90,7 @@ class JobTest {
     first.set(json("{phase: '$owner'}"));
     server.now(1_000 + 2 * LEASE - 2);
     assertThat(second.take()).isFalse();
-    // Strings are no expressions.
+    // A string with a dollar sign is stored as a value, not evaluated as an expression.
     assertThat(stored().getString("phase").getValue()).isEqualTo("$owner");
   }
 

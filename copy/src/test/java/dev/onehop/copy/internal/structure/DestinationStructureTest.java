@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The commands by which a replica set gets collections, views and indexes. */
+/** The commands that create collections, views and indexes in a replica set. */
 class DestinationStructureTest {
   private static final String[] INDEXES = {
     "{v: 2, key: {a: 1}, name: 'a_1'}",
@@ -66,7 +66,7 @@ class DestinationStructureTest {
     return spec(CollectionSpec.Kind.COLLECTION, options, indexes);
   }
 
-  /** What lets documents expire would remove some that are still to change. */
+  /** An expiry would remove documents whose changes are not applied yet. */
   @Test
   void aCollectionIsCreatedWithItsOptionsButExpiresNothingYet() throws InterruptedException {
     structure.create(
@@ -164,7 +164,7 @@ class DestinationStructureTest {
         .hasMessageContaining("too many");
   }
 
-  /** What has the name by now is somebody's. */
+  /** A collection that has the name but another UUID by now may belong to somebody else. */
   @Test
   void onlyWhatWasListedIsDropped() throws InterruptedException {
     BsonDocument info = json("{uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}");

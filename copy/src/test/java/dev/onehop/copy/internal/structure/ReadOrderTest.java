@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which indexes give an order in which each document comes once. */
+/** Which indexes have exactly one entry for each document, in the order of the values. */
 class ReadOrderTest {
   private final List<String> notes = new ArrayList<>();
   private ScriptedReplicaSet server;
@@ -79,7 +79,8 @@ class ReadOrderTest {
   @Test
   void collectionsWithoutItAreSaid() throws InterruptedException {
     check("a_1", spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}"), spec("d", "{}"));
-    assertThat(notes).containsExactly("read in another order, without the index a_1: d.d");
+    assertThat(notes)
+        .containsExactly("collections without the index a_1 are read in another order: d.d");
     assertThatThrownBy(() -> check("a_1", spec("d", "{}")))
         .isInstanceOf(CopyException.class)
         .hasMessage("no collection has the index a_1");
@@ -90,7 +91,7 @@ class ReadOrderTest {
     "sparse: true, is sparse",
     "partialFilterExpression: {a: 1}, is partial",
     "hidden: true, is hidden",
-    "collation: {locale: 'fr'}, has the order of a collation"
+    "collation: {locale: 'fr'}, has a collation"
   })
   void anIndexThatLeavesDocumentsOutIsRefused(String property, String why) {
     assertThatThrownBy(
@@ -113,6 +114,6 @@ class ReadOrderTest {
                 : null);
     assertThatThrownBy(() -> check("a_1", spec("c", "{}", "{v: 2, key: {a: 1}, name: 'a_1'}")))
         .isInstanceOf(CopyException.class)
-        .hasMessageContaining("for arrays");
+        .hasMessageContaining("has several entries for a document");
   }
 }

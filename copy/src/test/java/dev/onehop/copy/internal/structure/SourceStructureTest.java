@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is copied of a replica set. */
+/** The collections of a replica set that are copied. */
 class SourceStructureTest {
   private static final String UUID =
       "{uuid: {$uuid: '00000000-0000-4000-8000-00000000000%d'}, readOnly: false}";
@@ -83,7 +83,7 @@ class SourceStructureTest {
     assertThat(specs.get(0).indexes())
         .containsExactly(BsonDocument.parse("{v: 2, key: {a: 1}, name: 'a_1', sparse: true}"));
     assertThat(notes)
-        .containsExactly("d.system.js is not copied: its changes are in no change stream");
+        .containsExactly("d.system.js is not copied, because no change stream has its changes");
   }
 
   @Test

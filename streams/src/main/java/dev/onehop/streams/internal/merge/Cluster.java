@@ -7,17 +7,17 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The source of streams. Its methods fail with a {@link ReadFailure}. */
+/** The servers that a merged stream reads. The methods fail with a {@link ReadFailure}. */
 public interface Cluster {
 
   /**
-   * The placement, from the config servers: the shards, and a state that changes whenever the
-   * ownership may have changed.
+   * The placement, from the config servers: the shards, and a state. The state changes whenever a
+   * range, a collection or a database may have another owner.
    *
    * @param through the cluster time up to which the placement is complete
-   * @param latest a cluster time that no change in the placement exceeds
+   * @param latest a cluster time that is not before the latest change in this placement
    * @param shards the shards' ids
-   * @param state the state of the ownership, to be compared
+   * @param state the state of the owners; only compared with {@code equals}
    */
   record Placement(BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
 
@@ -27,8 +27,9 @@ public interface Cluster {
    * @param shards the ids of the shards to read
    * @param placement the placement; null if it cannot change
    * @param start the position to start at
-   * @param resumed whether the start is before the read of the placement
-   * @param removed the shards that were removed after the start, with the time of the removal
+   * @param resumed whether the stream starts before the time of the placement, so that earlier
+   *     changes of the placement are unknown
+   * @param removed the shards that were removed after the start, with the times of their removals
    */
   record Opening(
       Set<String> shards,
@@ -50,7 +51,7 @@ public interface Cluster {
   /**
    * Reads the placement again, complete up to the latest known cluster time.
    *
-   * @param awaited whether events wait for it
+   * @param awaited whether events wait for the placement
    */
   Mono<Placement> placement(boolean awaited);
 

@@ -12,9 +12,9 @@ import org.bson.RawBsonDocument;
  * @param token {@code _data} of its token
  * @param event the event of the server
  * @param kind the kind of the element
- * @param receivedNanos the time of its arrival, by {@link System#nanoTime}
- * @param parts the events of a transaction, at least one; the item then has the token and the event
- *     of the last one. Empty for other kinds
+ * @param receivedNanos the {@link System#nanoTime} when the element arrived
+ * @param parts the events of a transaction, at least one; the token and the event of the item are
+ *     then the ones of the last part. Empty for other kinds
  */
 record Item(String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
 
@@ -25,17 +25,21 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos, Lis
   /** The kind of an item. */
   enum Kind {
     EVENT,
-    /** An event that concerns more than one document, such as a drop; always in total order. */
+    /**
+     * An event that concerns more than one document, such as a drop. It is always in total order.
+     */
     WIDE,
     /** The last event of the whole stream. */
     INVALIDATE,
-    /** The end of the whole stream, without an event, because the pipeline has removed it. */
+    /**
+     * The end of the whole stream, without an event, because the pipeline has removed the event.
+     */
     END,
-    /** The rest of an event that is too large to be sent. */
+    /** The fields that the server can send of an event that is too large. */
     TOO_LARGE,
-    /** A shard's events of a transaction, or the last of them. */
+    /** All events of a transaction on one shard, or the last part of these events. */
     TRANSACTION,
-    /** Some events of a transaction, followed by more. */
+    /** A part of the events of a transaction on one shard; another part follows. */
     TRANSACTION_PART
   }
 

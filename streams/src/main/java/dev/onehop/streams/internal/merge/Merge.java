@@ -17,31 +17,35 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of all shards and the rule by which they are released.
+ * The waiting events of all shards, and the rule that decides when an event is released, that is,
+ * may be emitted.
  *
- * <p>Each shard has a <em>mark</em>: no event up to this token will still arrive from the shard.
- * The mark is the greater of the last event's token and the batch's token (PBRT), and never
- * decreases. The placement (the shards and their ownership) is complete up to a cluster time, the
- * <em>known</em> time. The last time at which it may have changed is the <em>fence</em>. Only the
- * event with the least token is considered. It is released if
+ * <p>Each shard has a <em>mark</em>, a token: all events of the shard up to this token have
+ * arrived. The mark is the greater of the token of the last event and the token of the last batch
+ * (PBRT, post-batch resume token). It never decreases. The placement (the shards and the owners of
+ * the ranges) is complete up to a cluster time, the <em>known</em> time. The last time at which the
+ * placement may have changed is the <em>fence</em>. Only the waiting event with the least token can
+ * be released. It is released if
  *
  * <ol>
- *   <li>it happened within the known time, and
- *   <li>no shard's mark is below its <em>bound</em>: with total order the event's own token, with
- *       order per key the fence if that is less. An event that concerns more than one document is
- *       always in total order.
+ *   <li>its cluster time is not after the known time, and
+ *   <li>the mark of each shard has reached the <em>bound</em> of the event. With total order, the
+ *       bound is the event's own token. With order per key, the bound is the lesser of the event's
+ *       own token and the fence. An event that concerns more than one document is always in total
+ *       order.
  * </ol>
  *
- * <p>Proof of total order: a known shard emits nothing below its mark, and a shard that joined
- * within the known time is known. Proof of order per key: let two events of a key come first from
- * shard D and then from shard R. The key's owner has changed between them, at a commit on the
- * config server. D's event is before the commit, because D stopped writes before it sent its
- * cluster time with the commit request. R's event is after the commit, because R accepts writes
- * only after it has read the commit with its time. When R's event is released, its time is within
- * the known time, so the commit was read and the fence is at or after it. The bound of R's event is
- * therefore above D's event. D's mark has passed the bound, so D's event was received. D's event
- * has the lesser token, so it was released before. Two events of a key from one shard arrive in the
- * order of their tokens.
+ * <p>Proof of total order: no further event with a token below a shard's mark arrives from this
+ * shard, and every shard that was added up to the known time is merged. Proof of order per key: let
+ * two events of a key come first from shard D and then from shard R. Between the two events the
+ * range of the key moved from D to R, with a commit on the config servers. D's event is before the
+ * commit, because D stopped writes before it sent its cluster time with the commit request. R's
+ * event is after the commit, because R accepts writes only after it has read the commit with its
+ * time. When R's event is released, its time is not after the known time, so the commit was read
+ * and the fence is not before the commit. The bound of R's event is therefore above D's event. D's
+ * mark has passed the bound, so D's event was received. D's event has the lesser token, so it was
+ * released before R's event. Two events of a key from one shard arrive in the order of their
+ * tokens.
  *
  * <p>Not thread-safe.
  */
@@ -51,13 +55,13 @@ final class Merge {
   private final boolean grouped;
   private final Map<String, Lane> lanes = new HashMap<>();
 
-  // For checkpoints, which share the list of names.
+  // The shards' names and tokens in the same order. The checkpoints share the list of names.
   private List<String> names = List.of();
   private String[] positions = new String[0];
   private String known;
   private @Nullable String fence;
   private String released;
-  // The type bits of the event with this token.
+  // The type bits of the event whose token is the last released token.
   private @Nullable BsonValue typeBits;
   private boolean ended;
 
@@ -83,10 +87,11 @@ final class Merge {
   }
 
   /**
-   * @param placed whether the placement can change; if not, there is only one source
-   * @param low the token up to which everything was emitted before
-   * @param grouped whether transactions are grouped: then the events of several shards are not in
-   *     the order of all their tokens, and a single token is not a position
+   * @param placed whether the placement can change; if not, there is only one shard or replica set,
+   *     or a mongos
+   * @param low the token up to which all events were emitted before
+   * @param grouped whether transactions are grouped. The events of several shards are then not in
+   *     the order of their tokens, and a position needs one token per shard
    */
   Merge(Order order, boolean placed, String low, boolean grouped) {
     this.order = order;
@@ -96,7 +101,7 @@ final class Merge {
     this.released = low;
   }
 
-  /** Adds a shard, whose events after a token will be emitted. */
+  /** Adds a shard. Its events after a token will be emitted. */
   void add(String shard, String after) {
     lanes.put(shard, new Lane(shard, after));
     renumber();
@@ -130,7 +135,7 @@ final class Merge {
    * Adds a batch of a shard.
    *
    * @param items the items in the shard's order; items up to the shard's mark are ignored
-   * @param batchToken the batch's token, null if it has none
+   * @param batchToken the batch's token, null if the batch has no token
    */
   void received(String shard, List<Item> items, @Nullable String batchToken) {
     Lane lane = lane(shard);
@@ -156,8 +161,8 @@ final class Merge {
    * Records a read of the placement.
    *
    * @param through the cluster time up to which the placement is known
-   * @param changed the last time at which it may have changed; null if it has not changed since the
-   *     last call
+   * @param changed the last time at which the placement may have changed; null if it has not
+   *     changed since the last call
    */
   void placed(BsonTimestamp through, @Nullable BsonTimestamp changed) {
     known = Tokens.max(known, after(through));
@@ -167,7 +172,7 @@ final class Merge {
     }
   }
 
-  /** The least token after all events of a time. */
+  /** The least token that is after all events of a cluster time. */
   private static String after(BsonTimestamp time) {
     return Tokens.highWater(Tokens.next(time));
   }
@@ -222,7 +227,10 @@ final class Merge {
     return placed && least.items.element().token().compareTo(known) > 0;
   }
 
-  /** The bound that each shard's mark must have reached; the empty string for no bound. */
+  /**
+   * The bound that each shard's mark must have reached before the item is released. The empty
+   * string means no bound.
+   */
   private String bound(Item item) {
     if (order == Order.TOTAL || item.kind() == Item.Kind.WIDE || isEnd(item)) {
       return item.token();
@@ -256,14 +264,14 @@ final class Merge {
     return holders;
   }
 
-  /** The greatest token that a shard has reported. */
+  /** The greatest mark of all shards. */
   String furthest() {
     return lanes.values().stream().map(lane -> lane.mark).reduce("", Tokens::max);
   }
 
   /**
-   * The shards that hold back the position: those for which an event waits, or, if none does, those
-   * that have reported the least.
+   * The shards that hold back the position. These are the shards for which the next event waits. If
+   * no event has arrived, these are the shards with the least mark.
    */
   List<String> laggards() {
     List<String> holders = holders();

@@ -9,11 +9,12 @@ import java.time.Duration;
  *
  * @param order the order of events
  * @param historyLost the behaviour when a shard has lost events
- * @param maxAwaitTime the longest wait of a server for events
- * @param heartbeatInterval the shortest interval, while events wait, of reads of the placement and
- *     of heartbeats at the shards that delay events
+ * @param maxAwaitTime the longest time for which a server may wait for events before it replies
+ * @param heartbeatInterval the shortest interval of two reads of the placement, and of two
+ *     heartbeats at a shard, while events wait for them
  * @param progressInterval the interval of progress events while there are no other events
- * @param bufferPerShard the number of waiting bytes above which a shard is not read
+ * @param bufferPerShard the number of bytes of a shard's waiting events above which the shard is
+ *     not read
  * @param groupTransactions whether the events of a transaction are emitted together
  */
 public record MergeSettings(
@@ -25,7 +26,7 @@ public record MergeSettings(
     long bufferPerShard,
     boolean groupTransactions) {
 
-  /** The same settings without groups of transactions. */
+  /** The same settings, but without grouped transactions. */
   public MergeSettings ungrouped() {
     return new MergeSettings(
         order,

@@ -13,23 +13,23 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The shards of a {@link Merge}: reads them and the placement as the merge needs them. Shards join
- * and leave with the placement.
+ * The shards of a {@link Merge}. Reads the events of the shards and the placement when the merge
+ * needs them. When the placement changes, shards are added and removed.
  *
- * <p>Used by one thread at a time; replies arrive through the owner.
+ * <p>Used by one thread at a time. Replies are handled in {@link ShardReader.Owner#post}.
  */
 final class MergedShards {
   private static final Logger log = LoggerFactory.getLogger(MergedShards.class);
 
-  // Short times, because a getMore without events returns only at the end of its time, and only
-  // then has a newer token.
+  // These times are short because a getMore without events returns only at the end of its time, and
+  // the shard's newer token arrives only then.
   private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
 
   /**
-   * How long to read a removed shard that cannot be reached; its remaining events then count as
-   * lost.
+   * How long to read a removed shard that cannot be reached. After this time, its remaining events
+   * count as lost.
    */
   private static final Duration LEAVING = Duration.ofMinutes(1);
 
@@ -85,7 +85,7 @@ final class MergedShards {
     readers.put(shard, new ShardReader(shard, stream, after, settings, meter, owner));
   }
 
-  /** Sends the requests that the merge needs. */
+  /** Sends the requests for the events and the placement that the merge needs. */
   void read() {
     if (placement != null) {
       place();
@@ -161,7 +161,8 @@ final class MergedShards {
     String since = Tokens.highWater(Tokens.next(before.through()));
     for (String shard : found.shards()) {
       if (!has(shard)) {
-        // The shard's events are later than the last time at which it was not in the placement.
+        // The shard was not in the earlier placement, so all its events are later than the time of
+        // that placement.
         log.info("shard {} was added, its stream is merged", shard);
         add(shard, since);
       }

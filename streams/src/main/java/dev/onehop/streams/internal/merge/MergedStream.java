@@ -12,7 +12,10 @@ import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** The merged stream of all shards. Cold: each subscriber has its own cluster. */
+/**
+ * The merged stream of all shards. The publisher is cold: each subscriber has its own connections
+ * and cursors.
+ */
 public final class MergedStream implements Publisher<StreamEvent> {
   private final Supplier<Cluster> clusters;
   private final MergeSettings settings;
@@ -25,7 +28,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
    *     stream}
    * @param registry the registry for meters; null for none
    * @param listener the listener
-   * @param stallAfter how long a position may stand still
+   * @param stallAfter the time after which a position that does not move is reported
    */
   public record Observation(
       String stream,
@@ -34,7 +37,8 @@ public final class MergedStream implements Publisher<StreamEvent> {
       Duration stallAfter) {}
 
   /**
-   * @param clusters called once per subscriber; the result is closed with the subscription
+   * @param clusters creates the cluster of a subscriber, which is closed at the end of the
+   *     subscription
    */
   public MergedStream(Supplier<Cluster> clusters, MergeSettings settings, Observation observation) {
     this.clusters = clusters;
@@ -42,7 +46,7 @@ public final class MergedStream implements Publisher<StreamEvent> {
     this.observation = observation;
   }
 
-  /** The position where a stream of a cluster starts; closes the cluster. */
+  /** The position where a stream of the cluster would start. Closes the cluster afterwards. */
   public static Mono<Checkpoint> start(Cluster cluster) {
     return cluster
         .open()

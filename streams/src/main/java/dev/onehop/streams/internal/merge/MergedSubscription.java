@@ -31,9 +31,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The merged stream of one subscriber: emits the released events of the {@link MergedShards}, and
- * lets them read. Replies are queued and handled by one thread at a time, a thread on which a reply
- * arrived.
+ * The merged stream of one subscriber. It emits the events that the {@link Merge} releases, and
+ * makes the {@link MergedShards} read. Replies are queued. One thread at a time handles them; it is
+ * a thread on which a reply has arrived.
  */
 final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
@@ -95,7 +95,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (meters != null) {
       meters.started(start);
     }
-    // Events of removed shards after the start can no longer be read.
+    // The events of these shards after the start can no longer be read.
     opening
         .removed()
         .forEach((shard, at) -> noticeLost(shard, Tokens.clusterTime(start.token(shard)), at));
@@ -222,7 +222,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         watch(ready.merge());
       }
     } catch (RuntimeException | Error unexpected) {
-      // Errors of the virtual machine, too: a subscriber without an end would wait forever.
+      // Errors of the virtual machine are handled, too: otherwise the subscriber would wait
+      // forever.
       if (done || unexpected instanceof Error) {
         log.error("an error was thrown where events are handled; the stream ends", unexpected);
       }
@@ -303,7 +304,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
             System.nanoTime()));
   }
 
-  /** What the position waits for. */
+  /** The reason why the position does not move. */
   private PositionWatch.Wait waits(Merge of) {
     if (requested.get() == 0) {
       return new PositionWatch.Wait(Cause.SUBSCRIBER, List.of());
@@ -321,7 +322,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (meters != null) {
       meters.close();
     }
-    // The opening may still get a cursor that has to be closed.
+    // A request that opens a stream may be in flight. Its cursor has to be closed, too.
     List<Mono<Void>> closing = new ArrayList<>(List.of(opening));
     if (shards != null) {
       closing.addAll(shards.close());

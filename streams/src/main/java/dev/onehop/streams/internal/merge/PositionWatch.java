@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the position of a subscription: reports where it starts, when it is live, and when it
- * stands still although the cluster's clock moves. Times are those of {@link System#nanoTime}.
+ * Watches the position of a subscription. It logs where the stream starts. It reports when the
+ * stream is live (all events from before the start are emitted), and when the position does not
+ * move although the cluster time advances. All times are {@link System#nanoTime}.
  *
  * <p>Used by one thread at a time, except {@link #stalledNanos}.
  */
@@ -31,14 +32,14 @@ final class PositionWatch {
   private boolean live;
   private long openedNanos;
   private String low = "";
-  // The latest token when the position moved last.
+  // The latest token of the cluster at the last move of the position.
   private String latestThen = "";
   private long lookedNanos;
   private @Nullable Stall stall;
   private volatile long sinceNanos;
   private volatile boolean behind;
 
-  /** What a position waits for. */
+  /** The reason why a position does not move, with the shards if shards are the reason. */
   record Wait(Cause cause, Collection<String> shards) {}
 
   PositionWatch(MergedStream.Observation settings) {
@@ -50,7 +51,7 @@ final class PositionWatch {
   /**
    * Called when the stream starts.
    *
-   * @param clock the latest known cluster time, null if none
+   * @param clock the latest known cluster time; null if it is unknown
    */
   void opened(Checkpoint start, Set<String> shards, @Nullable BsonTimestamp clock, long now) {
     goal = clock == null ? "" : Tokens.highWater(clock);
@@ -65,11 +66,11 @@ final class PositionWatch {
   }
 
   /**
-   * Looks at the position.
+   * Checks whether the position has moved.
    *
    * @param latest returns {@code _data} of the latest known token of the cluster
-   * @param waits returns what the position waits for
-   * @return the time until the next look
+   * @param waits returns the reason why the position does not move
+   * @return the time until the next check
    */
   Duration look(Checkpoint place, Supplier<String> latest, Supplier<Wait> waits, long now) {
     if (!live && place.low().compareTo(goal) >= 0) {
@@ -111,7 +112,8 @@ final class PositionWatch {
   }
 
   private void wait(Checkpoint place, String clock, Wait waits, long now) {
-    // A subscriber may request nothing after all events have arrived.
+    // If the subscriber requests nothing, all events may have arrived before. The cluster time then
+    // need not have advanced since the last move, but only be after the position.
     String then = waits.cause() == Cause.SUBSCRIBER ? low : latestThen;
     behind = clock.compareTo(then) > 0;
     Duration time = Duration.ofNanos(now - sinceNanos);
@@ -134,7 +136,10 @@ final class PositionWatch {
     settings.listener().stalled(found);
   }
 
-  /** How long the position has not moved although the cluster's clock has; 0 while it moves. */
+  /**
+   * The time for which the position has not moved although the cluster time has advanced; 0 while
+   * the position moves.
+   */
   long stalledNanos(long now) {
     return behind ? now - sinceNanos : 0;
   }

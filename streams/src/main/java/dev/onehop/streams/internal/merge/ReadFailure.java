@@ -8,18 +8,18 @@ public final class ReadFailure extends RuntimeException {
 
   /** The reaction to a failure. */
   public enum Kind {
-    /** Transient: open the stream again, because the server is lost or has been replaced. */
+    /** Transient: the server is unreachable or was replaced. The stream is opened again. */
     PASSING,
-    /** The events are no longer in the oplog. */
+    /** The next events are no longer in the oplog. */
     HISTORY_LOST,
-    /** An event is too large to be sent. */
+    /** An event is too large for the server to send. */
     TOO_LARGE,
     /** Final: the stream fails. */
     FINAL
   }
 
   /**
-   * @param cause the error for the subscriber if the failure is final
+   * @param cause the error that the subscriber receives if the failure is final
    */
   public ReadFailure(Kind kind, Throwable cause) {
     super(cause.getMessage(), cause);
@@ -31,7 +31,7 @@ public final class ReadFailure extends RuntimeException {
     return failure instanceof ReadFailure known && known.kind() == Kind.PASSING;
   }
 
-  /** The error for the subscriber. */
+  /** The error that the subscriber receives. */
   public static Throwable cause(Throwable failure) {
     return failure instanceof ReadFailure known ? known.getCause() : failure;
   }

@@ -16,7 +16,7 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The meters of one shard's reader. Gauges are read by other threads. */
+/** The meters of one shard's reader. Other threads read the gauges. */
 final class ShardMeter {
   private static final BsonPath WALL_TIME = BsonPath.of("wallTime");
   private static final BsonPath CLUSTER_TIME = BsonPath.of("clusterTime");
@@ -90,7 +90,10 @@ final class ShardMeter {
     return first == null ? Double.NaN : Math.max(0, all.given(shard) - first.getTime());
   }
 
-  /** Reads the oldest time in the oplog; false if the user lacks the right. */
+  /**
+   * Reads the time of the oldest entry in the oplog. Returns false if the user lacks the right to
+   * read it.
+   */
   Mono<Boolean> readOplog() {
     return stream
         .oplogBegin()
@@ -108,7 +111,7 @@ final class ShardMeter {
   /**
    * Called for each batch.
    *
-   * @param opening whether it is the first batch of a cursor
+   * @param opening whether this is the first batch of a cursor
    */
   void took(ShardStream.Batch batch, boolean opening) {
     if (!opening) {

@@ -21,7 +21,7 @@ import reactor.core.publisher.Sinks;
  * Reads the stream of one shard, one request at a time. It opens the stream again after a failure,
  * and skips events that are too large to be sent.
  *
- * <p>Used by one thread at a time; replies arrive through the owner.
+ * <p>Used by one thread at a time. Replies are handled in {@link Owner#post}.
  */
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
@@ -29,7 +29,8 @@ final class ShardReader {
   private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
-  // Short, because the shard should report at once whether a transaction has more events.
+  // Short, because an empty reply shows that a transaction has no more events, and an empty reply
+  // comes only at the end of this time.
   private static final Duration AWAIT_TRANSACTION = Duration.ofMillis(1);
 
   private final String shard;
@@ -51,10 +52,10 @@ final class ShardReader {
 
   /** The owner of a reader. */
   interface Owner {
-    /** Runs the handling of a reply, one at a time. */
+    /** Runs the handling of a reply. One task runs at a time. */
     void post(Runnable task);
 
-    /** Checks again after a while. */
+    /** Reads again after this time. */
     void wakeIn(Duration time);
 
     void received(String shard, List<Item> items, @Nullable String token);
@@ -65,7 +66,7 @@ final class ShardReader {
   }
 
   /**
-   * @param meter the shard's meters; null for none
+   * @param meter the shard's meters; null if nothing is measured
    */
   ShardReader(
       String shard,
@@ -89,7 +90,7 @@ final class ShardReader {
     return shard;
   }
 
-  /** Requests more events, unless a request is in flight. */
+  /** Requests more events. Does nothing while a request is in flight. */
   void read(Duration wait) {
     long now = System.nanoTime();
     if (busy || finished) {
@@ -143,7 +144,7 @@ final class ShardReader {
       return;
     }
     if (items.isEmpty() && stepping) {
-      // The event no longer exists: continue with the usual batches.
+      // The large event no longer exists. The next cursor has batches of the usual size again.
       stepping = false;
       open = false;
     }
@@ -153,7 +154,7 @@ final class ShardReader {
       reached = reached == null ? last : Tokens.max(reached, last);
     }
     if (reached != null) {
-      // A server's token may be less than an earlier one.
+      // A server may return a token that is less than an earlier token.
       place =
           new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
     }
@@ -162,9 +163,10 @@ final class ShardReader {
   }
 
   /**
-   * Passes events to the owner, a transaction once it is complete.
+   * Passes events to the owner. With grouped transactions, a transaction is passed once it is
+   * complete.
    *
-   * @param all whether the shard has sent all its events
+   * @param all whether the shard has sent all events up to now
    */
   private void give(List<Item> items, @Nullable String token, boolean all) {
     if (transactions == null) {
@@ -176,9 +178,10 @@ final class ShardReader {
   }
 
   /**
-   * Handles the close of the cursor by the server, after an invalidation. The pipeline may have
-   * removed or changed this event, but the batch has its token. A stream that continues after it
-   * starts with the next cluster time.
+   * Handles the case that the server has closed the cursor after an {@code invalidate} event. The
+   * pipeline may have removed or changed this event, but the batch has the event's token. If the
+   * token is not after the position, the stream was started after this event; it then continues
+   * with the next cluster time.
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
@@ -202,8 +205,8 @@ final class ShardReader {
           items.size() - 1,
           new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
     } else {
-      // The token of the end must come after the position and after all events so far, even if the
-      // server's token is smaller.
+      // The token of the end must sort after the position and after all earlier events, even if the
+      // server's token does not.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());
       String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
       items.add(
@@ -225,7 +228,10 @@ final class ShardReader {
     return value.asString().getValue();
   }
 
-  /** The fields of an event's token in addition to {@code _data}, usually none. */
+  /**
+   * The field {@code _typeBits} of an event's token; null if the token has no such field, which is
+   * usual.
+   */
   static @Nullable BsonValue typeBits(BsonDocument event) {
     if (!(event instanceof RawBsonDocument raw)) {
       return TYPE_BITS.find(event);
@@ -241,7 +247,7 @@ final class ShardReader {
 
   private void failed(Throwable failure) {
     if (finished) {
-      // The cursor was closed during the last request.
+      // This reader has closed the cursor during the request.
       return;
     }
     ReadFailure.Kind kind =
@@ -300,8 +306,9 @@ final class ShardReader {
   }
 
   /**
-   * Advances the shard's clock to the latest cluster time, at most once per interval. Also if the
-   * shard has just sent events, because its clock may be behind those of busier shards.
+   * Advances the shard's clock to the latest cluster time, at most once per interval. This is
+   * necessary even for a shard that has just sent events, because its clock may be behind the
+   * clocks of busier shards.
    */
   void advance() {
     if (advancing) {
@@ -322,13 +329,14 @@ final class ShardReader {
             () -> owner.post(() -> advancing = false));
   }
 
-  /** Closes the cursor; completes when it is closed. */
+  /** Closes the cursor. Completes when the cursor is closed. */
   Mono<Void> close() {
     finished = true;
     if (meter != null) {
       meter.close();
     }
-    // A request in flight then has no cursor, or its server does not reply.
+    // Ends the wait for a request in flight. Its cursor is closed by now, or its server does not
+    // reply.
     return stream.close().doFinally(end -> closed.tryEmitEmpty());
   }
 }

@@ -9,16 +9,17 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The change stream of one shard. Calls are sequential, except those of {@link #advance} and {@link
- * #close}. Methods fail with a {@link ReadFailure}.
+ * The change stream of one shard. The caller waits for the result of a method before the next call.
+ * {@link #advance} and {@link #close} may be called at any time. Methods fail with a {@link
+ * ReadFailure}.
  */
 public interface ShardStream {
 
   /**
-   * Events, and the position of the stream after them.
+   * Events, and the position of the stream after these events.
    *
-   * @param token {@code _data} of the batch's token, null if it has none
-   * @param ended whether the cursor is closed
+   * @param token {@code _data} of the batch's token, null if the batch has no token
+   * @param ended whether the server has closed the cursor
    */
   record Batch(List<RawBsonDocument> events, @Nullable String token, boolean ended) {}
 
@@ -26,44 +27,49 @@ public interface ShardStream {
    * A position at which a stream starts.
    *
    * @param after {@code _data} of a token
-   * @param own whether the token comes from this shard's stream; if not, the stream may start with
-   *     events before the token, of the same cluster time
+   * @param own whether the token comes from this shard's stream. If not, the stream starts at the
+   *     cluster time of the token, and may emit earlier events of this cluster time
    */
   record Place(String after, boolean own) {}
 
   /**
-   * Opens the stream, and closes the previous cursor.
+   * Opens the stream and closes the previous cursor.
    *
-   * @param place the position
-   * @param batchSize the most events in this and the following batches; 0 for the setting
+   * @param place the position after which the stream starts
+   * @param batchSize the most events in this and the following batches; 0 for the size in the
+   *     settings
    */
   Mono<Batch> open(Place place, int batchSize);
 
-  /** The next batch, for which the server may wait. */
+  /**
+   * The next batch.
+   *
+   * @param wait how long the server may wait for events
+   */
   Mono<Batch> next(Duration wait);
 
   /**
-   * An event that is too large to be sent like others.
+   * An event that is too large to be sent like other events.
    *
-   * @param event the event; raw if it is whole
-   * @param whole whether the event is complete, because the server has sent it in fragments; if
-   *     not, it has only the fields that every server can send
+   * @param event the event; a {@link RawBsonDocument} if it is complete
+   * @param whole whether the event is complete, because the server has sent it in fragments. If
+   *     not, the event has only its small fields
    */
   record Large(BsonDocument event, boolean whole) {}
 
-  /** The first event after a position, complete or reduced. */
+  /** The first event after a position. It is complete, or has only its small fields. */
   Mono<Large> large(Place place);
 
   /** The oldest cluster time from which the shard has events. */
   Mono<BsonTimestamp> oldest();
 
-  /** The cluster time of the oplog's first entry; empty if the user lacks the right. */
+  /** The cluster time of the oplog's first entry; empty if the user lacks the right to read it. */
   Mono<BsonTimestamp> oplogBegin();
 
   /**
    * Advances an idle shard's clock to the latest known cluster time. Every batch that is requested
-   * after the completion then has a token beyond this time. Never fails, but may complete without
-   * an effect.
+   * after the completion has a token after this time. Never fails, but may complete without an
+   * effect.
    */
   Mono<Void> advance();
 

@@ -22,7 +22,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The meters of one subscription. Gauges are read by other threads. */
+/** The meters of one subscription. Other threads read the gauges. */
 final class StreamMeter {
   private static final Logger log = LoggerFactory.getLogger(StreamMeter.class);
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -40,7 +40,7 @@ final class StreamMeter {
 
   /**
    * @param stream the value of the tag {@code stream}
-   * @param watch the subscription's position
+   * @param watch the watch of the subscription's position
    */
   StreamMeter(MeterRegistry registry, String stream, PositionWatch watch) {
     this.registry = registry;
@@ -70,7 +70,10 @@ final class StreamMeter {
         .register(registry);
   }
 
-  /** Registers a gauge in place of an earlier subscription's, which a registry would keep. */
+  /**
+   * Registers a gauge. First removes the gauge of an earlier subscription with the same name and
+   * tags, because a registry would keep the earlier gauge and ignore the new one.
+   */
   <T> Meter gauge(StreamMeters meter, Tags of, T object, ToDoubleFunction<T> seconds) {
     Meter before = registry.find(meter.meterName()).tags(of).meter();
     if (before != null) {
@@ -81,7 +84,7 @@ final class StreamMeter {
         .register(registry);
   }
 
-  /** Removes a gauge, unless a later subscription has replaced it. */
+  /** Removes a gauge if no later subscription has replaced it. */
   void remove(Meter gauge) {
     Meter.Id id = gauge.getId();
     if (registry.find(id.getName()).tags(id.getTags()).meter() == gauge) {
@@ -119,8 +122,9 @@ final class StreamMeter {
   /**
    * Called when events were emitted.
    *
-   * @param longestNanos the longest wait of one of them in this process; negative for none
-   * @param upTo the position after them
+   * @param longestNanos the longest time that one of these events has waited in this process;
+   *     negative if no event of a document was emitted
+   * @param upTo the position after these events
    */
   void given(long longestNanos, @Nullable Checkpoint upTo) {
     place = upTo;

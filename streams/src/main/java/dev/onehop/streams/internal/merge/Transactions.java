@@ -11,15 +11,15 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Groups the events of each transaction of one shard. On a shard they have one cluster time,
- * because they come from one entry of the oplog, or from a chain of entries that ends with one.
- * They follow each other in the order of their tokens. A transaction is therefore complete when
- * another event follows, when the shard has reached a later time, or when the shard has no more
- * events.
+ * Groups the events of each transaction of one shard. All events of a transaction on one shard have
+ * the same cluster time, because they come from one entry of the oplog, or from a chain of entries
+ * whose last entry gives the time. No other event of the shard comes between them. A transaction is
+ * therefore complete when another event follows, when the shard has reached a later time, or when
+ * the shard has no more events.
  *
- * <p>A group has the token of its last event, so that the {@link Merge} treats it as one event.
- * Events of other shards with tokens within the group come before it; the same shard has no such
- * events.
+ * <p>A group has the token of its last event, so that the {@link Merge} treats it as one event. If
+ * another shard has events with tokens between the first and the last token of the group, these
+ * events are emitted before the group. The group's own shard has no such events.
  *
  * <p>Not thread-safe.
  */
@@ -36,7 +36,7 @@ final class Transactions {
   private record Id(BsonTimestamp time, BsonValue session, BsonValue number) {}
 
   /**
-   * @param after the token up to which everything was emitted before
+   * @param after the token up to which all events were emitted before
    * @param mostBytes the most bytes of a group
    */
   Transactions(String after, long mostBytes) {
@@ -44,7 +44,7 @@ final class Transactions {
     this.mostBytes = mostBytes;
   }
 
-  /** Whether there are events of a transaction that may be incomplete. */
+  /** Whether events wait because their transaction may be incomplete. */
   boolean areOpen() {
     return open != null;
   }
@@ -53,9 +53,10 @@ final class Transactions {
    * Adds a batch.
    *
    * @param items the items in the shard's order; items that were added before are ignored
-   * @param reached the token that the shard has reached after them, null if unknown
-   * @param all whether the shard has sent all its events
-   * @return the complete items, in the same order
+   * @param reached the token that the shard has reached after these items, null if unknown
+   * @param all whether the shard has sent all events up to now
+   * @return the items that need not wait, in the same order; the events of a transaction are one
+   *     item
    */
   List<Item> take(List<Item> items, @Nullable String reached, boolean all) {
     List<Item> complete = new ArrayList<>(items.size());
@@ -107,7 +108,7 @@ final class Transactions {
     return found == null ? null : found.value();
   }
 
-  /** Returns the events of an incomplete transaction, without waiting for more. */
+  /** Returns the waiting events of an incomplete transaction, if there is one. */
   List<Item> rest() {
     List<Item> rest = new ArrayList<>();
     end(Item.Kind.TRANSACTION_PART, rest);

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 
-/** Classifies failures for a stream. Source: the drivers' specification "Change Streams". */
+/** Classifies the failures of a stream as the drivers' specification "Change Streams" does. */
 final class Failures {
   static final int BSON_OBJECT_TOO_LARGE = 10334;
   private static final int HISTORY_LOST = 286;
@@ -20,8 +20,8 @@ final class Failures {
   private static final ServerAddress STREAM = new ServerAddress("onehop-streams");
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
-  // In addition to the specification: codes of a server that is down or not ready. 175 is
-  // QueryPlanKilled: a member that rolls back closes its catalog and kills the cursors.
+  // The codes of the specification and further codes of a server that is down or not ready. Code
+  // 175 is QueryPlanKilled: a member that rolls back closes its catalog and kills the cursors.
   private static final Set<Integer> PASSING =
       Set.of(
           6, 7, 43, 63, 64, 89, 91, 133, 134, 136, 150, 175, 189, 202, 234, 237, 262, 317, 343, 358,
@@ -41,8 +41,8 @@ final class Failures {
   }
 
   /**
-   * The exception that the driver would throw, for the server that returned the error, or for the
-   * stream.
+   * The exception that the driver would throw. It names the server that returned the error. If no
+   * server returned it, it names the stream.
    */
   private static MongoException exception(CommandFailure refused) {
     ServerAddressName server = refused.server();

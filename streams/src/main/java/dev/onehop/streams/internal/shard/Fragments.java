@@ -8,8 +8,9 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
 /**
- * An event in fragments of {@code $changeStreamSplitLargeEvent}: each has some of the event's
- * fields, a separate token, and its number in {@code splitEvent}. Not thread-safe.
+ * Joins the fragments of an event that {@code $changeStreamSplitLargeEvent} has split. Each
+ * fragment has some of the event's fields, its own token, and its number in the field {@code
+ * splitEvent}. Not thread-safe.
  */
 final class Fragments {
   private static final String SPLIT = "splitEvent";
@@ -23,7 +24,8 @@ final class Fragments {
    * Adds the next fragment, or an event that is not split.
    *
    * @return whether it was the last fragment
-   * @throws CommandFailure if fragments are missing before it; the event then has to be read again
+   * @throws CommandFailure if the fragments before this one are missing; the event then has to be
+   *     read again
    */
   boolean add(RawBsonDocument fragment) {
     BsonValue split = fragment.get(SPLIT, ALONE);
@@ -44,7 +46,8 @@ final class Fragments {
   /**
    * The complete event.
    *
-   * @param id the id of the event without a split; a stream can always continue after it
+   * @param id the {@code _id} (resume token) of the event when it is not split. A stream can always
+   *     continue after this token, but not after the token of a fragment
    */
   RawBsonDocument event(BsonValue id) {
     BsonDocument whole = new BsonDocument("_id", id);

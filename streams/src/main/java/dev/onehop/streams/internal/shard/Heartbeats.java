@@ -17,11 +17,12 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Advances the clocks of idle servers by notes in their oplogs, each acknowledged by a majority.
- * Afterwards a change stream on the server has a token beyond the latest cluster time, and a
- * majority read after this time does not wait. Such a read alone also makes an idle server write a
- * no-op. But nothing waits for its journal, so that a replica set with one member has it in the
- * majority only after the next periodic flush, up to 100 ms later.
+ * Advances the clocks of idle servers. A heartbeat writes a note to the oplog of a replica set, and
+ * a majority acknowledges it. After that, a change stream on these servers has a token after the
+ * latest cluster time, and a majority read at this time does not wait. A majority read without a
+ * note would also make an idle server write to its oplog. But the server does not flush its journal
+ * for such a write. In a replica set with one member, the read then waits for the next periodic
+ * flush, up to 100 ms.
  *
  * <p>Thread-safe.
  */
@@ -44,9 +45,9 @@ final class Heartbeats {
   }
 
   /**
-   * Writes a note.
+   * Writes a note. Never fails.
    *
-   * @return whether a majority has acknowledged the note; never fails
+   * @return whether a majority has acknowledged the note
    */
   Mono<Boolean> write(ReplicaSet to) {
     return Mono.defer(() -> !wanted || refusing.contains(to) ? Mono.just(false) : append(to))
@@ -78,7 +79,7 @@ final class Heartbeats {
 
   private void refused(ReplicaSet by, CommandFailure why) {
     if (why.code() == ErrorCodes.UNAUTHORIZED) {
-      // The consequences are logged by the check of the user's rights.
+      // The class Rights logs the consequences of the missing right.
       log.debug("no heartbeats: {}", why.getMessage());
       refusing.add(by);
     }

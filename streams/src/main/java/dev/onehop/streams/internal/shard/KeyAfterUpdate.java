@@ -5,15 +5,16 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * How to find the document of an update. The event has the document's key before the update, which
- * finds nothing if the update has changed the shard key and the document has stayed on its shard.
+ * Finds the document of an update event. The event has the document's key from before the update.
+ * This key does not match the document if the update has changed the shard key and the document has
+ * stayed on its shard.
  */
 final class KeyAfterUpdate {
   private KeyAfterUpdate() {}
 
   /**
-   * A filter for the document after the update. It leaves out a changed part of the key if the
-   * event does not have the new value.
+   * A filter for the document after the update. If a field of the key was changed and the event
+   * does not have its new value, the filter does not have this field.
    *
    * @param event an event of type {@code update}
    */

@@ -12,9 +12,9 @@ import java.util.Objects;
 import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
-/** Reads an event that is too large to be sent like others. */
+/** Reads an event that is too large to be sent like other events. */
 final class LargeEvent {
-  /** How long to wait for an event or a fragment that must exist. */
+  /** The longest wait of the server for an event or a fragment that exists. */
   private static final Duration NARROW = Duration.ofSeconds(1);
 
   private final ServerStream stream;
@@ -25,7 +25,7 @@ final class LargeEvent {
     this.command = command;
   }
 
-  /** The first event after a position, complete or reduced. */
+  /** The first event after a position. It is complete, or has only its small fields. */
   Mono<Large> read(Place place) {
     return narrow(place)
         .flatMap(
@@ -48,7 +48,8 @@ final class LargeEvent {
         .flatMap(
             batch ->
                 batch.events().isEmpty()
-                    // The event was not found there: start again.
+                    // The event was not found after the position. This error makes the reader start
+                    // again.
                     ? Mono.error(
                         new CommandFailure(
                             ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
@@ -56,8 +57,8 @@ final class LargeEvent {
   }
 
   /**
-   * The event in fragments, which servers of 6.0.9, 7.0 and later can send; empty if this server
-   * cannot, or cannot split the event.
+   * The complete event, from its fragments. Servers of version 6.0.9, 7.0 and later can split an
+   * event into fragments. Empty if this server is older or cannot split this event.
    */
   private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
     Fragments fragments = new Fragments();
@@ -80,7 +81,8 @@ final class LargeEvent {
         return Mono.just(into);
       }
     }
-    // A stream cannot start after a fragment.
+    // If a fragment is missing, the event is read again from its first fragment, because a stream
+    // cannot start after a fragment.
     return stream
         .more(NARROW)
         .map(ServerStream::batch)

@@ -27,10 +27,11 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Completes the events of a shard as a mongos does. The documents of updates are looked up in the
- * whole cluster and not at the event's shard, because they may have moved. A found document has the
- * state of the event's time or of a later time. Unlike a mongos, this also finds a document whose
- * shard key the update has changed. Then the shard runs the stages of the pipeline after the
+ * Adds {@code fullDocument} to the update events of a shard, as a mongos does for {@code
+ * updateLookup}. The documents are looked up over the mongoses and not at the event's shard,
+ * because a document may have moved. A found document has the state of the event's time or of a
+ * later time. A lookup also finds a document whose shard key the update has changed; a mongos would
+ * not find it. After the lookups, the shard applies the stages of the pipeline that come after the
  * lookup.
  */
 final class Lookups {
@@ -48,9 +49,9 @@ final class Lookups {
   private final StreamCommand command;
 
   /**
-   * @param servers the servers from which the events come, too, so that lookups use their cluster
-   *     times; the seeds are mongoses
-   * @param command the command with the application's settings
+   * @param servers the servers, whose seeds are mongoses. The events come from the same object, so
+   *     that the lookups use the cluster times of the events
+   * @param command the command of the stream with the application's settings
    */
   Lookups(ClusterServers servers, StreamCommand command) {
     this.servers = servers;
@@ -58,14 +59,15 @@ final class Lookups {
   }
 
   /**
-   * The command that opens the stream with all the application's stages, for a check by the server.
+   * The command that opens the stream with all stages of the application, so that the server checks
+   * the stages.
    */
   BsonDocument check(String after) {
     return command.check(after);
   }
 
   /**
-   * A batch with its documents, after all stages.
+   * The batch with looked-up documents, after all stages of the pipeline.
    *
    * @param shard the shard of the batch
    */
@@ -122,7 +124,7 @@ final class Lookups {
         });
   }
 
-  /** Inserts the document at the position where servers insert it. */
+  /** Inserts the document before the field {@code ns}, as servers do. */
   private static RawBsonDocument with(RawBsonDocument event, BsonValue document) {
     BsonDocument copy = new BsonDocument();
     event.forEach(
@@ -135,7 +137,7 @@ final class Lookups {
     return new RawBsonDocument(copy, CODEC);
   }
 
-  /** The events after the stages that follow the lookup. Large batches are split. */
+  /** Applies the stages after the lookup to the events. Large batches are split. */
   private Flux<RawBsonDocument> piped(ReplicaSet shard, List<RawBsonDocument> events) {
     long bytes = events.stream().mapToLong(Lookups::bytes).sum();
     if (bytes > MOST_BYTES_AT_ONCE && events.size() > 1) {
@@ -169,7 +171,10 @@ final class Lookups {
     return event.getByteBuffer().remaining();
   }
 
-  /** Checks the result of the pipeline like a change stream does. */
+  /**
+   * Checks the result of the pipeline as a server checks it: the pipeline must not change {@code
+   * _id}.
+   */
   private static List<RawBsonDocument> checked(
       List<RawBsonDocument> given, List<RawBsonDocument> events) {
     Set<BsonValue> tokens =

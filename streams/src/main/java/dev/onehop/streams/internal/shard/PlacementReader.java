@@ -20,10 +20,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads the shards and, for {@link Order#PER_KEY}, the metadata that changes when data of a watched
- * collection may have moved: each collection's entry and its latest chunk version, which every move
- * raises, and the databases' entries. It is one aggregation, whose reads are all of the same time
- * or later.
+ * Reads the placement from the config servers. For {@link Order#TOTAL} these are the shards only.
+ * For {@link Order#PER_KEY} these are also the metadata that change when data of a watched
+ * collection may have moved: the collections' entries, the databases' entries, and the latest chunk
+ * version of each collection, which every migration raises. All this is one aggregation. Its reads
+ * are complete up to the same cluster time, and may have later changes.
  */
 final class PlacementReader {
   private static final int BATCH = 10_000;
@@ -93,7 +94,7 @@ final class PlacementReader {
             .append("pipeline", new BsonArray(stages)));
   }
 
-  /** The placement by the metadata, complete up to the latest cluster time. */
+  /** Reads the placement, complete up to the latest known cluster time. */
   Mono<Placement> read() {
     return Mono.defer(
             () -> {
@@ -121,8 +122,8 @@ final class PlacementReader {
                         new IllegalStateException(
                             "more than "
                                 + BATCH
-                                + " collections and databases are watched: watch databases, or"
-                                + " choose total order")));
+                                + " collections and databases are watched. Watch single databases,"
+                                + " or use Order.TOTAL")));
   }
 
   private Placement placement(BsonTimestamp time, List<? extends BsonDocument> documents) {
@@ -136,7 +137,8 @@ final class PlacementReader {
         shards.add(decoded.getString("_id").getValue());
       }
     }
-    // The reads may have seen changes after their time, but not after the clock's current time.
+    // The result may contain changes after the time of the read concern, but no changes after the
+    // current cluster time.
     @Nullable BsonTimestamp after = clock.now();
     return new Placement(time, after == null ? time : after, shards, state);
   }

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the shards that were removed after a position: their events after it can no longer be read,
- * because they are not in the placement. A change stream of the config servers' change log contains
- * the removals; a change stream of {@code config.shards} does not.
+ * Finds the shards that were removed after a position. The events of these shards after the
+ * position can no longer be read. The removals are read with a change stream of {@code
+ * config.changelog}, because a change stream of {@code config.shards} does not contain them.
  */
 final class RemovedShards {
   private static final Logger log = LoggerFactory.getLogger(RemovedShards.class);
@@ -42,9 +42,9 @@ final class RemovedShards {
   }
 
   /**
-   * Reads the removed shards, with the times of their removal.
+   * Reads the shards that were removed after a position, with the times of their removals.
    *
-   * @param found the present placement
+   * @param found the current placement
    */
   Mono<Map<String, BsonTimestamp>> since(Checkpoint place, Placement found) {
     return Mono.usingWhen(Mono.just(removals), stream -> read(place, found), ServerStream::close);

@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The user's missing privileges for a stream of all shards, from {@code connectionStatus} at each
- * server, so that one message lists all of them.
+ * The privileges that the user lacks for a stream of all shards. They are collected from the
+ * replies to {@code connectionStatus} of all servers, so that one message lists all missing
+ * privileges.
  *
  * <p>Thread-safe.
  */
@@ -32,9 +33,10 @@ final class Rights {
   }
 
   /**
-   * Checks the user's privileges on the config servers, from their own reply or from a mongos'.
+   * Checks the user's privileges on the config servers.
    *
-   * @param lookups whether documents are looked up there
+   * @param status the reply of the config servers or of a mongos to {@code connectionStatus}
+   * @param lookups whether the documents of updates are looked up over the mongoses
    */
   synchronized void atConfigServers(BsonDocument status, boolean lookups) {
     String place = "the config servers";
@@ -54,7 +56,7 @@ final class Rights {
     onCluster(place, status, "appendOplogNote", "getShardMap");
   }
 
-  /** Records that a shard rejects the user. */
+  /** Records that a shard refuses the user's login. */
   synchronized void refused(String shard, Throwable why) {
     needed.add("the user itself at shard " + shard + " (" + why.getMessage() + ")");
   }
@@ -114,11 +116,10 @@ final class Rights {
   synchronized void say() {
     if (!wanted.isEmpty()) {
       log.warn(
-          "the user lacks {}. Without appendOplogNote and getShardMap there are no"
-              + " heartbeats: events wait for majority reads, which takes 100 ms and more where a"
-              + " replica set has one member. Without local.oplog.rs it is not known how much a"
-              + " shard has lost, and without config.changelog whether a shard was removed."
-              + " {}",
+          "the user lacks {}. Without appendOplogNote and getShardMap there are no heartbeats;"
+              + " events then wait for majority reads, which take 100 ms or more in a replica set"
+              + " with one member. Without find on local.oplog.rs the stream can't report how much a"
+              + " shard has lost. Without config.changelog it can't report a removed shard. {}",
           String.join("; ", wanted),
           SCRIPT);
     }

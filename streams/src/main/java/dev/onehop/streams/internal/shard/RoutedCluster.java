@@ -29,14 +29,17 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The shards of a cluster, or a replica set, or the merged stream of a mongos. */
+/** The servers of a stream: all shards of a cluster, a replica set, or mongoses. */
 public final class RoutedCluster implements Cluster {
   private static final Logger log = LoggerFactory.getLogger(RoutedCluster.class);
 
-  /** The name of a source that is not a shard. */
+  /**
+   * The id that stands for a replica set or for the mongoses where the id of a shard is expected.
+   */
   public static final String ALONE = "";
 
-  // A limit, so that heartbeats do not accumulate if the config servers cannot be reached.
+  // The most heartbeats in flight to the config servers, so that heartbeats do not accumulate if
+  // the config servers cannot be reached.
   private static final int MOST_MOVING = 4;
 
   private static final BsonString IS_MONGOS = new BsonString("isdbgrid");
@@ -53,9 +56,9 @@ public final class RoutedCluster implements Cluster {
   private volatile @Nullable ReplicaSet configServers;
 
   /**
-   * @param start the position to start at; null for now
+   * @param start the position to start at; null for the current position
    * @param heartbeats whether idle servers get heartbeats
-   * @param release run when this object no longer needs the servers
+   * @param release called when this object no longer needs the servers
    */
   public RoutedCluster(
       ClusterServers servers,
@@ -122,8 +125,8 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * Opens the streams of all shards. They start after the placement was read, so that every later
-   * change of the placement is seen.
+   * Opens a stream of all shards. Without a configured position, the stream starts at a time after
+   * the placement was read. Every change of the placement after the start is then detected.
    */
   private Mono<Opening> ofShards(boolean mongos) {
     Rights rights = new Rights(command);
@@ -181,8 +184,8 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * Finds the config servers. A mongos hides them, and a shard returns them if the user has the
-   * right.
+   * Finds the config servers. A mongos does not return them. A shard returns them if the user has
+   * the right {@code getShardMap}.
    */
   private Mono<ReplicaSet> findConfigServers(Collection<ReplicaSet> shards) {
     ReplicaSet known = configServers;
@@ -200,9 +203,9 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * The configured start, or a time after all operations of the servers that have replied. A server
-   * whose clock is behind this time could still give earlier times to later events, so each shard
-   * receives this time.
+   * The configured start, or a time after all operations that the servers have reported. A shard
+   * whose clock is behind this time could give an earlier time to a later event. To prevent this,
+   * each shard receives this time with a {@code ping}.
    */
   private Mono<Checkpoint> start(Set<String> shards) {
     if (start != null) {
@@ -226,8 +229,8 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * Sends a heartbeat to the config servers in parallel with a read, so that the read need not wait
-   * until its time is committed.
+   * Sends a heartbeat to the config servers while they are read. Without it, the read would wait
+   * until a majority has reached the time of the read.
    */
   private void moveConfigServers() {
     ReplicaSet idle = configServers;
@@ -250,8 +253,8 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * The placement, once all its shards are in the directory: a shard may have been added since the
-   * directory was read.
+   * The placement, once the directory contains all shards of the placement. A shard may have been
+   * added after the directory was read.
    */
   private Mono<Placement> reachablePlacement() {
     return placements
@@ -271,7 +274,8 @@ public final class RoutedCluster implements Cluster {
                                         new ReadFailure(
                                             ReadFailure.Kind.PASSING,
                                             new IOException(
-                                                "the shards change: " + found.shards())))));
+                                                "not all shards are known yet: "
+                                                    + found.shards())))));
   }
 
   @Override
@@ -284,7 +288,7 @@ public final class RoutedCluster implements Cluster {
     return stream(shard, null);
   }
 
-  /** The stream of a shard whose clock follows the cluster's while the shard is idle. */
+  /** The stream of a shard whose clock is advanced to the cluster time while the shard is idle. */
   ShardStream following(String shard) {
     return stream(shard, shard.equals(ALONE) ? null : placement(false).onErrorComplete().then());
   }

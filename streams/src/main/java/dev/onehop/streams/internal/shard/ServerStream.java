@@ -26,8 +26,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The change stream of a replica set, or of mongoses. It sends its own commands, because the
- * driver's publisher hides the tokens of empty batches, which are the progress of an idle shard.
+ * The change stream of a replica set, or of mongoses. It sends its own commands and does not use
+ * the driver's publisher. The driver's publisher does not emit the tokens of empty batches, but
+ * only these tokens show the progress of an idle shard.
  */
 final class ServerStream implements ShardStream {
   private static final BsonDocument NOTHING = new BsonDocument("$alwaysFalse", new BsonInt32(1));
@@ -42,8 +43,9 @@ final class ServerStream implements ShardStream {
   private volatile boolean idle;
   private volatile boolean checked;
   private volatile @Nullable Cursor cursor;
-  // The greatest token that the server has sent, with all its fields: besides _data it may have
-  // _typeBits, without which a server cannot read the _data of some keys, such as decimals.
+  // The greatest token that the server has sent, with all its fields. In addition to _data it may
+  // have the field _typeBits. A server needs _typeBits to read the _data of some keys, such as
+  // decimals.
   private volatile @Nullable BsonDocument reached;
   private volatile Mono<Void> opening = Mono.empty();
   private volatile int most;
@@ -53,8 +55,8 @@ final class ServerStream implements ShardStream {
 
   /**
    * @param lookups completes the events; null if no lookup is needed
-   * @param whenIdle updates the clock before each read after an empty batch, so that the server's
-   *     clock can follow; null if the stream has another way to advance
+   * @param whenIdle updates this process's cluster time before each read after an empty batch, so
+   *     that the server's clock can be advanced to it; null if the caller advances the clock
    */
   ServerStream(
       ReplicaSet servers,
@@ -71,7 +73,9 @@ final class ServerStream implements ShardStream {
     this.whenIdle = whenIdle;
   }
 
-  /** The complete token of a position, if it comes from this server. */
+  /**
+   * The complete resume token of a position; null if the position does not come from this stream.
+   */
   @Nullable BsonDocument token(Place place) {
     BsonDocument known = reached;
     if (!place.own()) {
@@ -86,7 +90,7 @@ final class ServerStream implements ShardStream {
     return token.getString("_data").getValue();
   }
 
-  /** The batch of a reply, whose tokens are noted. */
+  /** The batch of a reply. Its tokens are recorded as positions of this stream. */
   Batch noted(BsonDocument reply) {
     Batch batch = batch(reply);
     note(reply.getDocument("cursor").get("postBatchResumeToken"));
@@ -102,7 +106,7 @@ final class ServerStream implements ShardStream {
     }
     BsonDocument before = reached;
     if (before == null || data(before).compareTo(data(token.asDocument())) <= 0) {
-      // A copy, so that the reply's buffer can be freed.
+      // A copy, so that this field does not keep the reply's buffer in memory.
       BsonDocument copy = new BsonDocument();
       copy.putAll(token.asDocument());
       reached = copy;
@@ -121,7 +125,10 @@ final class ServerStream implements ShardStream {
         .doOnNext(batch -> idle = batch.events().isEmpty());
   }
 
-  /** Makes the server check, once, the stages that are not part of the stream's command. */
+  /**
+   * Makes the server check all stages once, because the stages after the lookups are not part of
+   * the stream's command.
+   */
   private Mono<Void> check(Place place) {
     Lookups after = lookups;
     return after == null || checked
@@ -136,15 +143,15 @@ final class ServerStream implements ShardStream {
   }
 
   /**
-   * Opens a cursor, and then closes the previous one. This order does not wait for the previous
-   * cursor's server, which may be unreachable or frozen.
+   * Opens a cursor and then closes the previous cursor. In this order, the opening does not wait
+   * for the server of the previous cursor, which may be unreachable or frozen.
    */
   Mono<Answer> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
         () -> {
           Sinks.Empty<Void> end = Sinks.empty();
-          // In this order: either this method sees that the stream is closed, or close waits for
-          // this opening.
+          // The field is set before "closed" is read. Either this method then finds that the stream
+          // is closed, or close() waits for this opening.
           opening = end.asMono();
           return closed
               ? Mono.<Answer>error(cursorIsClosed())
@@ -186,7 +193,10 @@ final class ServerStream implements ShardStream {
     return open;
   }
 
-  /** The batch of a reply, whose tokens are not positions. */
+  /**
+   * The batch of a reply. Its tokens are not recorded, for example because they are tokens of
+   * fragments.
+   */
   static Batch batch(BsonDocument reply) {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
     List<RawBsonDocument> events = CursorReplies.documents(reply);
@@ -282,7 +292,10 @@ final class ServerStream implements ShardStream {
     return heartbeats.write(servers).flatMap(written -> written ? Mono.empty() : readLater());
   }
 
-  /** Reads after a time that an idle primary has not reached, which makes it write a no-op. */
+  /**
+   * Reads at a cluster time that an idle primary has not reached. The read makes the primary write
+   * a no-op to its oplog, which advances its clock.
+   */
   private Mono<Void> readLater() {
     return Mono.defer(
             () -> {
@@ -311,7 +324,8 @@ final class ServerStream implements ShardStream {
     return Mono.defer(
         () -> {
           closed = true;
-          // A cursor that is being opened is known only after the reply.
+          // The id of a cursor that is being opened is in the reply, which may not have arrived
+          // yet.
           return opening.then(Mono.defer(() -> kill(take())));
         });
   }

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * One shard of a cluster as a source of its own: its events are emitted without waiting for other
- * shards. The caller has to order them and to follow the set of shards. While the shard is idle,
- * its clock follows the cluster's.
+ * One shard of a cluster as the only shard of a stream: its events are emitted without waiting for
+ * other shards. The caller has to order the events of several shards, and has to notice new shards.
+ * While the shard is idle, its clock is advanced to the cluster time.
  */
 public final class ShardOfCluster implements Cluster {
   private final RoutedCluster whole;
@@ -23,10 +23,10 @@ public final class ShardOfCluster implements Cluster {
   private final Runnable release;
 
   /**
-   * @param whole the cluster, which stays open when this is closed
+   * @param whole the cluster, which stays open when this object is closed
    * @param shard the shard's id
-   * @param after the position after which its stream starts
-   * @param release run when this object no longer needs the cluster
+   * @param after the position after which the shard's stream starts
+   * @param release called when this object no longer needs the cluster
    */
   public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release) {
     this.whole = whole;
@@ -47,8 +47,8 @@ public final class ShardOfCluster implements Cluster {
   }
 
   /**
-   * The failure for a shard that was removed while it was not read: its events can no longer be
-   * read.
+   * The failure for a shard that was removed while it was not read. The shard's events after the
+   * position can no longer be read.
    */
   private ReadFailure isGone(Opening opening) {
     Placement placement = opening.placement();

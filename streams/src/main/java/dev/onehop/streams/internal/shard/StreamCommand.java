@@ -17,11 +17,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The command that opens a change stream.
  *
- * @param database the database to watch, or that of the collection; {@code admin} for the whole
- *     cluster
- * @param collection the collection to watch; null for all of the database
- * @param options the options of the stage {@code $changeStream}, without the start
- * @param pipeline the stages after it
+ * @param database the watched database, or the database of the watched collection; {@code admin}
+ *     without a collection for the whole cluster
+ * @param collection the watched collection; null for all collections of the database
+ * @param options the options of the stage {@code $changeStream}, without the position where the
+ *     stream starts
+ * @param pipeline the stages after {@code $changeStream}
  * @param batchSize the most events in a batch; 0 for the server's limit
  */
 public record StreamCommand(
@@ -39,15 +40,18 @@ public record StreamCommand(
 
   private static final String DOCUMENT = "fullDocument";
 
-  /** Matches a selection that may depend on the looked-up document. */
+  /** Matches the text of a {@code $match} stage that may depend on the looked-up document. */
   private static final Pattern OF_DOCUMENT =
       Pattern.compile(DOCUMENT + "|\\$\\$|\\$getField|\\$jsonSchema");
 
-  /** Small, because each event may have a document of 16 MB. */
+  /**
+   * The most events in a batch with lookups. It is small because each event may have a document of
+   * 16 MB.
+   */
   private static final int MOST_LOOKUPS = 100;
 
-  // Creates one document on any collection, with only the right to read it; $documents needs other
-  // rights.
+  // Stages that return exactly one document, whatever the collection contains. The user needs only
+  // the right to read the collection. The stage $documents would need other rights.
   private static final List<BsonDocument> ONE_DOCUMENT =
       List.of(
           BsonDocument.parse("{$match: {$alwaysFalse: 1}}"),
@@ -62,7 +66,10 @@ public record StreamCommand(
     return new BsonString("updateLookup").equals(options.get(DOCUMENT));
   }
 
-  /** The command before lookups: it selects events by their other fields. */
+  /**
+   * The command of the stream without lookups. It has only the first {@code $match} stages, which
+   * do not depend on looked-up documents.
+   */
   StreamCommand beforeLookups() {
     return new StreamCommand(
         database,
@@ -87,7 +94,10 @@ public record StreamCommand(
     return stages;
   }
 
-  /** The command that applies these stages to events, which are passed as literals. */
+  /**
+   * The command that applies the stages after the lookups to events. The command contains the
+   * events as literals.
+   */
   BsonDocument afterLookups(List<? extends BsonDocument> events) {
     BsonDocument literal = new BsonDocument("$literal", new BsonArray(List.copyOf(events)));
     BsonString each = new BsonString("$e");
@@ -98,9 +108,10 @@ public record StreamCommand(
     stages.addAll(afterLookups());
     return new BsonDocument("aggregate", new BsonString(readable()))
         .append("pipeline", stages)
-        // One more than the number of events, so that the cursor is exhausted.
+        // One more than the number of events, so that the server closes the cursor with the first
+        // batch.
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
-        // The collation of a change stream, not the collection's.
+        // A change stream uses the simple collation, not the collection's collation.
         .append("collation", new BsonDocument("locale", new BsonString("simple")))
         .append("$db", new BsonString(database));
   }
@@ -116,20 +127,25 @@ public record StreamCommand(
    * The command for a stream that starts after a token.
    *
    * @param after {@code _data} of the token
-   * @param token the complete token, which must come from the server; without it the stream starts
-   *     with the token's cluster time
-   * @param most the most events in a batch, 0 for the setting
+   * @param token the complete resume token, which must come from the same server; if null, the
+   *     stream starts with the events of the token's cluster time
+   * @param most the most events in a batch; 0 for the size in the settings
    */
   BsonDocument open(String after, @Nullable BsonDocument token, int most) {
     return command(after, token, pipeline, most == 0 ? batchSize : most);
   }
 
-  /** The same for the first event only, without fields that may be large. */
+  /**
+   * The command of {@link #open} for the first event only, without the fields that may be large.
+   */
   BsonDocument narrow(String after, @Nullable BsonDocument token) {
     return command(after, token, and(NARROW), 1);
   }
 
-  /** The same for events in fragments, one at a time, for servers that can split events. */
+  /**
+   * The command of {@link #open} for one event or fragment at a time, for servers that can split
+   * events into fragments.
+   */
   BsonDocument split(String after, @Nullable BsonDocument token) {
     return command(after, token, and(SPLIT), 1);
   }

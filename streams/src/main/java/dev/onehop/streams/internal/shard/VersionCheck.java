@@ -15,10 +15,12 @@ final class VersionCheck {
    * Checks the version.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
-   * @return empty; an {@link IllegalArgumentException} if the servers are too old
+   * @return completes without a value; fails with an {@link IllegalArgumentException} if the
+   *     servers are too old
    */
   static Mono<Void> of(Function<BsonDocument, Mono<? extends BsonDocument>> admin) {
-    // Atlas has another error code for a missing right.
+    // All final errors count as a missing right, because Atlas returns another error code than
+    // Unauthorized.
     return Compatibility.of(
             admin,
             failure ->

@@ -1,4 +1,4 @@
-/** Reads the change streams of shards, and the placement of data. */
+/** Reads the change streams of shards, and the placement of data from the config servers. */
 @NullMarked
 package dev.onehop.streams.internal.shard;
 

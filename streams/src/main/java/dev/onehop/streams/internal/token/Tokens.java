@@ -5,21 +5,26 @@ import java.util.HexFormat;
 import org.bson.BsonTimestamp;
 
 /**
- * The {@code _data} of resume tokens: a sortable key in upper-case hexadecimal digits, which starts
- * with the cluster time. The tokens of all shards therefore sort in the order of their events.
+ * The field {@code _data} of resume tokens, called token here. It is a sortable key in upper-case
+ * hexadecimal digits, which starts with the cluster time. The tokens of all shards therefore sort
+ * in the order of their events.
  */
 public final class Tokens {
   private static final String TIMESTAMP = "82";
   private static final int TIME_DIGITS = 16;
   private static final int LEAST_LENGTH = TIMESTAMP.length() + TIME_DIGITS;
 
-  // Version 1, not a token of an event, no transaction index, not from an invalidation, no UUID.
+  // The rest of a token that belongs to no event: version 1, the type "high-water mark",
+  // transaction index 0, not from an invalidation, no UUID.
   private static final String HIGH_WATER = "2B0229296E04";
   private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
   private Tokens() {}
 
-  /** The least token of a cluster time, before all its events. Valid on every server. */
+  /**
+   * The least token of a cluster time. It is before all events of this time, and valid on every
+   * server.
+   */
   public static String highWater(BsonTimestamp time) {
     return TIMESTAMP + HEX.toHexDigits(time.getValue()) + HIGH_WATER;
   }

@@ -4,7 +4,7 @@ import dev.onehop.core.bson.BsonPath;
 import java.util.Set;
 import org.bson.RawBsonDocument;
 
-/** Events that concern more than one document, such as {@code drop}. */
+/** Detects wide events. A wide event concerns more than one document, as {@code drop} does. */
 public final class WideEvents {
   private static final BsonPath KEY = BsonPath.of("documentKey");
   private static final BsonPath TYPE = BsonPath.of("operationType");
@@ -13,7 +13,8 @@ public final class WideEvents {
   private WideEvents() {}
 
   /**
-   * Whether an event concerns more than one document; false if the pipeline has removed its type.
+   * Whether an event concerns more than one document. The result is false if the pipeline has
+   * removed the event's {@code operationType}.
    */
   public static boolean isWide(RawBsonDocument event) {
     if (KEY.find(event) != null) {

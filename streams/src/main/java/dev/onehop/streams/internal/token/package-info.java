@@ -1,4 +1,4 @@
-/** Resume tokens. */
+/** Resume tokens and types of change events. */
 @NullMarked
 package dev.onehop.streams.internal.token;
 

@@ -9,7 +9,7 @@ import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
-/** Events as servers send them. */
+/** Creates events as servers send them. */
 final class Events {
   private Events() {}
 
@@ -18,7 +18,9 @@ final class Events {
     return "82%016X2B022C0100296E5A%02X%08X04".formatted(time, (int) shard.charAt(0), number);
   }
 
-  /** The same for an event of a transaction: such tokens of several shards alternate. */
+  /**
+   * A token of an event in a transaction. The tokens of a transaction on several shards alternate.
+   */
   static String partToken(long time, int index, String shard, int number) {
     return "82%016X2B022C01002B%02X6E5A%02X%08X04"
         .formatted(time, index, (int) shard.charAt(0), number);

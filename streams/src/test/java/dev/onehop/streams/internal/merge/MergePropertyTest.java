@@ -19,9 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The merge over random clusters: shards with clocks of their own, which hear of each other's time
- * only now and then; keys that move; shards that are added; readers that lag; tokens of batches
- * that go back; restarts from checkpoints.
+ * Tests the merge with random clusters. Each shard has its own clock, which follows the other
+ * clocks only now and then. Keys move between shards, shards are added, readers are behind, tokens
+ * of batches decrease, and streams restart from checkpoints.
  */
 class MergePropertyTest {
   private static final int SEEDS = 1_500;
@@ -88,7 +88,7 @@ class MergePropertyTest {
     return change.document().getDocument("documentKey").getInt32("_id").getValue();
   }
 
-  /** A server with its clock and its oplog. */
+  /** A shard with its clock and its oplog. */
   private static final class Shard {
     final String name;
     final List<RawBsonDocument> oplog = new ArrayList<>();
@@ -183,7 +183,10 @@ class MergePropertyTest {
       written.add(event);
     }
 
-    /** Several keys at once; the shards commit at the same time, or one of them later. */
+    /**
+     * A transaction of several keys. The shards commit at the same time, or one of them commits
+     * later.
+     */
     private void transact() {
       long time = 0;
       List<Integer> keys = new ArrayList<>();
@@ -218,7 +221,8 @@ class MergePropertyTest {
     }
 
     /**
-     * The donor's time goes to the config server with the commit, and from there to the recipient.
+     * Moves a key to another shard. The config server receives the donor's time with the commit,
+     * and the recipient reads it there.
      */
     private void move() {
       int key = random.nextInt(KEYS);
@@ -272,7 +276,7 @@ class MergePropertyTest {
         token = Events.highWater(shard.clock + 1);
       }
       if (random.nextInt(5) == 0) {
-        // A server that takes back what it has said.
+        // The token is less than an earlier token of the server.
         token = Events.highWater(101);
       }
       hand(shard, items, token, items.isEmpty() && until == shard.oplog.size());
@@ -336,7 +340,7 @@ class MergePropertyTest {
       last = next;
     }
 
-    /** Another process, which knows the checkpoint only. */
+    /** Continues as another process, which has only the checkpoint. */
     private void restart() {
       Checkpoint from = Checkpoint.parse(last.toDocument());
       assertThat(from).isEqualTo(last);

@@ -41,7 +41,7 @@ class MergedStreamTest {
   private static final String ERROR =
       "an error was thrown where events are handled; the stream ends";
 
-  /** What scripted failures lead to. */
+  /** The messages that the scripted failures cause. */
   @RegisterExtension
   private final CapturedLog stream =
       new CapturedLog(
@@ -166,7 +166,7 @@ class MergedStreamTest {
     assertThat(tokens()).isSorted();
   }
 
-  /** Waits until a shard was read no more from one look to the next. */
+  /** Waits until the number of a shard's reads no longer grows. */
   private static void awaitSettled(ScriptedCluster.Shard shard) {
     AtomicInteger before = new AtomicInteger(-1);
     await()
@@ -220,8 +220,8 @@ class MergedStreamTest {
     Subscription first = subscribe(cluster, order, 17);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(17));
     first.cancel();
-    // A shard of the script has one cursor, which the first subscription's last request still
-    // reads.
+    // A scripted shard has only one cursor. The last request of the first subscription must have
+    // ended before the second subscription starts.
     await().atMost(TIMEOUT).until(cluster::isClosed);
     awaitSettled(cluster.shard("a"));
     awaitSettled(cluster.shard("b"));
@@ -336,7 +336,7 @@ class MergedStreamTest {
     await().atMost(TIMEOUT).until(cluster::isClosed);
   }
 
-  /** As {@code $match} does that lets only inserts through. */
+  /** The pipeline removes the invalidate event, as a {@code $match} for inserts does. */
   @ParameterizedTest
   @EnumSource(Order.class)
   void completesAlsoIfThePipelineLeavesOutTheInvalidate(Order order) {
@@ -353,7 +353,8 @@ class MergedStreamTest {
     StreamEvent last = given.get(given.size() - 1);
     assertThat(last).isInstanceOf(StreamEvent.Progress.class);
     assertThat(last.checkpoint().includes("a", invalidate)).isTrue();
-    // Before it all, and after it what order per key may give.
+    // All events before the invalidate event were emitted. With order per key, a later event may
+    // have been emitted, too.
     assertThat(keys()).startsWith(1, 2).doesNotContain(3, 5);
     assertThat(cluster.shard("a").opened()).hasSize(1);
   }
@@ -462,7 +463,7 @@ class MergedStreamTest {
     cluster.shard("a").transaction(20, 7, IntStream.rangeClosed(1, 25).toArray());
     cluster.shard("b").transaction(21, 7, 26, 27);
     cluster.shard("a").insert(30, 28);
-    // What is last is complete, too.
+    // The last transaction is also emitted completely.
     cluster.shard("a").transaction(40, 8, 29, 30);
     await().atMost(TIMEOUT).until(() -> transactions().size() == 3);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 28));
@@ -567,7 +568,7 @@ class MergedStreamTest {
     Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
     cluster.shard("b").insert(Events.seconds(101).getValue(), 0);
     await().atMost(TIMEOUT).until(() -> cluster.shard("b").isTold());
-    // Now 19 s after what the other has said.
+    // Shard a is now 19 s ahead of the other shard.
     cluster.shard("a").insert(Events.seconds(120).getValue(), 1);
     await()
         .atMost(TIMEOUT)
@@ -629,7 +630,7 @@ class MergedStreamTest {
     assertThat(received(measured, "wallTime")).isEqualTo(30);
     cluster.shard("a").insert(Events.seconds(1).getValue(), 5);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(2));
-    // In this clock's time it comes from the future.
+    // By the clock of this process, the commit time of the event is in the future.
     assertThat(received(measured, "clusterTime")).isZero();
     clock.add(Duration.ofSeconds(10));
     cluster.shard("a").insert(Events.seconds(2).getValue(), 6);

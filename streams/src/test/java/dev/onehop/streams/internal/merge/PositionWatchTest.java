@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
 
-/** Positions and clocks are small numbers; a look is each second. */
+/** Positions and clocks are small numbers. The position is checked once a second. */
 class PositionWatchTest {
   @RegisterExtension
   private final CapturedLog log = new CapturedLog("dev.onehop.streams.internal.merge");
@@ -119,7 +119,7 @@ class PositionWatchTest {
             "the position of it.c moves again, after 6 s");
   }
 
-  /** An idle cluster without no-ops. */
+  /** The cluster is idle and writes no no-ops, so that the cluster time does not advance. */
   @Test
   void aClockThatStandsStillIsNoStall() {
     open(9, 12);
@@ -131,7 +131,7 @@ class PositionWatchTest {
     assertThat(heard).containsExactly("9 of 13 by CONFIG_SERVERS [] after 100 s");
   }
 
-  /** All events have arrived, and none is requested. */
+  /** All events have arrived, and the subscriber requests none of them. */
   @Test
   void aSubscriberThatRequestsNothingIsAStallIfTheClusterIsAhead() {
     open(9, 12);

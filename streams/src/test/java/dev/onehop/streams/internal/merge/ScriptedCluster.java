@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A cluster whose shards have what a test gives them. Thread-safe. */
+/** A cluster whose shards have the events that a test adds. Thread-safe. */
 final class ScriptedCluster implements Cluster {
   final Map<String, Shard> shards = new TreeMap<>();
   final Map<String, BsonTimestamp> removed = new TreeMap<>();
@@ -58,7 +58,7 @@ final class ScriptedCluster implements Cluster {
     resumed = true;
   }
 
-  /** As after the move of a range. */
+  /** Changes the placement, as the move of a range does. */
   synchronized void move() {
     version++;
   }
@@ -121,7 +121,7 @@ final class ScriptedCluster implements Cluster {
     closed = true;
   }
 
-  /** A shard. */
+  /** A shard with its oplog and its clock. */
   final class Shard implements ShardStream {
     private final String name;
     private final List<RawBsonDocument> oplog = new ArrayList<>();
@@ -151,7 +151,7 @@ final class ScriptedCluster implements Cluster {
       add("insert", time, key);
     }
 
-    /** At that time, or later if the shard has said that nothing is to come of it. */
+    /** Adds an event at this time, or later if the shard has already reported a later token. */
     String add(String type, long earliest, int key) {
       synchronized (ScriptedCluster.this) {
         long time = Math.max(earliest, told + 1);
@@ -162,7 +162,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Several inserts of one cluster time. */
+    /** Adds a transaction: several inserts with one cluster time. */
     void transaction(long earliest, long txnNumber, int... keys) {
       synchronized (ScriptedCluster.this) {
         long time = Math.max(earliest, told + 1);
@@ -174,7 +174,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** With the time of the primary's clock. */
+    /** Adds an insert with this {@code wallTime}. */
     void insertAt(long wallMillis) {
       synchronized (ScriptedCluster.this) {
         String token = add("insert", 0, 0);
@@ -185,7 +185,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Whether the pipeline leaves out the event that ends the stream. */
+    /** Sets whether the pipeline removes the invalidate event. */
     void setHidesInvalidate(boolean value) {
       synchronized (ScriptedCluster.this) {
         hidesInvalidate = value;
@@ -204,14 +204,14 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Whether it has said how far it is after its last event. */
+    /** Whether the shard has reported a token after its last event. */
     boolean isTold() {
       synchronized (ScriptedCluster.this) {
         return told == clock && position == oplog.size();
       }
     }
 
-    /** The first request after the next opening fails. */
+    /** Makes the first request after the next opening fail. */
     void failAfterOpening(ReadFailure.Kind kind) {
       synchronized (ScriptedCluster.this) {
         failureAfterOpening = kind;
@@ -230,7 +230,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Nothing is answered any more, or again. */
+    /** Sets whether the shard stops replying. */
     void setSilent(boolean value) {
       synchronized (ScriptedCluster.this) {
         silent = value;
@@ -238,7 +238,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Whether a request waits that came since it is silent. */
+    /** Whether a request has arrived since the shard stopped replying. */
     boolean isHeld() {
       synchronized (ScriptedCluster.this) {
         return held;
@@ -251,7 +251,7 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    /** Whether its clock follows the others' while it is idle. */
+    /** Sets whether the shard's clock follows the other clocks while the shard is idle. */
     void setIdleAdvances(boolean value) {
       synchronized (ScriptedCluster.this) {
         idleAdvances = value;
@@ -372,7 +372,7 @@ final class ScriptedCluster implements Cluster {
                     });
               }
             }
-            // As a server does that waits for events.
+            // Waits for events as a server does.
             return Mono.fromCallable(
                     () -> {
                       synchronized (ScriptedCluster.this) {

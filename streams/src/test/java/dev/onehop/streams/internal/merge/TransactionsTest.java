@@ -61,7 +61,7 @@ class TransactionsTest {
     Item before = part(6, 1);
     Item after = part(6, 1);
     List<Item> items = new ArrayList<>();
-    // The large one was made first, so that it has the least token.
+    // The large event was created first and has the least token.
     items.add(large);
     items.add(before);
     items.add(after);
@@ -91,7 +91,8 @@ class TransactionsTest {
         given.addAll(transactions.take(oplog.subList(read, until), null, idle));
         read = until;
         if (random.nextInt(10) == 0) {
-          // Another process goes on after what was given; the shard begins with the cluster time.
+          // Another process continues after the emitted events. The shard's stream starts with all
+          // events of their cluster time.
           String after = given.isEmpty() ? BEGIN : given.get(given.size() - 1).token();
           transactions = new Transactions(after, UNLIMITED);
           String from = Tokens.highWater(Tokens.clusterTime(after));

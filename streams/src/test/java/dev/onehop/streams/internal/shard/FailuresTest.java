@@ -16,7 +16,7 @@ class FailuresTest {
 
   @ParameterizedTest
   @CsvSource({
-    // A primary that steps down, and one that rolls back.
+    // The codes of a primary that steps down and of a member that rolls back.
     "189, '', PASSING",
     "175, '', PASSING",
     "8000, ResumableChangeStreamError, PASSING",

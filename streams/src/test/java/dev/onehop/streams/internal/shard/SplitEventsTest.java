@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
 /**
- * An event that is too large for a batch, at a scripted server that splits it as 6.0.9 and 7.0 do,
- * and at one that does not know the stage.
+ * Reads an event that is too large for a batch. One scripted server splits the event, as the
+ * versions 6.0.9 and 7.0 do. Another scripted server does not support the stage.
  */
 class SplitEventsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -96,7 +96,7 @@ class SplitEventsTest {
       }
       assertThat(((StreamEvent.Change) events.get(2)).token()).isEqualTo(AFTER);
     }
-    // After it the stream goes on with the event's own token, which needs no such stage.
+    // The stream continues after the event's own token, without the stage that splits events.
     BsonDocument last = openings.get(openings.size() - 1);
     assertThat(last.getArray("pipeline")).hasSize(1);
     assertThat(
@@ -123,7 +123,10 @@ class SplitEventsTest {
     context.writeAndFlush(out);
   }
 
-  /** The cursor's number says what it gives next: 1 all, 2 one by one, 3 the fragments. */
+  /**
+   * The id of the cursor decides its next reply: 1 for all events, 2 for one event, 3 for
+   * fragments.
+   */
   private static BsonDocument open(boolean splits, BsonDocument command) {
     BsonArray pipeline = command.getArray("pipeline");
     BsonDocument stage = pipeline.get(0).asDocument().getDocument("$changeStream");

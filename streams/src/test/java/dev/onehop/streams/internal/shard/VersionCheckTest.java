@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 class VersionCheckTest {
-  /** Atlas says that a user may not do something by code 8000, AtlasError. */
+  /** For a missing right, Atlas returns the code 8000, AtlasError. */
   @Test
   void aUserOfAtlasWithFewRightsGetsAStream() {
     VersionCheck.of(

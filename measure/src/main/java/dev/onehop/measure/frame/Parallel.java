@@ -1,4 +1,4 @@
-package dev.onehop.measure.delivery;
+package dev.onehop.measure.frame;
 
 import dev.onehop.resync.Failure;
 import java.util.ArrayList;
@@ -8,16 +8,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /** Runs work in parallel. */
-final class Parallel {
+public final class Parallel {
 
   /** A part of the work on an object. */
   @FunctionalInterface
-  interface Part<T> {
+  public interface Part<T> {
     /** Does the work. */
     void run(T on) throws Exception;
   }
+
+  private static final long ENDING_SECONDS = 30;
 
   private Parallel() {}
 
@@ -26,8 +29,19 @@ final class Parallel {
    *
    * @throws Failure if one has failed
    */
-  static <T> void forEach(Collection<T> all, Part<T> part) throws InterruptedException {
-    ExecutorService threads = Executors.newFixedThreadPool(Math.max(1, all.size()));
+  public static <T> void forEach(Collection<T> all, Part<T> part) throws InterruptedException {
+    forEach(Math.max(1, all.size()), all, part);
+  }
+
+  /**
+   * Runs a part for each object, and waits until all have ended.
+   *
+   * @param most the number of parts that run at the same time
+   * @throws Failure if one has failed; the others have ended then, or do not end when interrupted
+   */
+  public static <T> void forEach(int most, Collection<T> all, Part<T> part)
+      throws InterruptedException {
+    ExecutorService threads = Executors.newFixedThreadPool(most);
     try {
       List<Future<?>> running = new ArrayList<>();
       for (T each : all) {
@@ -43,6 +57,7 @@ final class Parallel {
       }
     } finally {
       threads.shutdownNow();
+      boolean unused = threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS);
     }
   }
 
@@ -51,13 +66,24 @@ final class Parallel {
    *
    * @throws Failure if it has failed
    */
-  static void await(Future<?> work) throws InterruptedException {
+  public static void await(Future<?> work) throws InterruptedException {
     try {
       var unused = work.get();
     } catch (ExecutionException e) {
       throw e.getCause() instanceof Exception why
           ? Failure.of(why)
           : Failure.run(Failure.firstLine(e), e);
+    }
+  }
+
+  /** Waits until threads have ended; stops waiting if this thread is interrupted. */
+  public static void join(Collection<Thread> threads) {
+    for (Thread thread : threads) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.resync.Failure;
 import dev.onehop.resync.Interruption;
 import dev.onehop.resync.Progress;
 import dev.onehop.resync.Terminal;
@@ -13,18 +14,53 @@ import java.io.PrintWriter;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options that all copying commands share. Also runs a copy and shows its progress. */
-final class CopyRunOptions {
+@Command(sortOptions = false)
+abstract class CopyingCommand extends Subcommand {
   private static final long REFRESH_MILLIS = 250;
+
+  @Option(
+      names = "--from",
+      paramLabel = "URL",
+      description =
+          "The source: the URL of its mongoses, or of a replica set. A user's password comes from"
+              + " ONEHOP_FROM_PASSWORD.")
+  private @Nullable String from;
+
+  @Option(
+      names = "--to",
+      paramLabel = "URL",
+      description =
+          "The destination: the URL of its mongoses, or of a replica set. A user's"
+              + " password comes from ONEHOP_TO_PASSWORD.")
+  private @Nullable String to;
+
+  @Option(
+      names = "--job",
+      paramLabel = "NAME",
+      defaultValue = "copy",
+      description =
+          "The name of the job. The state of the copy is stored under it. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private String job;
+
+  @Option(names = "--resume", description = "Continue the job.")
+  boolean resume;
+
+  @Option(
+      names = "--json",
+      description = "Print the result as JSON on standard output, in place of text.")
+  private boolean json;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
@@ -33,40 +69,39 @@ final class CopyRunOptions {
       paramLabel = "[HOST:]PORT",
       description =
           "Serve GET /status and /metrics, POST /pause, /continue and /finish over HTTP, without"
-              + " access control, until the command ends. Default: off; HOST: the loopback address.")
+              + " access control, until the command ends. Default: off; HOST: the loopback"
+              + " address.")
   private @Nullable String serve;
 
-  /**
-   * Starts a builder with both clusters.
-   *
-   * @throws IllegalArgumentException if a URL is malformed
-   */
-  ClusterCopy.Builder builder(String from, String to) {
+  /** Adds the settings of this command to a copy of the job. */
+  abstract ClusterCopy.Builder apply(ClusterCopy.Builder builder);
+
+  private ClusterCopy copy() {
+    // Not required by the parser, because subcommands have no --from.
+    if (from == null || to == null) {
+      throw Failure.usage(
+          "--from and --to are required (see %s --help)".formatted(spec.qualifiedName(" ")));
+    }
     Consumer<MongoClientSettings.Builder> client = connection.client("onehop-copy");
-    return ClusterCopy.builder(ConnectionOptions.source(from), ConnectionOptions.destination(to))
-        .fromSettings(client)
-        .toSettings(client);
+    return apply(
+            ClusterCopy.builder(ConnectionOptions.source(from), ConnectionOptions.destination(to))
+                .fromSettings(client)
+                .toSettings(client)
+                .job(job))
+        .build();
   }
 
   /**
-   * Runs a copy and prints the result. A signal to stop interrupts the copy, which then releases
+   * Runs the copy and prints the result. A signal to stop interrupts the copy, which then releases
    * its lease, so that no other process has to wait for the lease.
-   *
-   * @param prepare creates the copy
-   * @param to the URL of its destination; null if the option is missing, and then prepare fails
-   * @param job its name
    */
+  @Override
   @SuppressWarnings("try") // The server is only closed.
-  void run(
-      Supplier<ClusterCopy> prepare,
-      @Nullable String to,
-      String job,
-      PrintWriter out,
-      boolean json) {
+  public Integer call() {
     CopyProgress done;
     try (Interruption interruption = Interruption.of(Thread.currentThread());
-        ClusterCopy copy = prepare.get();
-        CopyServer server = server(copy, to, job);
+        ClusterCopy copy = copy();
+        CopyServer server = server(copy);
         Progress progress = Progress.start(Terminal.detect())) {
       Timer timer = new Timer("copy-progress", true);
       timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
@@ -79,25 +114,27 @@ final class CopyRunOptions {
       }
       done = copy.progress();
     }
+    PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(CopyReport.json(done));
     } else {
       CopyReport.print(out, done);
     }
     out.flush();
+    return 0;
   }
 
-  private @Nullable CopyServer server(ClusterCopy copy, @Nullable String to, String job) {
-    if (serve == null || to == null) {
+  private @Nullable CopyServer server(ClusterCopy copy) {
+    if (serve == null) {
       return null;
     }
     return new CopyServer(
         serve,
         copy::progress,
         Map.of(
-            "/pause", () -> change(to, job, CopyControl::pause),
-            "/continue", () -> change(to, job, CopyControl::proceed),
-            "/finish", () -> change(to, job, CopyControl::finish)));
+            "/pause", () -> change(CopyControl::pause),
+            "/continue", () -> change(CopyControl::proceed),
+            "/finish", () -> change(CopyControl::finish)));
   }
 
   /** A change of a job. */
@@ -105,10 +142,12 @@ final class CopyRunOptions {
     void apply(CopyControl control) throws InterruptedException;
   }
 
-  private void change(String to, String job, Change change) throws InterruptedException {
+  private void change(Change change) throws InterruptedException {
     try (CopyControl control =
         CopyControl.connect(
-            ConnectionOptions.destination(to), connection.client("onehop-copy"), job)) {
+            ConnectionOptions.destination(Objects.requireNonNull(to)),
+            connection.client("onehop-copy"),
+            job)) {
       change.apply(control);
     }
   }

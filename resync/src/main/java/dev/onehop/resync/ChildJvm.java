@@ -1,9 +1,9 @@
-package dev.onehop.measure.frame;
+package dev.onehop.resync;
 
-import dev.onehop.resync.Failure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,22 +22,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChildJvm implements AutoCloseable {
 
-  /** The start of an error line, on either of its outputs. */
+  /** The start of an error line. */
   public static final String FAILED = "onehop: ";
 
   /** Limits the heap, because several JVMs share the machine. */
   private static final String HEAP = "-Xmx512m";
 
   private static final String ENDED = "ended";
+  private static final Duration ENDING = Duration.ofSeconds(5);
 
   private final String name;
   private final Process process;
-  private final Path errors;
+  private final @Nullable Path errors;
   private final Predicate<String> listener;
   private final Writer commands;
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
-  private ChildJvm(String name, Process process, Path errors, Predicate<String> listener) {
+  private ChildJvm(
+      String name, Process process, @Nullable Path errors, Predicate<String> listener) {
     this.name = name;
     this.process = process;
     this.errors = errors;
@@ -70,7 +72,7 @@ public final class ChildJvm implements AutoCloseable {
    * Starts a JVM.
    *
    * @param prefix a command that runs the JVM, such as {@code taskset}; empty for none
-   * @param errors the file of its errors, whose folder is created if necessary
+   * @param errors the file of its errors, whose folder is created if necessary; null for none
    */
   public static ChildJvm start(
       String name,
@@ -78,10 +80,12 @@ public final class ChildJvm implements AutoCloseable {
       List<String> options,
       Class<?> main,
       String task,
-      Path errors,
+      @Nullable Path errors,
       Predicate<String> listener)
       throws IOException {
-    Files.createDirectories(errors.toAbsolutePath().getParent());
+    if (errors != null) {
+      Files.createDirectories(errors.toAbsolutePath().getParent());
+    }
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(HEAP);
@@ -89,7 +93,10 @@ public final class ChildJvm implements AutoCloseable {
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    Process process =
+        new ProcessBuilder(command)
+            .redirectError(errors == null ? Redirect.DISCARD : Redirect.to(errors.toFile()))
+            .start();
     ChildJvm child = new ChildJvm(name, process, errors, listener);
     Thread reader = new Thread(child::readAnswers, "child-answers");
     reader.setDaemon(true);
@@ -122,7 +129,8 @@ public final class ChildJvm implements AutoCloseable {
       commands.write(line + "\n");
       commands.flush();
     } catch (IOException e) {
-      throw Failure.run(name + " failed: " + Failure.firstLine(e) + complaint(), e);
+      throw failed(
+          answers.stream().filter(answer -> answer.startsWith(FAILED)).findFirst().orElse(ENDED));
     }
   }
 
@@ -149,8 +157,7 @@ public final class ChildJvm implements AutoCloseable {
     String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
     if (answer == null) {
       throw Failure.run(
-          name + " did not reply within " + atMost.toSeconds() + " s; its errors are in " + errors,
-          null);
+          "%s did not reply within %d s%s".formatted(name, atMost.toSeconds(), where()), null);
     }
     if (!answer.startsWith(start)) {
       throw failed(answer);
@@ -168,9 +175,7 @@ public final class ChildJvm implements AutoCloseable {
     if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
       stop();
       throw Failure.run(
-          "%s did not end within %d s; its errors are in %s"
-              .formatted(name, atMost.toSeconds(), errors),
-          null);
+          "%s did not end within %d s%s".formatted(name, atMost.toSeconds(), where()), null);
     }
     return process.exitValue();
   }
@@ -191,22 +196,15 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   private Failure failed(String answer) {
-    if (answer.startsWith(FAILED)) {
-      return Failure.run(name + " failed: " + answer.substring(FAILED.length()), null);
-    }
-    return Failure.run(name + " ended early" + complaint() + "; see " + errors, null);
+    String what =
+        answer.startsWith(FAILED)
+            ? " failed: " + answer.substring(FAILED.length())
+            : " ended early";
+    return Failure.run(name + what + where(), null);
   }
 
-  private String complaint() {
-    try {
-      return Files.readAllLines(errors).stream()
-          .filter(line -> line.startsWith(FAILED))
-          .findFirst()
-          .map(line -> ": " + line.substring(FAILED.length()))
-          .orElse("");
-    } catch (IOException e) {
-      return "";
-    }
+  private String where() {
+    return errors == null ? "" : "; see " + errors;
   }
 
   /** The process handle, for its resource use. */
@@ -219,19 +217,32 @@ public final class ChildJvm implements AutoCloseable {
     process.destroyForcibly();
   }
 
+  /**
+   * Lets it end, by the end of its standard input.
+   *
+   * @return whether it has ended in time
+   */
+  public boolean end(Duration atMost) throws InterruptedException {
+    try {
+      commands.close();
+    } catch (IOException e) {
+      // It has ended.
+    }
+    return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
   /** Lets it end; stops it after a timeout. */
   @Override
   public void close() {
+    boolean ended = false;
     try {
-      commands.close();
-      if (!process.waitFor(5, TimeUnit.SECONDS)) {
+      ended = end(ENDING);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      if (!ended) {
         stop();
       }
-    } catch (IOException e) {
-      stop();
-    } catch (InterruptedException e) {
-      stop();
-      Thread.currentThread().interrupt();
     }
   }
 }

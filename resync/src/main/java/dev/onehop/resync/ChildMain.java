@@ -1,0 +1,76 @@
+package dev.onehop.resync;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+
+/** The main method of a {@link ChildJvm}. */
+public final class ChildMain {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** The exit code of a process that SIGKILL ends. */
+  private static final int KILLED = 137;
+
+  private ChildMain() {}
+
+  /** The work of such a process. */
+  @FunctionalInterface
+  public interface Work<T> {
+    /**
+     * Does the work.
+     *
+     * @param task the first line of its standard input
+     * @param in the following lines
+     * @param say sends a line to the parent; thread-safe
+     */
+    void run(T task, BufferedReader in, Consumer<String> say)
+        throws IOException, InterruptedException;
+  }
+
+  /** Does the work, sends an error if it fails, and ends the process. */
+  public static <T> void run(Class<T> task, Work<T> work) {
+    PrintStream out = System.out;
+    System.setOut(System.err); // Output of libraries must not mix with the replies.
+    Consumer<String> say =
+        line -> {
+          synchronized (out) {
+            out.println(line);
+            out.flush();
+          }
+        };
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    int exitCode = 0;
+    try {
+      work.run(JSON.readValue(in.readLine(), task), in, say);
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      e.printStackTrace();
+      say.accept(ChildJvm.FAILED + Failure.firstLine(e));
+      exitCode = 1;
+    }
+    System.exit(exitCode); // Ends threads that a client may have left running.
+  }
+
+  /**
+   * Halts this process at the end of its standard input, when its parent has ended or closed it.
+   */
+  public static void haltAtEnd(BufferedReader in) {
+    Thread watch =
+        new Thread(
+            () -> {
+              try {
+                in.lines().forEach(line -> {}); // there are no more commands
+              } finally {
+                Runtime.getRuntime().halt(KILLED);
+              }
+            },
+            "parent-watch");
+    watch.setDaemon(true);
+    watch.start();
+  }
+}
