@@ -84,8 +84,8 @@ public final class StubChannel extends InProcessChannel {
   }
 
   /**
-   * Whether the collection name of a find starts with the given letter. After {@code find\0} come the
-   * length of the name and then the name.
+   * Whether the collection name of a find starts with the given letter. After {@code find\0} come
+   * the length of the name and then the name.
    */
   private static boolean collectionStartsWith(ByteBuf message, char letter) {
     return message.getByte(message.readerIndex() + COMMAND_NAME + "find".length() + 1 + 4)

@@ -126,7 +126,8 @@ final class SharedConnections {
       exchange.unable(ServerPool.clientIsClosed());
       return;
     }
-    // With a single shared connection, requests that may wait get separate connections.
+    // If there is only one shared connection, requests that can block at the server get separate
+    // connections.
     if (mayWait ? sharing.connections() == 1 : areHeldUp(now) && pool.hasRoom()) {
       pool.takeOwn(exchange);
       return;

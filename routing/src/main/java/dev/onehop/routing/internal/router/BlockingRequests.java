@@ -74,7 +74,7 @@ final class BlockingRequests
   private volatile boolean closed;
   private volatile boolean clientClosed;
 
-  /** A request that the thread with the turn sends. */
+  /** A request that is sent by the thread that holds the {@link #turn}. */
   private static final class UnderWay {
     private final ServerAddressName server;
     private final ByteBuf message;

@@ -216,7 +216,7 @@ final class Mongoses extends Servers {
     return Math.min(roundTripNanos(seeds().getServerDescriptions()), quickestRead.get());
   }
 
-  /** Records the duration of a read over the nearest mongos. */
+  /** Records the duration of a read through the nearest mongos. */
   void noteRead(long nanos) {
     quickestRead.accumulateAndGet(nanos, Math::min);
   }
@@ -230,9 +230,9 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Waits for the route of a command. If all mongoses are lost, a command that the driver retries
-   * fails like one on a broken connection. The driver then waits for a server and reports an error
-   * if none is found.
+   * Waits for the route of a command. If no mongos can be reached and the driver retries the
+   * command, the command fails with the error of a broken connection. The driver then waits for a
+   * server and reports an error if it finds none.
    *
    * @param driverRetries whether the driver retries the command
    */
