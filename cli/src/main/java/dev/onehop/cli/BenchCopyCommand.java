@@ -83,8 +83,8 @@ final class BenchCopyCommand extends Subcommand {
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "Limit each router, of all tools, to this share of a processor, as on a separate small"
-              + " machine: 0.01 to 8. Requires root. Default: no limit.")
+          "How many processors each router may use, for all tools: 0.01 to 8. Each router then runs"
+              + " as on a separate small machine. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 
   @Mixin private CopyDataOptions data = new CopyDataOptions();

@@ -17,8 +17,8 @@ import picocli.CommandLine.Mixin;
     description = {
       "",
       "Starts two clusters on this machine and copies documents like YCSB's from one to the other."
-          + " Compares both clusters with OneHop. With --rival, OneHop and migration-verifier take"
-          + " turns.",
+          + " OneHop then compares the two clusters. With --rival, OneHop and migration-verifier"
+          + " compare them in turns.",
       ""
     },
     footer = {

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
           + " collection. Reads their change events in channels, both through a mongos and from"
           + " each shard itself. The command counts lost, doubled and unordered rows.",
       "",
-      "  drain       reads a finished backlog",
+      "  drain       reads rows that were all written before",
       "  live        reads rows while they are written, at full speed or --rate",
       "  idle-shard  as live, at 500 rows a second or --rate; one shard has no rows"
     },

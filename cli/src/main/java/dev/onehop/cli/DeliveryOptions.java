@@ -57,8 +57,8 @@ final class DeliveryOptions {
       names = "--noop",
       paramLabel = "SECONDS",
       description =
-          "The interval of the no-op writes of idle servers, in seconds, which a mongos' stream"
-              + " waits for. The servers' default is 10, and 1 for config servers. Default:"
+          "How often an idle server writes a no-op, in seconds. The stream of a mongos waits for"
+              + " these writes. MongoDB's default is 10, for config servers 1. Default:"
               + " consume 10, propagate 1.")
   @Nullable Integer noop;
 
@@ -84,13 +84,13 @@ final class DeliveryOptions {
     return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
   }
 
-  /** Whether OneHop's streams have one order of all events. */
+  /** Whether OneHop's streams deliver all events in one total order. */
   boolean isTotal() {
     return "total".equals(order);
   }
 
   /**
-   * The time of a measurement.
+   * How long a measurement runs.
    *
    * @param usual the default
    * @throws Failure if the time is out of range

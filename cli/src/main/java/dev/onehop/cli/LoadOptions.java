@@ -60,7 +60,7 @@ final class LoadOptions {
       hidden = true,
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "The fixed time of unmeasured operations before each point.")
+      description = "How long operations run before each point without being measured.")
   @Nullable Duration warmup;
 
   @Option(

@@ -159,7 +159,7 @@ final class PointsCommand extends MeasuringCommand {
     return bound.operations;
   }
 
-  /** The measured time of a point: the given one, or the default. */
+  /** How long to measure a point: the given duration, or the default. */
   static Duration measuredTime(@Nullable Duration given, boolean quick) {
     if (given == null) {
       return Duration.ofSeconds(quick ? 5 : 10);

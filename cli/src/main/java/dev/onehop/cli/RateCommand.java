@@ -21,9 +21,10 @@ import picocli.CommandLine.Parameters;
     header = "Measure latency at fixed rates.",
     description = {
       "",
-      "Issues operations at intended times, and latencies count from these times. Each mode has"
-          + " the driver's default pool of 100 connections. Official clients also run with a pool"
-          + " of --connections, and routed clients also run pipelined.",
+      "Starts operations at scheduled times. Latencies are measured from these times, even if an"
+          + " operation starts late. Each mode has the driver's default pool of 100 connections."
+          + " Official clients also run with a pool of the size --connections, and routed clients"
+          + " also run pipelined.",
       ""
     },
     footer = {

@@ -130,7 +130,7 @@ final class JobStart {
     Set<String> occupied = occupied(destination, settings.mapping(), specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
-          "the destination is not empty: it has %s%s; --overwrite drops collections of the copy"
+          "the destination is not empty: it has %s%s, to which this copy would write; --overwrite drops them"
               .formatted(
                   String.join(", ", occupied.stream().limit(3).toList()),
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param job the incarnation of the finished job
  * @param start the cluster time of the finished job's destination at the end of the job: changes
  *     from this time on were not written by the job
- * @param finished the cluster time of the finished job's source before which the job has applied
- *     all changes
+ * @param finished a cluster time of the finished job's source; the job has applied all changes
+ *     before this time
  */
 record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
   private static final long LOOK_MILLIS = 100;

@@ -11,8 +11,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * How much code each module has, and how much {@code budgets.csv} lets it have. This prints today's
- * figures in that file's format: {@code java core/src/test/java/dev/onehop/core/Budgets.java}.
+ * Counts the code of each module, and compares it with the limits in {@code budgets.csv}. The
+ * command {@code java core/src/test/java/dev/onehop/core/Budgets.java} prints the current figures
+ * in the format of this file.
  */
 final class Budgets {
   static final String HEADER = "module,code lines,public types";
@@ -20,7 +21,10 @@ final class Budgets {
   private static final Pattern PUBLIC_TYPE =
       Pattern.compile("^public .*\\b(class|interface|enum|record)\\b", Pattern.MULTILINE);
 
-  /** Main code without blank lines and comments, and files with a public type. */
+  /**
+   * The lines of main code without blank lines and comments, and the number of files with a public
+   * type.
+   */
   record Figures(int lines, int types) {}
 
   private Budgets() {}

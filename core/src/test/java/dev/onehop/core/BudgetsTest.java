@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Here, in the module that is built first, so that a build above its budgets fails soon. */
+/** The test is in the module that is built first, so that a build above its budgets fails soon. */
 class BudgetsTest {
   @Test
   void noModuleIsAboveItsBudget() throws IOException {

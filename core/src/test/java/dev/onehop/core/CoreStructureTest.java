@@ -9,7 +9,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-/** Core is pure: BSON in, decisions out. */
+/** Core depends only on BSON and has no input or output. */
 class CoreStructureTest {
   private static final JavaClasses CORE =
       new ClassFileImporter()

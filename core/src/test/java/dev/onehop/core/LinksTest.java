@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Links of pages lead to files that exist, on GitHub and on the site. The site has the folder
- * {@code docs} only, so a page names files outside it by their address on GitHub. MkDocs checks
- * anchors.
+ * The links of pages lead to existing files, on GitHub and on the site. The site contains only the
+ * folder {@code docs}, so a page links files outside this folder by their address on GitHub. MkDocs
+ * checks anchors.
  */
 class LinksTest {
   private static final Path ROOT = Path.of("..");

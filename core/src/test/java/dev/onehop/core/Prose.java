@@ -15,14 +15,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How plain the words of the documentation and of the help are, and how much {@code prose.csv} lets
- * each file have. Run from the project's folder:
+ * Counts unclear phrases and long sentences of the documentation and of the help, and compares them
+ * with the limits in {@code prose.csv}. Run from the project's folder:
  *
  * <ul>
- *   <li>{@code java core/src/test/java/dev/onehop/core/Prose.java} prints today's figures in that
- *       file's format.
+ *   <li>{@code java core/src/test/java/dev/onehop/core/Prose.java} prints the current figures in
+ *       the format of this file.
  *   <li>{@code java .../Prose.java --findings docs/copy.md} prints each finding of a file, {@code
- *       --findings help} those of the help.
+ *       --findings help} the findings of the help.
  *   <li>{@code java .../Prose.java --summary} prints the counts of each phrase and the words per
  *       sentence of each file; also of the comments of main code, which are not limited.
  * </ul>
@@ -37,7 +37,7 @@ final class Prose {
   private static final int MOST_PASSIVES = 2;
   private static final Set<String> NOT_PROSE = Set.of("CHANGELOG.md", "CODE_OF_CONDUCT.md");
 
-  /** See docs/glossary.md: what to write instead. */
+  /** The phrases to avoid. docs/glossary.md has the words to use. */
   private static final Map<String, Pattern> PHRASES =
       Map.of(
           "nobody, whoever, somebody", phrase("nobody|whoever|whomever|whosever|somebody"),
@@ -72,7 +72,7 @@ final class Prose {
     }
   }
 
-  /** Something to write more plainly. */
+  /** A text that should be written more plainly. */
   record Finding(Kind kind, String what, String sentence) {
     @Override
     public String toString() {
@@ -111,7 +111,7 @@ final class Prose {
     }
   }
 
-  /** All files that are limited, with the help. */
+  /** The current figures of all limited files and of the help. */
   static Map<String, Figures> today(Path root) throws IOException {
     Map<String, Figures> today = new TreeMap<>();
     for (String file : files(root)) {
@@ -188,7 +188,10 @@ final class Prose {
             .count();
   }
 
-  /** Paragraphs, list items, headings and cells of tables; no code, no addresses of links. */
+  /**
+   * The sentences of paragraphs, list items, headings and cells of tables, without code and
+   * addresses of links.
+   */
   static List<String> markdownSentences(String markdown) {
     StringBuilder text = new StringBuilder();
     boolean fenced = false;
@@ -198,7 +201,7 @@ final class Prose {
         fenced = !fenced;
         line = "";
       } else if (fenced || (line.startsWith("    ") && before.isBlank())) {
-        continue; // an indented block goes on while this line is kept as the one before
+        continue; // an indented block continues while the previous line is kept
       } else if (line.startsWith("|")) {
         line = line.matches("[|:\\- ]+") ? "" : "\n\n" + line.replaceAll("(?<!\\\\)\\|", "\n\n");
       } else if (line.matches("#+ .*")) {

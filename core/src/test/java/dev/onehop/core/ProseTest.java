@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages and help get plainer, and never the other way. */
+/** The findings in pages and help never increase. */
 class ProseTest {
   @Test
   void noPageIsAboveItsBudget() throws IOException {
@@ -24,7 +24,7 @@ class ProseTest {
     assertThat(today).containsKeys("README.md", "docs/glossary.md", Prose.HELP);
     assertThat(Prose.exceeded(root, today, budgets)).isEmpty();
     assertThat(today.keySet())
-        .as("prose.csv has files only that are there")
+        .as("prose.csv names only existing files")
         .containsAll(budgets.keySet());
   }
 

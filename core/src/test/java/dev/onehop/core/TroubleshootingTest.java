@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/troubleshooting.md has the messages as the code has them. */
+/** docs/troubleshooting.md quotes the messages of the code. */
 class TroubleshootingTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]*[a-z] [^`]*)`");
@@ -62,7 +62,7 @@ class TroubleshootingTest {
     assertThat(logged).filteredOn(message -> !isOnThePage(message, page)).isEmpty();
   }
 
-  /** Up to the first sentence's end: a page need not have long advice. */
+  /** Whether the page has the first sentence of a message. It need not have long advice. */
   private static boolean isOnThePage(String message, String page) {
     return Arrays.stream(message.split("\\. ", 2)[0].split("\\{}", -1))
         .allMatch(part -> part.strip().length() <= 3 || page.contains(part.strip()));

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Checks the class path: the versions of OneHop's own modules, and of the libraries that the
- * application provides.
+ * Checks the versions of OneHop's modules, and of the libraries that the application provides, on
+ * the class path.
  */
 final class Dependencies {
   /** The artifacts of OneHop that an application can have on its class path. */
@@ -55,18 +55,18 @@ final class Dependencies {
    * A library that OneHop needs.
    *
    * @param bom the BOM that gives all artifacts of the library's family one version
-   * @param id its artifact id
-   * @param type the name of a class in it
+   * @param id the artifact id of the library
+   * @param type the name of a class that the library contains
    * @param oldest the oldest version that OneHop works with
    */
   private record Needed(String bom, String id, String type, String oldest) {}
 
   /**
-   * Checks the class path of this library. The class path does not change, so the first check is
-   * the only one.
+   * Checks the class path that this class was loaded from. After a success, later calls do nothing,
+   * because the class path does not change.
    *
-   * @throws IllegalStateException if a library is missing or too old, or if a library or OneHop is
-   *     on the class path in two versions; the message names both versions and the remedy
+   * @throws IllegalStateException if a library is missing or too old, or if the class path has two
+   *     versions of a library or of OneHop; the message names the libraries
    */
   static void check() {
     if (!checked) {
@@ -93,7 +93,7 @@ final class Dependencies {
               + modules.entrySet().stream()
                   .map(each -> each.getKey() + " of " + String.join(", ", each.getValue()))
                   .collect(Collectors.joining("; "))
-              + "; import onehop-bom to have one");
+              + "; import onehop-bom to have one version");
     }
   }
 

@@ -73,11 +73,12 @@ import reactor.core.publisher.Mono;
  *
  * <p>The application chooses its driver: the synchronous one, a reactive one, or both.
  *
- * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. An
- * operation without a single owner goes to the mongos that the official client would choose. A
- * wrong or old routing table therefore costs a detour and never gives a wrong result. The user
- * needs the right to read {@code config.shards}, {@code config.mongos}, {@code config.databases},
- * {@code config.collections} and {@code config.chunks}; without this right nothing is routed.
+ * <p>The URI names one or more mongoses. The router finds further mongoses in {@code
+ * config.mongos}. An operation without a single owner goes to the mongos that the official client
+ * would choose. A stale routing table never gives a wrong result: a mongos sends the operation on
+ * to the right shard, and a shard refuses the operation. The user needs the right to read {@code
+ * config.shards}, {@code config.mongos}, {@code config.databases}, {@code config.collections} and
+ * {@code config.chunks}. Without this right the router routes no operation.
  *
  * <p>Thread-safe.
  */
@@ -108,12 +109,12 @@ public final class OneHop implements AutoCloseable {
 
   /**
    * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
-   * driver. They include the settings of the builder. The application creates the client and closes
-   * it, before the router.
+   * driver. They include the settings of the builder. The application creates the client, and
+   * closes the client before the router.
    *
-   * <p>They name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the router
-   * in this process. Events of commands and connection pools name this server. Events of clusters
-   * and servers name the real servers, too.
+   * <p>The settings name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the
+   * router in this process. Events of commands and connection pools name this server. Events of
+   * clusters and servers also name the real servers.
    */
   public MongoClientSettings clientSettings() {
     return clients == null ? given : clients.reactiveSettings();
@@ -122,11 +123,11 @@ public final class OneHop implements AutoCloseable {
   /**
    * The settings of a synchronous client on this router, for {@code
    * com.mongodb.client.MongoClients.create}. The application's threads do the work: they write to
-   * the server's socket and read from it. The application creates the client and closes it, before
-   * the router.
+   * the server's socket and read from it. The application creates the client, and closes the client
+   * before the router.
    *
-   * <p>The settings contain an {@code SSLContext} of the router, whose sockets end in this process.
-   * TLS to the servers is configured on the builder.
+   * <p>The settings contain an {@code SSLContext} of the router. Its sockets connect to the router
+   * in this process and encrypt nothing. TLS to the servers is configured on the builder.
    */
   public MongoClientSettings syncClientSettings() {
     return clients == null ? given : clients.syncSettings();
@@ -146,13 +147,13 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Blocks until operations can be routed. For readiness probes, and for rolling restarts.
+   * Blocks until operations can be routed. It serves readiness probes and rolling restarts.
    *
-   * @param timeout the longest wait; zero or less does not wait
+   * @param timeout the longest wait; with zero or less the method does not wait
    * @param namespaces collections, as {@code database.collection}, whose routing tables have to be
    *     loaded
    * @return the status after the wait; {@link RouterStatus#missing} lists the information that is
-   *     still missing. Returns at once if a database does not exist or the router is closed
+   *     still missing. There is no wait if a database does not exist or the router is closed
    * @throws IllegalArgumentException if a namespace is malformed
    */
   public RouterStatus ready(Duration timeout, String... namespaces) {
@@ -177,9 +178,9 @@ public final class OneHop implements AutoCloseable {
 
   /**
    * Turns the routing of new operations off or on. While routing is off, each new operation goes to
-   * the nearest mongos of the URI, as with the plain driver. Open transactions and cursors stay at
-   * their servers. Routing is on by default. {@link OneHopProperty#ENABLED} turns it off at the
-   * start.
+   * the nearest mongos of the URI, as without OneHop. Open transactions and cursors stay at their
+   * servers. Routing is on by default. {@link OneHopProperty#ENABLED} turns OneHop off for the
+   * whole life of the router.
    *
    * @throws IllegalStateException if nothing is routed, the URI names no mongos, or the router is
    *     closed
@@ -204,13 +205,13 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Creates a builder from a connection string with its usual options. In targeted mode nothing is
-   * routed with {@code directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or
-   * Unix domain sockets: clients then use the driver's own transport, and one log line reports it.
+   * Creates a builder from a connection string. Targeted mode routes nothing with {@code
+   * directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or Unix domain sockets.
+   * Clients then use the driver's own transport, and one log line reports the reason.
    *
-   * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
-   *     OneHopProperty}
-   * @throws IllegalArgumentException if it is malformed
+   * @param uri a URI that begins with {@code mongodb://} or {@code mongodb+srv://}. It may contain
+   *     the driver's options and the options of {@link OneHopProperty}
+   * @throws IllegalArgumentException if the URI is malformed
    */
   public static Builder builder(String uri) {
     PropertySources.Parsed parsed = PropertySources.parse(uri);
@@ -222,9 +223,9 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Creates a builder from the driver's settings. The same as {@link #builder(String)}, but {@code
-   * directConnection=true} in settings looks like the address of a single server and does not turn
-   * routing off; {@link OneHopProperty#ENABLED} does.
+   * Creates a builder from the driver's settings, like {@link #builder(String)}. Settings do not
+   * show whether {@code directConnection=true} was set or a URI names a single server. In settings,
+   * this option therefore does not turn routing off; {@link OneHopProperty#ENABLED} does.
    */
   public static Builder builder(MongoClientSettings settings) {
     return new Builder(MongoClientSettings.builder(settings), false, Map.of());
@@ -236,7 +237,7 @@ public final class OneHop implements AutoCloseable {
    * the driver's server selection timeout.
    *
    * @param namespace {@code database.collection}
-   * @param filter the filter of the read; the read preference is that of the client's settings
+   * @param filter the filter of the read; the client's settings determine the read preference
    * @throws IllegalArgumentException if the namespace is malformed
    * @throws IllegalStateException if the router is closed
    * @throws com.mongodb.MongoException if no server answers in time
@@ -328,7 +329,7 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Changes the driver's own settings, which apply to every connection: credentials, TLS, pools,
-     * codecs, listeners. The router replaces the transport settings by its own. {@link #build}
+     * codecs, listeners. The router replaces the transport settings with its own. {@link #build}
      * refuses transport settings with a Netty {@code SslContext}.
      */
     public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
@@ -355,14 +356,18 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Sets the interval of background refreshes of routing tables and of the mongoses near shards,
-     * plus or minus a quarter; 10 seconds by default. Operations on a range that moved take a
-     * detour for at most this time while the config servers can be read, and usually for much less,
-     * see {@link #historyInterval}. After a failure the wait before the next attempt grows from a
-     * quarter of a second to a minute. In direct mode this is the interval for shards and the
-     * cluster's default concerns; a routing table is refreshed when a shard refuses it as stale.
+     * Sets the interval at which the router refreshes the routing tables and the mongoses near
+     * shards, in the background; 10 seconds by default. Each interval is longer or shorter by a
+     * random share of up to a quarter. While the config servers can be read, operations on a moved
+     * range take a detour for at most this time. The detour usually ends much sooner, see {@link
+     * #historyInterval}. After a failure the wait before the next attempt grows from a quarter of a
+     * second to a minute.
      *
-     * @throws IllegalArgumentException if it is not positive
+     * <p>In direct mode the router refreshes the list of shards and the cluster's default read and
+     * write concerns at this interval. It refreshes a routing table when a shard refuses a command
+     * as stale.
+     *
+     * @throws IllegalArgumentException if the interval is not positive
      */
     public Builder refreshInterval(Duration interval) {
       if (interval.isNegative() || interval.isZero()) {
@@ -373,10 +378,11 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Sets the interval of reads of the latest entries of the cluster's change history, plus or
-     * minus a quarter; 2 seconds by default. This bounds the time until the router notices a range
-     * that moved, or a collection that was dropped, renamed or resharded. Operations that suddenly
-     * take much longer than the round trip to their shard trigger the same read at once.
+     * Sets the interval at which the router reads the latest entries of the cluster's change
+     * history, {@code config.changelog}; 2 seconds by default. Each interval is longer or shorter
+     * by a random share of up to a quarter. The interval bounds the time until the router notices a
+     * range that moved, or a collection that was dropped, renamed or resharded. Operations that
+     * suddenly take much longer than the round trip to their shard trigger the same read at once.
      *
      * @param interval zero for never
      * @throws IllegalArgumentException if it is negative
@@ -390,12 +396,13 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Sets the mongoses near a shard, where host names do not match or other mongoses are
-     * preferred. They need not be in {@code config.mongos}, but must belong to the cluster.
+     * Sets the mongoses near a shard. Call this method if the host names do not show which mongoses
+     * are near, or if the application prefers other mongoses. The mongoses must belong to the
+     * cluster, and {@code config.mongos} need not contain them.
      *
      * @param shard the shard's id
      * @param addresses {@code host:port} as this application reaches them, at least one
-     * @throws IllegalArgumentException if there is none or one is malformed
+     * @throws IllegalArgumentException if no address is given or an address is malformed
      */
     public Builder shardRouters(String shard, String... addresses) {
       if (addresses.length == 0) {
@@ -412,7 +419,8 @@ public final class OneHop implements AutoCloseable {
      * the servers, because of NAT, a private link or Kubernetes. Applies to every discovered mongos
      * and shard member, in direct mode also to the config servers; TLS then verifies the mapped
      * names. Names in the URI are not mapped. A mongos is near a shard if a member of the shard has
-     * the same host in the metadata. If no mongos has, the mapped hosts are compared.
+     * the same host in the metadata. If no mongos has such a host, the router compares the mapped
+     * hosts.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} for any port; other names stay unchanged
@@ -428,7 +436,7 @@ public final class OneHop implements AutoCloseable {
      * Like {@link #hostMapping(Map)}, with a function.
      *
      * @param names from {@code host:port} to {@code host:port}; called often and by any thread;
-     *     MUST give the same name for the same name
+     *     MUST return the same result for the same name
      */
     public Builder hostMapping(UnaryOperator<String> names) {
       Objects.requireNonNull(names, "names");
@@ -445,17 +453,18 @@ public final class OneHop implements AutoCloseable {
      * When a server of the zone returns, the zone serves again within 10 seconds. Servers outside
      * all zones come last. Applies to all modes, also to {@link RoutingMode#NONE}.
      *
-     * <p>Such reads are those with {@code secondary}, {@code secondaryPreferred} or {@code
-     * nearest}, with or without tags. In targeted mode they go to the zone's mongos, which picks a
-     * member by its own round trips; in direct mode to the owner's member in the zone, if it fits
-     * the read preference, its tags and the staleness. Reads and writes of primaries go to the
-     * owner as without zones; of several mongoses near it, those of the first zone serve. The URI
-     * has to name mongoses of each zone, because operations without an owner go to a mongos of the
-     * URI.
+     * <p>Reads that any member may serve have the read preference {@code secondary}, {@code
+     * secondaryPreferred} or {@code nearest}, with or without tags. In targeted mode they go to a
+     * mongos of the zone, which picks a member by its own round trips. In direct mode they go to
+     * the owning shard's member in the zone, if this member fits the read preference with its tags
+     * and its limit of staleness. Operations for a primary go to the owner as without zones. If
+     * several mongoses are near the owner, the mongoses of the first zone serve them. The URI has
+     * to name mongoses of each zone, because operations without an owner go to a mongos of the URI.
      *
-     * @param zones each {@code host|host} or {@code name=host|host}, as this application reaches
-     *     them, with or without a port; {@code *} in a host stands for any characters
-     * @throws IllegalArgumentException if one is malformed, or a zone or host is given twice
+     * @param zones the zones, each written {@code host|host} or {@code name=host|host}. Hosts are
+     *     named as this application reaches them, with or without a port; {@code *} in a host
+     *     stands for any characters
+     * @throws IllegalArgumentException if a zone is malformed, or a zone or host is given twice
      */
     public Builder preferredZones(String... zones) {
       sources.set(Setting.PREFERRED_ZONES, PreferredZones.of(Arrays.asList(zones)));
@@ -464,8 +473,8 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Sets whether to measure round trips where host names do not show which mongos is near a
-     * shard; true by default. The measurement takes some small reads over every mongos, each once a
-     * minute.
+     * shard; true by default. To measure, the router sends a few small reads over every mongos once
+     * a minute.
      */
     public Builder measureRoundTrips(boolean measureRoundTrips) {
       sources.set(Setting.MEASURE_ROUND_TRIPS, measureRoundTrips);
@@ -475,14 +484,16 @@ public final class OneHop implements AutoCloseable {
     /**
      * Sets the target of operations: {@link RoutingMode#TARGETED} by default.
      *
-     * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
-     * which it reads the routing metadata, a user that exists on every shard under the same name
-     * and may read the database {@code config}, and from 8.0 the role {@code
-     * directShardOperations}. Direct mode sends everything that one shard does not own to a mongos
-     * of the URI: reads and writes over several shards, transactions, changes of a shard key,
-     * {@code $lookup} and {@code $out}, change streams, DDL. If the URI names config servers, such
-     * operations fail. The pool's {@code maxSize} then bounds the connections to each shard's
-     * server.
+     * <p>{@link RoutingMode#DIRECT} has three conditions. The URI names the cluster's mongoses or
+     * config servers, from which the router reads the routing metadata. The user exists on every
+     * shard under the same name and may read the database {@code config}. From MongoDB 8.0, the
+     * user has the role {@code directShardOperations}.
+     *
+     * <p>Direct mode sends every operation that one shard cannot execute alone to a mongos of the
+     * URI: reads and writes over several shards, transactions, changes of a shard key, {@code
+     * $lookup} and {@code $out}, change streams, DDL. If the URI names config servers, such
+     * operations fail. In direct mode, the pool's {@code maxSize} bounds the connections to each
+     * shard's server.
      *
      * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} apply to
      * targeted mode only, also as options of the URI.
@@ -544,7 +555,7 @@ public final class OneHop implements AutoCloseable {
      *
      * @param type {@code com.mongodb.client.MongoClient} for the synchronous driver, {@code
      *     com.mongodb.reactivestreams.client.MongoClient} for the reactive one
-     * @throws IllegalArgumentException if the type is another one, a property has a bad value,
+     * @throws IllegalArgumentException if the type is another class, a property has a bad value,
      *     which the message names, or the settings don't fit the mode
      * @throws IllegalStateException as {@link #build} does
      */
@@ -585,13 +596,13 @@ public final class OneHop implements AutoCloseable {
       if (mode == RoutingMode.DIRECT
           && given.getClusterSettings().getRequiredReplicaSetName() != null) {
         throw new IllegalArgumentException(
-            key + " needs the driver's own URI: name mongoses, not config servers by replicaSet");
+            key + " needs a URI that names mongoses: replicaSet names the config servers");
       }
       log.info("nothing is routed, and clients are the driver's own: {}", key);
       return new OneHop(given, null, key);
     }
 
-    /** The reason why targeted mode does not route; null if it routes. */
+    /** The reason why targeted mode routes nothing; null if it routes operations. */
     private @Nullable String passedThrough(MongoClientSettings given) {
       ClusterSettings cluster = given.getClusterSettings();
       if (directConnection) {
@@ -636,8 +647,8 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   registry);
-      // One thread reads the few shared sockets, so that replies that it reads together are passed
-      // on together.
+      // One event loop reads all shared sockets. Replies that it reads together reach their callers
+      // together.
       Carrier carrier =
           Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
@@ -654,7 +665,7 @@ public final class OneHop implements AutoCloseable {
       }
       if (transport != null) {
         log.info(
-            "{} mode brings a transport of its own in place of {}",
+            "{} mode replaces the transport {} with its own",
             modeName(),
             transport.getClass().getSimpleName());
       }
@@ -675,9 +686,9 @@ public final class OneHop implements AutoCloseable {
               .collect(Collectors.joining(", "));
       if (!useless.isEmpty()) {
         throw new IllegalArgumentException(
-            "direct mode sends to the shards, which report a stale routing table: "
-                + useless
-                + " can be set in targeted mode only");
+            useless
+                + " can be set in targeted mode only, because direct mode sends operations to the"
+                + " shards themselves");
       }
     }
 
@@ -711,7 +722,7 @@ public final class OneHop implements AutoCloseable {
               new CommandMeter(registry, observations, modeName())));
     }
 
-    /** Every command goes where the official client would send it. */
+    /** Creates clients whose commands go to the server that the official client would choose. */
     private RouterClients unrouted(MongoClientSettings given) {
       replaceTransport(given);
       if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {

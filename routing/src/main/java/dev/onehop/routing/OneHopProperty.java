@@ -1,10 +1,10 @@
 package dev.onehop.routing;
 
 /**
- * A setting without code: by an option of the URI ({@code
- * mongodb://host/?onehop.refreshInterval=5s}), by {@link OneHop.Builder#properties} or by a system
- * property, each under {@link #key()}. The order of precedence is: a call of the builder, the URI,
- * the properties, the system property.
+ * A setting that needs no code. It is an option of the URI ({@code
+ * mongodb://host/?onehop.refreshInterval=5s}), a property of {@link OneHop.Builder#properties} or a
+ * system property, each named {@link #key()}. The order of precedence is: a call of the builder,
+ * the URI, the properties, the system property.
  *
  * <p>Durations are written {@code 500ms}, {@code 10s}, {@code 2m} or in ISO 8601 ({@code PT10S}).
  */
@@ -33,8 +33,8 @@ public enum OneHopProperty {
   SHARD_ROUTERS("onehop.shardRouters"),
   /**
    * {@link OneHop.Builder#hostMapping}: names in the cluster's metadata and the names to use
-   * instead, as {@code from=to,from=to}. Both are {@code host:port}, or both {@code host}, for any
-   * port. None by default.
+   * instead, as {@code from=to,from=to}. The two names of a pair are both {@code host:port}, or
+   * both {@code host} for any port. None by default.
    */
   HOST_MAPPING("onehop.hostMapping"),
   /**

@@ -96,7 +96,7 @@ final class PropertySources {
    *
    * @throws IllegalArgumentException if the value is invalid; the message names it
    */
-  // Only {@link #set} writes to the map, so that the type matches.
+  // The type matches, because only the method set writes to the map.
   @SuppressWarnings("unchecked")
   <T> T get(Setting<T> setting) {
     T value = (T) called.get(setting.property());

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
  * @param property its name
  * @param standard the default value
  * @param expected the allowed texts, in words, for error messages
- * @param parser parses the text; throws a {@link RuntimeException} for any other text
+ * @param parser parses the text; throws a {@link RuntimeException} for a text that is not allowed
  */
 record Setting<T>(
     OneHopProperty property, T standard, String expected, Function<String, T> parser) {
@@ -57,7 +57,7 @@ record Setting<T>(
       new Setting<>(
           OneHopProperty.HOST_MAPPING,
           Optional.empty(),
-          "names and what to use instead, host:port=host:port,host=host",
+          "names and the names to use instead, host:port=host:port,host=host",
           text -> Optional.of(mapping(pairs(text))));
 
   static final Setting<PreferredZones> PREFERRED_ZONES =
@@ -122,7 +122,7 @@ record Setting<T>(
 
   /**
    * A mapping of names, from {@code host:port} to {@code host:port} and from {@code host} to {@code
-   * host}, An entry with a port has precedence.
+   * host}. An entry with a port has precedence.
    *
    * @throws IllegalArgumentException if a name is malformed or only one name of a pair has a port
    */
@@ -133,7 +133,7 @@ record Setting<T>(
         (from, to) -> {
           if (hasPort(from) != hasPort(to)) {
             throw new IllegalArgumentException(
-                "a host mapping needs a port on both sides or on none: " + from + "=" + to);
+                "a host mapping needs a port in both names or in neither: " + from + "=" + to);
           }
           ServerAddressName known = ServerAddressName.parse(from);
           ServerAddressName used = ServerAddressName.parse(to);

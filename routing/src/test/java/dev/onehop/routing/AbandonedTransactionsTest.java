@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** A subscriber gives a statement of a transaction up before it is answered. */
+/** A subscriber cancels a statement of a transaction before its reply. */
 class AbandonedTransactionsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -36,7 +36,10 @@ class AbandonedTransactionsTest {
     cluster.close();
   }
 
-  /** Else the statement begins a transaction after its end, and it stays open. */
+  /**
+   * An abort that overtakes the statement finds no transaction. The statement would then begin a
+   * transaction that stays open.
+   */
   @Test
   void theAbortDoesNotOvertakeAStatementThatWaitsForItsRoutingTable() {
     cluster.script(

@@ -45,7 +45,7 @@ class AbsentMechanismsTest {
 
   @Test
   void nothingStaysOpen() throws IOException {
-    // Loads what stays loaded.
+    // The first call loads the classes that stay loaded.
     assertThatThrownBy(OneHop.builder(AWS)::build).isInstanceOf(IllegalStateException.class);
     long before = descriptors();
 

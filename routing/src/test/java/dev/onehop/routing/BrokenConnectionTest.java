@@ -19,9 +19,9 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A connection to a server that breaks under an operation is to the application what it is without
- * us: the same exception, with the same labels, and the server's name. The server is a mongos in
- * targeted mode, a shard in direct mode.
+ * The connection to a server breaks during an operation. The application receives the same
+ * exception with the same labels as without OneHop, and the server's name. The server is a mongos
+ * in targeted mode, and a shard in direct mode.
  */
 class BrokenConnectionTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -120,7 +120,7 @@ class BrokenConnectionTest {
     try (Client client = driver.plain("mongodb://" + cluster.address("m1") + "/?" + NO_RETRIES)) {
       plain = broken("m1", client, operation);
     }
-    // Direct mode hands transactions to a mongos.
+    // Direct mode sends transactions to a mongos.
     String server =
         mode == RoutingMode.TARGETED
             ? "m1"
@@ -162,7 +162,7 @@ class BrokenConnectionTest {
         : builder;
   }
 
-  /** What an operation ends with whose server breaks the connection, and can be reached again. */
+  /** The failure of an operation whose server breaks the connection and can be reached again. */
   private Throwable broken(String server, Client client, Operation operation) {
     assertThat(client.find()).isNotNull();
     int before = cluster.seen(server, operation.command).size();

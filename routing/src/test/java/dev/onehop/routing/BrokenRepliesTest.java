@@ -17,8 +17,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A request that breaks the server's connection each time may be what breaks the server: it is sent
- * as often as without us where the driver sends it again, else as often as by a mongos.
+ * A request breaks the server's connection each time. It may itself cause the failure of the
+ * server, so it is sent only a few times. If the driver retries it, it is sent as often as without
+ * OneHop, otherwise as often as by a mongos.
  */
 class BrokenRepliesTest {
   private static final int WIRE_6_0 = 17;
@@ -45,7 +46,9 @@ class BrokenRepliesTest {
     }
   }
 
-  /** What the shard was sent, of an operation that breaks its connection each time. */
+  /**
+   * The number of times that the shard receives an operation that breaks its connection each time.
+   */
   @ParameterizedTest
   @CsvSource({
     "FIND, '', 2",
@@ -133,7 +136,7 @@ class BrokenRepliesTest {
     return List.of(Document.parse("{$match: {_id: 1}}"));
   }
 
-  /** Without a driver above, as the stand-in router and a stream are. */
+  /** Without a driver that retries, as in the stand-in router and in a stream. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

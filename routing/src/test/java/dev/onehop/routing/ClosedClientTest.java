@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** A client that is closed while something is under way says nothing in the log about it. */
+/** A client that is closed during an operation logs no error. */
 class ClosedClientTest {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
@@ -75,7 +75,7 @@ class ClosedClientTest {
       RealTime.pass(Duration.ofSeconds(1));
     }
     assertThat(operation).failsWithin(Duration.ofSeconds(20));
-    // What waited for the cluster gives up then.
+    // After this time, operations that waited for the cluster fail.
     RealTime.pass(START_TIMEOUT);
 
     assertThat(errors()).isEmpty();
@@ -123,7 +123,7 @@ class ClosedClientTest {
             .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       operations.add(Mono.from(collection.find(Filters.eq(1)).first()).toFuture());
-      // One that is decoded on its way.
+      // An operation that the router decodes.
       operations.add(
           Mono.from(
                   collection
@@ -141,7 +141,10 @@ class ClosedClientTest {
     assertThat(errors()).isEmpty();
   }
 
-  /** Also what is about to be sent, or to be answered, at that moment. */
+  /**
+   * Operations end even if they are about to be sent, or about to get a reply, when the client is
+   * closed.
+   */
   @Tag("newer-driver")
   @ParameterizedTest
   @CsvSource({"DIRECT, true", "DIRECT, false", "TARGETED, true", "TARGETED, false"})

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
-/** A closed client leaves nothing of itself behind, however long its registries live. */
+/** The objects of a closed client become garbage, even while its registries are still in use. */
 class ClosedClientsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -62,7 +62,7 @@ class ClosedClientsTest {
     assertThat(meters.getMeters()).isNotEmpty();
   }
 
-  /** What of a client the application can see, and what its official clients hold. */
+  /** The objects of a client that the application has created or received. */
   private List<WeakReference<?>> openedAndClosed(Consumer<OneHop.Builder> kind) {
     CommandListener listener = new CommandListener() {};
     OneHop.Builder builder =

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ClusterServersTest {
 
-  /** Nobody would close what watches them. */
+  /** A watch that starts after the close would never be closed. */
   @Test
   void noServersAreWatchedAfterTheEnd() {
     try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {

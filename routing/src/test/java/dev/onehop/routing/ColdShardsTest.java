@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** Shards that start after the client does: direct mode does not wait for a heartbeat. */
+/** Shards start after the client. Direct mode finds them without a wait for the next heartbeat. */
 class ColdShardsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -40,7 +40,7 @@ class ColdShardsTest {
     cluster.close();
   }
 
-  /** Heartbeats are far apart: what waits for one comes too late. */
+  /** Heartbeats are so rare that an operation that waits for one is too late. */
   private OneHop.Builder builder() {
     return OneHop.builder(
             "mongodb://"

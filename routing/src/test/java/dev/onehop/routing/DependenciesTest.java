@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Class paths of jars that have a class and a version, and nothing else. */
+/** The class paths consist of jars with one class and a version. */
 class DependenciesTest {
   private static final String CORE = "com.mongodb.MongoClientSettings";
   private static final String SYNC = "com.mongodb.client.MongoClients";

@@ -38,7 +38,8 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * The client of direct mode on a scripted cluster: what it tells of itself, and the names it uses.
+ * The client of direct mode on a scripted cluster: the data that it sends about itself, and the
+ * names of servers that it uses.
  */
 class DirectClientTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -124,7 +125,7 @@ class DirectClientTest {
           .isEqualTo(1);
       assertThat(meters.get("onehop.fallbacks").tag("reason", "handed-over").counter().count())
           .isEqualTo(2);
-      // Once more, since by the first table several shards were concerned.
+      // The table is refreshed once more, because the first table showed several shards.
       await()
           .untilAsserted(
               () ->
@@ -142,7 +143,7 @@ class DirectClientTest {
     }
   }
 
-  /** Shards reject others, from those of 8.3 on. */
+  /** Shards of version 8.3 and later reject other combinations of versions. */
   @Test
   void commandsCarryAShardVersionOrNoneOfAShardWithThatOfTheDatabase() {
     cluster.script("m0", ScriptedCluster::othersUnsharded);
@@ -299,7 +300,7 @@ class DirectClientTest {
     }
   }
 
-  /** The cluster's own names, which do not resolve here, are replaced wherever they come up. */
+  /** The names in the metadata cannot be resolved here. They are replaced everywhere. */
   @Test
   void everyDiscoveredNameIsMapped() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What can't be done in direct mode is refused when the client is built, and not passed over. */
+/** Settings that direct mode cannot use are refused when the client is built. */
 class DirectModeSettingsTest {
   private static final String URI = "mongodb://localhost:1/";
 
@@ -54,7 +54,7 @@ class DirectModeSettingsTest {
     assertRefused(OneHop.builder(URI).properties(properties), name);
   }
 
-  /** It may be meant for the other clients of the application. */
+  /** A system property may be set for other clients of the application. */
   @Test
   void aSystemPropertyIsPassedOver() {
     System.setProperty("onehop.measureRoundTrips", "false");

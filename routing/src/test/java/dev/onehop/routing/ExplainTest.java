@@ -15,7 +15,7 @@ import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Explanations by a router: of what the application's settings encode, and without a server. */
+/** Explanations by a router, with the application's codecs, and without a server. */
 class ExplainTest {
   private static final int WIRE_6_0 = 17;
 

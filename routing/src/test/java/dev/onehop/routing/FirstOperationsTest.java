@@ -18,11 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** An application starts in direct mode while one shard is silent: the other one is served. */
+/**
+ * An application starts in direct mode while one shard is silent. Operations on the other shard
+ * succeed.
+ */
 class FirstOperationsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** Much less than a silent shard is waited for before that is logged. */
+  /** Much shorter than the time after which a silent shard is logged. */
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private static final int WIRE_6_0 = 17;
@@ -30,7 +33,7 @@ class FirstOperationsTest {
 
   private ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
 
-  /** A first client takes longer, as its classes are loaded. */
+  /** A first client takes longer, because its classes are loaded. */
   @BeforeAll
   static void loadClasses() {
     try (ScriptedCluster healthy = new ScriptedCluster(WIRE_6_0);
@@ -96,7 +99,7 @@ class FirstOperationsTest {
     try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON);
       CompletableFuture<Document> found = find(client, -5);
-      // What comes later is served meanwhile, and nothing goes to the shard that is not checked.
+      // Later operations on the other shard succeed, and no operation goes to the unchecked shard.
       assertThat(find(client, 5)).succeedsWithin(SOON);
       assertThat(cluster.seen("s0", "connectionStatus")).isNotEmpty();
       assertThat(cluster.seen("s0", "find")).isEmpty();
@@ -107,7 +110,7 @@ class FirstOperationsTest {
     }
   }
 
-  /** From then on all commands are refused, as they are if the shard answers at the start. */
+  /** After the shard's reply all commands are refused, as if the shard had replied at the start. */
   @Test
   void whatTheSilentShardLacksIsSaidOnceItAnswers() {
     cluster.close();

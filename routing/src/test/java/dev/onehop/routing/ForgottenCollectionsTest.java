@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** An application uses many collections one after the other, and each only for a while. */
+/** An application uses many collections one after another, each for a short time. */
 class ForgottenCollectionsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int COLLECTIONS = 20;

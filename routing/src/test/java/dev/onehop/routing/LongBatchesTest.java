@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Ordered batches whose statements belong to another shard each time, in direct mode. */
+/** Ordered batches in direct mode. Each statement belongs to another shard than the one before. */
 class LongBatchesTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int WIRE_6_0 = 17;
@@ -42,7 +42,7 @@ class LongBatchesTest {
     cluster.close();
   }
 
-  /** Negative ones belong to one shard, positive ones to the other. */
+  /** Negative numbers belong to one shard, positive numbers to the other. */
   private static int alternating(int i) {
     return i % 2 == 0 ? i + 1 : -i;
   }

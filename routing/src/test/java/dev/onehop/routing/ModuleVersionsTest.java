@@ -48,7 +48,7 @@ class ModuleVersionsTest {
         .isInstanceOf(IllegalStateException.class)
         .hasMessage(
             "OneHop's modules on the class path have different versions: 1.1 of onehop-wire; 1.2 of"
-                + " onehop-core, onehop-routing; import onehop-bom to have one");
+                + " onehop-core, onehop-routing; import onehop-bom to have one version");
   }
 
   @Test

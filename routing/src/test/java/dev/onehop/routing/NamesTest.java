@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** Names of servers are looked up as the driver does it, and hold up nothing else. */
+/** Names of servers are looked up as by the driver. A slow lookup delays no other operation. */
 class NamesTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -66,7 +66,7 @@ class NamesTest {
     return new Document("from", server);
   }
 
-  /** As a name with an IPv6 address, where the server listens on IPv4 only. */
+  /** As for a name with an IPv6 address whose server listens on IPv4 only. */
   private static List<InetAddress> theFirstRefuses(String host) throws UnknownHostException {
     return List.of(address(host, 2), address(host, 1));
   }
@@ -101,7 +101,10 @@ class NamesTest {
     }
   }
 
-  /** What the driver looks up for its monitoring, on threads of its own, is answered. */
+  /**
+   * Blocks the lookups of one server's name, except the lookups on the threads of the driver's
+   * monitors.
+   */
   private List<InetAddress> blocked(String server, String host) throws UnknownHostException {
     if (host.startsWith(server) && !Thread.currentThread().getName().startsWith("cluster-")) {
       try {
@@ -121,7 +124,7 @@ class NamesTest {
             "connectTimeoutMS=60000",
             host -> blocked("s0", host),
             builder -> pipelined ? builder.pipelining(settings -> {}) : builder)) {
-      // More than there are event loops.
+      // There are more operations than event loops.
       List<CompletableFuture<Document>> waiting =
           IntStream.range(1, 40).mapToObj(id -> find(client, -id)).toList();
       for (int id = 1; id < 40; id++) {

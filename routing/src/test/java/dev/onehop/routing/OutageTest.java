@@ -17,11 +17,11 @@ import org.bson.Document;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The only server of the URI goes away and comes back. */
+/** The only server of the URI stops and starts again. */
 class OutageTest {
   private static final int WIRE_6_0 = 17;
 
-  /** The driver checks a lost server twice a second as long as operations wait for it. */
+  /** The driver checks a lost server twice a second while operations wait for the server. */
   private static final Duration SOON = Duration.ofSeconds(3);
 
   @ParameterizedTest
@@ -61,7 +61,7 @@ class OutageTest {
       found.incrementAndGet();
       return true;
     } catch (MongoException failure) {
-      // As an application does, the caller does not try again at once.
+      // The caller retries after a pause, like an application.
       return false;
     }
   }

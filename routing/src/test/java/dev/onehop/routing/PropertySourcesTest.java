@@ -55,7 +55,7 @@ class PropertySourcesTest {
         + " shard1=host:port|host:port,shard2=host:port'",
     "onehop.preferredZones, 'a=h1,b=h1', 'zones in order, each with its hosts,"
         + " a=host|host,b=host:port, each zone and host once'",
-    "onehop.hostMapping, a:1=b, 'names and what to use instead, host:port=host:port,host=host'",
+    "onehop.hostMapping, a:1=b, 'names and the names to use instead, host:port=host:port,host=host'",
   })
   void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {
     OneHop.Builder builder = OneHop.builder("mongodb://a").properties(properties(name, value));

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** A client whose servers are behind a SOCKS5 proxy, which alone knows their names. */
+/** The servers of a client are behind a SOCKS5 proxy. Only the proxy can resolve their names. */
 class ProxiedClientTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;

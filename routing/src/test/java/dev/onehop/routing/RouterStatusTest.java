@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a router says of its cluster, and routing turned off and on, on scripted mongoses: {@code
- * m0} is beside s0, which owns the negative ids, {@code m1} beside s1, which owns the others.
+ * The status of a router, and routing that is turned off and on, with scripted mongoses. {@code m0}
+ * is near s0, which owns the negative ids. {@code m1} is near s1, which owns the other ids.
  */
 class RouterStatusTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -162,7 +162,7 @@ class RouterStatusTest {
     }
   }
 
-  /** The start does not wait for a shard that takes its time to answer. */
+  /** The start does not wait for a shard that replies late. */
   @Test
   void aShardThatRefusesTheUserIsMissingInDirectMode() {
     try (ScriptedCluster newer = new ScriptedCluster(WIRE_8_0)) {
@@ -222,7 +222,7 @@ class RouterStatusTest {
     try (OneHop router = targeted().build()) {
       CompletableFuture<RouterStatus> ready =
           CompletableFuture.supplyAsync(() -> router.ready(TIMEOUT, "it.c"));
-      // By then each read of the metadata has been given up once.
+      // After this time, each read of the metadata has timed out once.
       await()
           .pollDelay(Duration.ofMillis(2500))
           .atMost(TIMEOUT)

@@ -114,7 +114,7 @@ class ServerErrorsTest {
     return client.getDatabase("it").getCollection("c");
   }
 
-  /** Has a server answer operations on data, and nothing else, with an error. */
+  /** Makes a server return an error for operations on data, and only for these. */
   private void fail(String server, String error) {
     cluster.script(
         server,
@@ -194,7 +194,7 @@ class ServerErrorsTest {
       collection(client).find(Filters.eq(-5)).first();
       collection(client).find(Filters.eq(5)).first();
       cluster.stop("s1");
-      // The first may find its connection broken.
+      // The first operation may use a broken connection.
       var unused = catchThrowable(() -> collection(client).insertOne(new Document("_id", 5)));
       clearedPools.set(0);
       for (int i = 0; i < 3; i++) {
@@ -357,7 +357,7 @@ class ServerErrorsTest {
                     .containsKey("client"));
   }
 
-  /** The mongos that moves a document meets an overloaded shard: nothing was written. */
+  /** A mongos moves a document to an overloaded shard, which refuses it. Nothing is written. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void anOverloadedShardThatAMovedDocumentGoesTo(boolean find) {
@@ -398,7 +398,7 @@ class ServerErrorsTest {
     }
   }
 
-  /** findandmodify is an old name that servers take. */
+  /** Servers also accept the old name findandmodify. */
   @Test
   void theOldNameOfFindAndModifyKeepsItsValue() {
     try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false")) {
@@ -424,7 +424,10 @@ class ServerErrorsTest {
     }
   }
 
-  /** One mongos ends; the driver would send the whole again, numbered as it is. */
+  /**
+   * One mongos shuts down. The driver sends the whole batch again, because it has a transaction
+   * number.
+   */
   @Test
   void aNumberedBatchIsSentAgainAlthoughAnotherPartHasADuplicateKey() {
     AtomicInteger ends = new AtomicInteger(1);

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** docs/settings.md has the settings as the code parses them. */
+/** docs/settings.md lists the settings with the names, defaults and formats of the code. */
 class SettingsPageTest {
   private static final Path PAGE = Path.of("..", "docs", "settings.md");
   private static final String BEGIN = "<!-- settings -->\n";

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A cluster that is upgraded to servers that refer to shards by UUID. */
+/** A cluster during an upgrade to servers that refer to shards by UUID. */
 class ShardUuidsTest {
   private static final int WIRE_8_0 = 25;
 

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** An application starts while the config servers accept connections and answer nothing. */
+/** An application starts while the config servers accept connections and send no replies. */
 class SilentConfigServersTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** Longer than an operation waits once, shorter than it would wait in vain before. */
+  /** Longer than one wait of an operation, and shorter than two waits. */
   private static final Duration ONCE = Duration.ofSeconds(6);
 
   private static final Duration NOT_AT_ALL = Duration.ofMillis(1200);
@@ -117,7 +117,7 @@ class SilentConfigServersTest {
         && command.getString("$db", new BsonString("")).getValue().equals("config");
   }
 
-  /** Which server an operation was answered by. */
+  /** The server that replied to an operation. */
   private static String found(MongoClient client, String collection, Duration within) {
     return Mono.from(client.getDatabase("it").getCollection(collection).find(Filters.eq(5)).first())
         .block(within)

@@ -13,7 +13,7 @@ import org.bson.Document;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A URI whose hosts are in the domain name system. */
+/** A URI whose hosts are listed in DNS. */
 class SrvTest {
   private static final String URI =
       "mongodb+srv://cluster.example.com/?tls=false&serverSelectionTimeoutMS=2000";
@@ -35,7 +35,7 @@ class SrvTest {
             .routing(mode)
             .applyToClientSettings(settings -> settings.dnsClient(dns))
             .client(MongoClient.class)) {
-      // The first may wait for this process to be ready.
+      // The first operation may wait until this process has loaded its classes.
       var unused = catchThrowable(() -> find(client));
       assertThatThrownBy(() -> find(client))
           .isInstanceOfSatisfying(

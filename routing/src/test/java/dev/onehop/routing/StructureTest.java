@@ -11,11 +11,11 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
-/** The packages' dependencies go one way. */
+/** The packages have no cyclic dependencies. */
 class StructureTest {
   private static final String ROOT = "dev.onehop.routing";
   private static final String INTERNAL = ROOT + ".internal.";
-  // What makes clients is no part of the router.
+  // The class that creates clients is not a part of the router.
   private static final DescribedPredicate<JavaClass> DIRECT =
       resideInAPackage(INTERNAL + "direct..").and(not(simpleNameStartingWith("DirectMode")));
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);
@@ -25,7 +25,7 @@ class StructureTest {
     PackageRules.haveNoCycles(CLASSES);
   }
 
-  /** It makes what the others are. */
+  /** The root package creates objects of the other packages, which must not depend on it. */
   @Test
   void nothingUsesTheRoot() {
     noClasses()

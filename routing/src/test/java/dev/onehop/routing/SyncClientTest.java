@@ -81,7 +81,7 @@ class SyncClientTest {
     return collection(client).find(Filters.eq(id)).first();
   }
 
-  /** A call on a thread of its own. */
+  /** Makes a call on a new thread. */
   private static <T> Call<T> calling(java.util.concurrent.Callable<T> what) {
     FutureTask<T> task = new FutureTask<>(what);
     Thread thread = new Thread(task, "caller");
@@ -186,7 +186,7 @@ class SyncClientTest {
     }
   }
 
-  /** Its outcome is not known: only a write that the shard recognizes is sent again. */
+  /** The outcome of the write is unknown. It is sent again only if the shard can recognise it. */
   @ParameterizedTest
   @CsvSource({"false, true", "true, true", "false, false", "true, false"})
   void aWriteWhoseConnectionBreaksIsSentAgainIfRetryable(boolean retryable, boolean blocking)
@@ -339,7 +339,7 @@ class SyncClientTest {
     client.close();
   }
 
-  /** A find of one shard that is not passed on as it is. */
+  /** A find on one shard that the router decodes. */
   private static FindIterable<Document> decoded(MongoClient client) {
     return collection(client)
         .find(Filters.eq(5))

@@ -25,7 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * What targeted mode can't route is left to the driver, and said; what it can't have is refused.
+ * Settings with which targeted mode cannot route leave the transport to the driver, and are logged.
+ * Settings that cannot work are refused.
  */
 class TargetedModeSettingsTest {
   @RegisterExtension private final CapturedLog log = new CapturedLog(OneHop.class.getName());
@@ -62,7 +63,7 @@ class TargetedModeSettingsTest {
             });
   }
 
-  /** Their transport is then the driver's, too. */
+  /** Such clients use the driver's own transport. */
   @Test
   void whatIsNotRoutedHasTheTransportThatIsAsked() {
     TransportSettings netty = TransportSettings.nettyBuilder().build();
@@ -100,7 +101,7 @@ class TargetedModeSettingsTest {
     }
   }
 
-  /** As Spring Boot sets one. */
+  /** Spring Boot sets such a transport. */
   @Test
   void aTransportOfTheApplicationIsReplaced() {
     ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);
@@ -114,10 +115,10 @@ class TargetedModeSettingsTest {
     }
     assertThat(log.messages())
         .containsExactly(
-            "targeted mode brings a transport of its own in place of NettyTransportSettings");
+            "targeted mode replaces the transport NettyTransportSettings with its own");
   }
 
-  /** It would be connected to with other certificates than the application trusts. */
+  /** Without the refusal, connections would use other certificates than the application trusts. */
   @Test
   void aTransportWithCertificatesIsRefused() throws Exception {
     SslContext certificates = SslContextBuilder.forClient().build();

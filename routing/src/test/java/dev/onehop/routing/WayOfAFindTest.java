@@ -50,8 +50,8 @@ import reactor.core.publisher.Mono;
 /**
  * The path of one find is short enough to be read. Its classes are those on the call stack at fixed
  * points: when the command is written to the server's socket, when the driver gets the reply, and
- * when a meter records its time. Classes that have returned by then, as those that read the
- * command's head, are on no such stack.
+ * when a meter records its time. Classes whose methods have returned by then, such as the parser of
+ * the command's head, are on no such stack.
  */
 class WayOfAFindTest {
   private static final int MOST_CLASSES = 14;
@@ -174,7 +174,7 @@ class WayOfAFindTest {
     }
   }
 
-  /** Its timers are the last that a command comes to. */
+  /** The timer is the last object that a command reaches. */
   private static final class WatchedMeters extends SimpleMeterRegistry {
     @Override
     protected Timer newTimer(

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Connections to the servers of a cluster or of a replica set, as in direct mode, but without a
- * router: for modules that address shards themselves. All servers gossip one cluster time.
+ * Connections to the servers of a cluster or of a replica set, for modules that send commands to
+ * the shards themselves. There is no router. All servers gossip one cluster time.
  *
  * <p>Thread-safe.
  */
@@ -47,8 +47,8 @@ public final class ClusterServers extends Cluster {
    *
    * @param settings the application's settings; TLS, credentials, compressors and timeouts apply to
    *     every server
-   * @param mapping from {@code host:port} in the cluster's metadata to the name that the
-   *     application uses; null if they are the same
+   * @param mapping maps {@code host:port} in the cluster's metadata to the name that the
+   *     application uses; null if the names are the same
    * @param threads the number of threads for the connections
    * @throws IllegalArgumentException if the settings have a transport, a load balancer or Unix
    *     domain sockets
@@ -93,7 +93,7 @@ public final class ClusterServers extends Cluster {
   }
 
   /**
-   * Connects to a further replica set, which is watched until this is closed.
+   * Connects to a further replica set, which is watched until this object is closed.
    *
    * @param connectionString {@code name/host:port,...} as in the cluster's metadata
    */

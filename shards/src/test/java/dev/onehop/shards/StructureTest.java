@@ -6,7 +6,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
-/** The packages' dependencies go one way. */
+/** The packages have no cyclic dependencies. */
 class StructureTest {
   private static final String ROOT = "dev.onehop.shards";
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);

@@ -64,8 +64,8 @@ abstract class WatchOptions {
 
   /**
    * Sets {@code fullDocument}, as in the driver's {@code watch}. Documents for {@link
-   * FullDocument#UPDATE_LOOKUP} are looked up over the seeds, which then have to be mongoses or a
-   * replica set: a shard alone would not find a document that has moved.
+   * FullDocument#UPDATE_LOOKUP} are looked up through the seeds, which then have to be mongoses or
+   * a replica set: a shard alone would not find a document that has moved.
    */
   public ShardedChangeStream.Builder fullDocument(FullDocument wanted) {
     this.fullDocument = Objects.requireNonNull(wanted, "wanted");

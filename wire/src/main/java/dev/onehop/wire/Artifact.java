@@ -93,7 +93,7 @@ public record Artifact(String id, boolean isPresent, @Nullable String version) {
     return of(REACTIVE_ID, REACTIVE_TYPE, loader);
   }
 
-  /** Whether both have the same version; true if a version is unknown. */
+  /** Whether two artifacts have the same version; true if a version is unknown. */
   public boolean fits(Artifact other) {
     return version == null || other.version == null || version.equals(other.version);
   }

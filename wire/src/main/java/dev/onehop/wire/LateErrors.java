@@ -6,9 +6,9 @@ import org.slf4j.LoggerFactory;
 import reactor.util.context.Context;
 
 /**
- * Errors after the end or the cancellation of a publisher, as when a client is closed while
- * requests are in flight. By default Reactor logs them at error level with a stack trace; the
- * context of a subscriber can change it. Thread-safe.
+ * Handles errors that come after the end or the cancellation of a publisher, for example when a
+ * client is closed while requests are in flight. By default, Reactor logs such errors at error
+ * level with a stack trace. The context of a subscriber can change this. Thread-safe.
  */
 public final class LateErrors {
   // Reactor prefers this key to its global hook.
@@ -31,8 +31,9 @@ public final class LateErrors {
   }
 
   /**
-   * For {@code contextWrite} before a cache, which has no context once all its subscribers have
-   * left: late errors are logged at debug level, unless a subscriber downstream handles them.
+   * Adds {@link #LOGGED} to a context, unless the context handles late errors already. It is used
+   * by {@code contextWrite} before a cache: a cache has no context after all its subscribers have
+   * left.
    */
   public static Context logged(Context context) {
     return context.hasKey(ON_ERROR_DROPPED) ? context : LOGGED.putAll(context.readOnly());

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 
 /**
- * The failure of requests without a reply in time. Reactor's own message contains names of
- * operators.
+ * The failure of a request that gets no reply in time. Reactor's own message contains names of
+ * operators, which do not help the reader of a log.
  */
 public final class NoAnswer {
   private NoAnswer() {}

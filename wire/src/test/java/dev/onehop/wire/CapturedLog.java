@@ -11,8 +11,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a logger says while a test runs goes to the test instead of the console. With expected parts
- * of messages only what has one of them; the rest is printed as ever.
+ * Captures the lines that a logger writes while a test runs, and keeps them from the console. If
+ * expected parts of messages are given, only lines that contain one of them are captured, and the
+ * other lines are printed.
  */
 public final class CapturedLog extends AppenderBase<ILoggingEvent> implements AfterEachCallback {
   private final Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -23,7 +24,8 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Af
   public CapturedLog(String logger, String... expected) {
     this.logger = (Logger) LoggerFactory.getLogger(logger);
     this.expected = List.of(expected);
-    // Before each test, since an instance is made for it: also what other fields log goes here.
+    // The capture starts when the instance is created, before each test, so it includes the log of
+    // other fields.
     start();
     this.logger.addAppender(this);
     this.logger.setAdditive(false);
@@ -60,7 +62,7 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Af
     return events;
   }
 
-  /** Messages, each with that of the exception behind it. */
+  /** The messages, each followed by the message of its exception. */
   public List<String> messages() {
     return events.stream().map(CapturedLog::text).toList();
   }

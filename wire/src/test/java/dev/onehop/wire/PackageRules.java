@@ -13,7 +13,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 
-/** What holds for the packages of every module. */
+/** The rules for the packages of every module. */
 public final class PackageRules {
   private PackageRules() {}
 
@@ -24,7 +24,7 @@ public final class PackageRules {
         .importPackages(root);
   }
 
-  /** The packages' dependencies go one way. */
+  /** The packages have no cyclic dependencies. */
   public static void haveNoCycles(JavaClasses classes) {
     slices()
         .assignedFrom(

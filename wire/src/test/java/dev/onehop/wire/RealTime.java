@@ -3,10 +3,9 @@ package dev.onehop.wire;
 import java.time.Duration;
 
 /**
- * Real time that has to pass, because it is what a test is about: a fault that lasts, load that
- * goes on meanwhile, writers with a pace, a scripted server that takes its time, or that nothing
- * happens for a while. What a test waits for is awaited by its event instead. No other class of the
- * tests sleeps.
+ * Lets real time pass in a test whose subject is time: a fault that lasts, load during an interval,
+ * writers with a rate, a slow scripted server, or an interval in which nothing happens. A test that
+ * waits for an event awaits the event instead. No other class of the tests sleeps.
  */
 public final class RealTime {
   private RealTime() {}

@@ -21,19 +21,20 @@ import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 
-/** A server that answers hello as a mongod does, and anything else as a test wants it. */
+/** A server that replies to hello like a mongod, and to other commands by the script of a test. */
 public final class ScriptedPeer implements AutoCloseable {
-  /** What becomes of a command that is no hello. */
+  /** Handles a command other than hello. */
   public interface Script {
     void on(OpMsg request, ChannelHandlerContext context);
   }
 
   private final EventLoopGroup group = EventLoops.newGroup("scripted-peer", 1);
-  // Its own record: a loop that shuts down may leave connections open, with their clients waiting.
+  // The peer itself records its connections. An event loop that shuts down may leave connections
+  // open, and their clients would wait.
   private final ChannelGroup accepted = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
 
-  /** A peer that knows hello, and nothing else but its script. */
+  /** A peer that replies to hello, and leaves other commands to its script. */
   public static ScriptedPeer withHello(Script script) {
     return new ScriptedPeer(
         0,
@@ -51,9 +52,9 @@ public final class ScriptedPeer implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Like {@link #raw(ChannelInitializer)}, on a port.
    *
-   * @param port where it listens, 0 for any
+   * @param port the port of the peer, 0 for any
    */
   public static ScriptedPeer raw(int port, ChannelInitializer<Channel> connections) {
     return new ScriptedPeer(port, connections);

@@ -19,8 +19,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A SOCKS5 proxy (RFC 1928, RFC 1929) that leads to ports of this machine, whatever host it is to
- * connect to, and notes which one that was.
+ * A SOCKS5 proxy (RFC 1928, RFC 1929) that connects to ports of this machine, whichever host a
+ * client requests. It records the requested hosts.
  */
 public final class ScriptedProxy implements AutoCloseable {
   private static final int VERSION = 5;
@@ -33,7 +33,7 @@ public final class ScriptedProxy implements AutoCloseable {
   private final ServerSocket listener;
 
   /**
-   * @param login {@code user:password} that it wants, null for none
+   * @param login the {@code user:password} that it requires, null for none
    * @param refuses whether it reaches no server
    */
   public ScriptedProxy(@Nullable String login, boolean refuses) {
@@ -51,7 +51,7 @@ public final class ScriptedProxy implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** The servers, as {@code host:port}. */
+  /** The requested servers, as {@code host:port}. */
   public List<String> asked() {
     synchronized (asked) {
       return List.copyOf(asked);

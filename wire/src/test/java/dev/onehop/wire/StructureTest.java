@@ -6,7 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import org.junit.jupiter.api.Test;
 
-/** The packages' dependencies go one way. */
+/** The packages have no cyclic dependencies. */
 class StructureTest {
   private static final String ROOT = "dev.onehop.wire";
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);

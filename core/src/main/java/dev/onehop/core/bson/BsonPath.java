@@ -9,8 +9,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dotted path through nested documents. A path does not continue into arrays: it ends at an
- * array. Immutable and thread-safe.
+ * A dotted path through nested documents. A path that reaches an array ends there. Immutable and
+ * thread-safe.
  */
 public final class BsonPath {
   private final String dotted;
@@ -85,7 +85,7 @@ public final class BsonPath {
     return parts;
   }
 
-  /** The value at the path, or the array at which the path ends; null if there is none. */
+  /** The value at the path, or the array at which the path ends; null if there is no value. */
   public @Nullable BsonValue find(BsonDocument document) {
     BsonValue value = document.get(parts.get(0));
     for (int i = 1; i < parts.size() && value != null && !value.isArray(); i++) {

@@ -112,7 +112,8 @@ final class ElementCursor extends Elements {
   }
 
   /**
-   * Finds a dotted path; the result is the array if one is on the path. Null if there is nothing.
+   * Finds the element at a path. If an array is on the path, the result is the array. Null if there
+   * is no element.
    */
   @Nullable ElementCursor find(byte[][] path) {
     ElementCursor cursor = this;

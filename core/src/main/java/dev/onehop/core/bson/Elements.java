@@ -62,7 +62,9 @@ public abstract class Elements {
     }
     int length = intAt(offset);
     if (length < MIN_DOCUMENT || length > available) {
-      throw malformed("a document claims " + length + " of " + available + " bytes", offset);
+      throw malformed(
+          "a document has a length of " + length + " bytes, where " + available + " bytes are left",
+          offset);
     }
     end = offset + length - 1;
     if (byteAt(end) != 0) {
@@ -207,7 +209,7 @@ public abstract class Elements {
     int length = documentLength(valueOffset);
     int scopeOffset = valueOffset + 9 + stringLength(valueOffset + 4);
     if (scopeOffset - valueOffset + documentLength(scopeOffset) != length) {
-      throw malformed("code with scope whose parts don't fill it", valueOffset);
+      throw malformed("code with scope whose length is not the sum of its parts", valueOffset);
     }
     return length;
   }

@@ -26,7 +26,7 @@ public final class FieldSet {
    * Finds the fields in a raw document, without decoding any.
    *
    * @return a value for each name, in the order of the names; null for a field that the document
-   *     does not have. Of several fields with a name it is the first
+   *     does not have. If several fields have the same name, the first is found
    * @throws MalformedBsonException if the bytes are not valid BSON
    */
   public @Nullable Located[] find(RawBsonDocument document) {

@@ -9,9 +9,9 @@ import org.bson.types.Decimal128;
 
 /**
  * The server's hash function for hashed indexes: the first eight bytes of an MD5 over the value's
- * type class and content. Numbers are first converted to 64-bit integers. Therefore 1, 1.0 and 1.9
- * have the same hash, but the double 1.5 and the Decimal128 1.5, which are equal, have different
- * ones: doubles are truncated, decimals are rounded half to even.
+ * type class and content. Numbers are first converted to 64-bit integers. Doubles are truncated,
+ * decimals are rounded half to even. Therefore 1, 1.0 and 1.9 have the same hash. The double 1.5
+ * and the Decimal128 1.5 are equal and have different hashes.
  */
 public final class HashedKey {
   private static final int SEED = 0;
@@ -24,8 +24,8 @@ public final class HashedKey {
   private HashedKey() {}
 
   /**
-   * Hashes one value; the hash of a missing field is that of null. Arrays are hashed, too, although
-   * a hashed index refuses them.
+   * Hashes one value; the hash of a missing field is the hash of null. Arrays are hashed, too,
+   * although a hashed index refuses them.
    *
    * @throws MalformedBsonException if the value cannot be encoded as BSON
    */
@@ -63,7 +63,7 @@ public final class HashedKey {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
     if (integerDigits < 0) {
-      // Far below one half, so its thousands of zeros need not be expanded.
+      // The value is far below one half. Its thousands of zeros must not be expanded.
       return 0;
     }
     if (exact.compareTo(MAX_LONG) >= 0) {

@@ -20,9 +20,7 @@ final class KeyCursor {
     this.mask = mask;
   }
 
-  /**
-   * A cursor at the same position that reads all bits flipped; moving one cursor moves the other.
-   */
+  /** A cursor at the same position that reads all bits flipped. Both cursors move together. */
   KeyCursor flipped(boolean flip) {
     return flip ? new KeyCursor(bytes, position, mask ^ 0xFF) : this;
   }

@@ -4,7 +4,7 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
-/** Access to the fields of raw documents, without decoding others. */
+/** Access to single fields of raw documents, without decoding the other fields. */
 public final class RawFields {
   private RawFields() {}
 

@@ -42,7 +42,7 @@ final class RawValues {
     }
   }
 
-  /** Decodes the cursor's current value; the usual types of keys without the driver's codec. */
+  /** Decodes the cursor's current value. The usual types of keys need no codec of the driver. */
   static BsonValue read(ElementCursor element) {
     byte[] bytes = element.bytes();
     int offset = element.valueOffset();

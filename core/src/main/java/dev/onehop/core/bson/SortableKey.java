@@ -9,8 +9,8 @@ import org.bson.BsonValue;
  *
  * <p>No encoded value is a prefix of another, so the key of several fields is the concatenation of
  * their keys ({@link SortableKeyBuilder}). The first byte is the class of the type (null, number,
- * string, ...) and is never 0x00 or 0xFF: all values of a class are between <code>{b}</code> and
- * <code>{b + 1}</code>.
+ * string, ...) and is never 0x00 or 0xFF. All keys of the class {@code b} are between the arrays
+ * <code>{b}</code> and <code>{b + 1}</code>.
  *
  * <p>The format is for the memory of one process. It may change between versions, so it must not be
  * stored.
@@ -30,8 +30,8 @@ public final class SortableKey {
 
   /**
    * Decodes the key of one ascending field. If the server considers several values equal, the
-   * result is one of them: an integer for a whole number, else a double if it is exact; a string
-   * for a symbol.
+   * result is one of them: an integer for a whole number, a double for another number if the double
+   * is exact, and a string for a symbol.
    *
    * @throws MalformedBsonException if these are not exactly the bytes of one value
    */
@@ -44,7 +44,10 @@ public final class SortableKey {
     return value;
   }
 
-  /** The prefix that the keys of all strings with the prefix {@code text}, and no others, have. */
+  /**
+   * The prefix of the keys of all strings that begin with {@code text}. No other key has this
+   * prefix.
+   */
   public static byte[] stringPrefix(String text) {
     ByteSink out = new ByteSink(text.length() + 2);
     out.put(TypeClass.STRING);

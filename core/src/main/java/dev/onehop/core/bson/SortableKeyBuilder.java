@@ -9,7 +9,10 @@ import org.bson.BsonValue;
 public final class SortableKeyBuilder {
   private final ByteSink out;
 
-  /** Creates an empty key. Its array grows as needed, but not up to {@code capacity}. */
+  /**
+   * Creates a builder for an empty key. The array has room for {@code capacity} bytes, and grows if
+   * the key needs more.
+   */
   public SortableKeyBuilder(int capacity) {
     out = new ByteSink(capacity);
   }
@@ -44,7 +47,7 @@ public final class SortableKeyBuilder {
     ElementCursor elements = array.element().open();
     for (boolean flip : descending) {
       if (!elements.next()) {
-        throw new MalformedBsonException("an array of fewer than " + descending.length);
+        throw new MalformedBsonException("an array of fewer elements than " + descending.length);
       }
       int start = out.size();
       RawKeyEncoder.put(out, elements);

@@ -21,10 +21,10 @@ import org.bson.types.Decimal128;
  *   0x8A       infinity
  * </pre>
  *
- * A fraction is the greatest double not above it (8 bytes), then 0x00 if that is exact; else 0x01
- * and the decimal digits. There are at most 34 digits, because only a Decimal128 is not an exact
- * double. Negative numbers are their magnitude with all bits flipped. NaN is a single 0x00, below
- * all other numbers.
+ * A fraction is written as the greatest double not above it (8 bytes). Then comes 0x00 if the
+ * double is exact, otherwise 0x01 and the decimal digits. There are at most 34 digits, because only
+ * a Decimal128 can differ from its double. A negative number is written as its magnitude with all
+ * bits flipped. NaN is a single 0x00, below all other numbers.
  */
 final class SortableNumber {
   private static final int NAN = 0x00;
@@ -94,8 +94,8 @@ final class SortableNumber {
   }
 
   /**
-   * The exact value of a finite Decimal128, zero for either zero and, as IEEE 754 requires, for a
-   * coefficient of more than 34 digits.
+   * The exact value of a finite Decimal128. It is zero for 0, for -0, and, as IEEE 754 requires,
+   * for a coefficient of more than 34 digits.
    */
   static BigDecimal toBigDecimal(Decimal128 value) {
     // Decimal128 does not convert -0 to BigDecimal, which has no negative zero.
@@ -159,7 +159,10 @@ final class SortableNumber {
     return d;
   }
 
-  /** The decimal exponent, then two digits per byte, plus one, because 0x00 is the end. */
+  /**
+   * Writes the decimal exponent, then two digits per byte. One is added to each of these bytes,
+   * because 0x00 is the end.
+   */
   private static void putDigits(ByteSink out, BigDecimal stripped) {
     String digits = stripped.unscaledValue().toString();
     int exponent = digits.length() - 1 - stripped.scale() + EXPONENT_BIAS;

@@ -3,8 +3,8 @@ package dev.onehop.core.bson;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Encodes text as UTF-8, terminated by 0x00. If the text may contain 0x00, this is encoded as 0x01
- * 0x01, and 0x01 as 0x01 0x02. The order is kept, and no key is a prefix of another.
+ * Encodes text as UTF-8, terminated by 0x00. Within the text, the byte 0x00 becomes 0x01 0x01, and
+ * the byte 0x01 becomes 0x01 0x02. The order is kept, and no key is a prefix of another.
  *
  * <p>A lone surrogate becomes three bytes, as in the driver.
  */

@@ -2,7 +2,7 @@ package dev.onehop.core.bson;
 
 /**
  * The first byte of an encoded value: the server's canonical type classes, in its order. No class
- * is 0x00 (the end of an object or array) or 0xFF, so that no flipped class is either.
+ * is 0x00, which ends an object or array, or 0xFF, which is 0x00 with flipped bits.
  */
 final class TypeClass {
   static final int END = 0x00;

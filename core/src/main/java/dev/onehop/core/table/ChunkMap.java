@@ -16,8 +16,9 @@ import java.util.TreeMap;
  */
 final class ChunkMap {
   /**
-   * With this size, the numbers searched in a bucket fill 512 bytes, a few cache lines. Those of
-   * all buckets have 128 KiB for a million chunks, which stay in the cache.
+   * The most chunks per bucket. With this size, the numbers that are searched in a bucket fill 512
+   * bytes, a few cache lines. For a million chunks, the numbers that are searched to find the
+   * bucket fill 128 KiB, which stay in the processor's cache.
    */
   private static final int BUCKET = 64;
 
@@ -25,10 +26,10 @@ final class ChunkMap {
 
   private final ChunkBucket[] buckets;
 
-  /** The keys of the buckets, which saves one indirection. */
+  /** The keys of each bucket, also stored here to save one access to memory per lookup. */
   private final SortedKeys[] mins;
 
-  /** The index of each bucket's first chunk; after the last, the number of chunks. */
+  /** The index of each bucket's first chunk; the last element is the number of chunks. */
   private final int[] starts;
 
   private final SortedKeys bucketMins;
@@ -56,8 +57,8 @@ final class ChunkMap {
   }
 
   /**
-   * Packs chunks in any order, which must cover {@code start..end}. If chunks overlap, the newer
-   * ones are kept, because the others may have changed during the read.
+   * Packs chunks, given in any order. They must cover {@code start..end}. If chunks overlap, the
+   * newer chunks are kept, because the older chunks may have changed during the read.
    *
    * @throws InconsistentRoutingTableException if gaps or overlaps remain
    */
@@ -83,7 +84,7 @@ final class ChunkMap {
     return starts[buckets.length];
   }
 
-  /** The chunk with the key. */
+  /** The index of the chunk that contains a key. */
   int indexOf(byte[] key) {
     int bucket = bucketMins.floor(key);
     return starts[bucket] + mins[bucket].floor(key);
@@ -104,7 +105,7 @@ final class ChunkMap {
     return buckets[bucket].row(index - starts[bucket], endOf(bucket));
   }
 
-  /** The last chunk that starts below {@code bound}. */
+  /** The index of the last chunk that starts below {@code bound}. */
   int lastBelow(byte[] bound) {
     int index = indexOf(bound);
     int bucket = bucketAt(index);
@@ -130,10 +131,10 @@ final class ChunkMap {
   }
 
   /**
-   * The map after replacing chunks by newer ones that overlap them.
+   * Returns a map in which newer chunks replace the chunks that they overlap.
    *
-   * @param changed the newer chunks, from the oldest to the newest; a newer one also replaces older
-   *     ones among them
+   * @param changed the newer chunks, from the oldest to the newest. Among them, too, a newer chunk
+   *     replaces the older chunks that it overlaps
    * @throws InconsistentRoutingTableException if the result has a gap or an overlap
    */
   ChunkMap merge(List<ChunkRow> changed) {
@@ -158,7 +159,9 @@ final class ChunkMap {
     return new ChunkMap(result, end, bounds);
   }
 
-  /** The chunks without those that a newer one overlaps; chunks of one version are all kept. */
+  /**
+   * The chunks that no newer chunk overlaps. Overlapping chunks of the same version are all kept.
+   */
   private static List<ChunkRow> withoutDisplaced(List<ChunkRow> sorted) {
     List<ChunkRow> result = null;
     for (int from = 0; from < sorted.size(); ) {
@@ -174,7 +177,10 @@ final class ChunkMap {
     return result == null ? sorted : result;
   }
 
-  /** The first chunk after {@code from} that starts where all earlier ones have ended. */
+  /**
+   * The index of the first chunk after {@code from} that starts where all chunks before it have
+   * ended.
+   */
   private static int endOfOverlap(List<ChunkRow> sorted, int from) {
     byte[] covered = sorted.get(from).max();
     int to = from + 1;

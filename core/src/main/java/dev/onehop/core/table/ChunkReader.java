@@ -27,8 +27,8 @@ final class ChunkReader {
   }
 
   ChunkRow read(BsonDocument read) {
-    // A raw document would be searched for every field, and its remaining parts would keep all
-    // bytes in memory.
+    // A raw document is decoded as a whole. Otherwise it would be searched for every field, and
+    // parts of it would keep all its bytes in memory.
     BsonDocument chunk = read instanceof RawBsonDocument raw ? raw.decode(CODEC) : read;
     requireOfCollection(chunk);
     BsonDocument min = ConfigFields.document(chunk, "min", WHERE);
@@ -80,7 +80,10 @@ final class ChunkReader {
     return null;
   }
 
-  /** A cheap and conservative check: most bounds need no decoding. */
+  /**
+   * Whether a value certainly decodes to itself. Most bounds pass this cheap check, and need no
+   * decoding.
+   */
   private static boolean decodesToItself(BsonValue value, boolean hashed) {
     return switch (value.getBsonType()) {
       case STRING, OBJECT_ID, NULL, MIN_KEY, MAX_KEY, DATE_TIME, TIMESTAMP, BOOLEAN -> true;

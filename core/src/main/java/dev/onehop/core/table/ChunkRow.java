@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param max the upper bound, exclusive
  * @param shard the owner, as an index into the table's shard names
  * @param version major in the upper half, minor in the lower half
- * @param verbatimMin the original lower bound, if decoding {@code min} results in another one; else
- *     null
+ * @param verbatimMin the original lower bound, if decoding {@code min} results in another bound;
+ *     otherwise null
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared as a whole, and short-lived
+@SuppressWarnings("ArrayRecordComponent") // records are never compared as a whole
 record ChunkRow(
     byte[] min, byte[] max, int shard, long version, @Nullable BsonDocument verbatimMin) {
   static final Comparator<ChunkRow> OLDEST_FIRST =

@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The placement version of a chunk, a shard or a collection: {@code major} grows with each
  * migration, {@code minor} with each split or merge. Versions are ordered by major, then minor.
- * Only versions of the same incarnation of a collection (epoch and timestamp) are comparable.
+ * Only versions of the same incarnation of a collection (epoch and timestamp) are comparable. A
+ * collection that is dropped and created again, or resharded, has a new incarnation.
  *
  * @param epoch the collection's incarnation
- * @param timestamp the collection's incarnation since 5.0; null before
+ * @param timestamp the collection's incarnation since MongoDB 5.0; null in older versions
  * @param major the major version, unsigned
  * @param minor the minor version, unsigned
  */

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace database and collection
  * @param epoch the collection's incarnation
- * @param timestamp the collection's incarnation since 5.0; null before
+ * @param timestamp the collection's incarnation since MongoDB 5.0; null in older versions
  * @param uuid the collection's UUID; null if the server omits it
  * @param key the shard key pattern
- * @param defaultCollation the default collation; null for simple
+ * @param defaultCollation the default collation; null for the simple collation
  * @param unsplittable whether the collection is tracked but not sharded (8.0)
  */
 record CollectionEntry(

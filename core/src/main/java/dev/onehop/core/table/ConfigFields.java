@@ -6,8 +6,8 @@ import org.bson.BsonValue;
 import org.bson.types.ObjectId;
 
 /**
- * Reads fields of documents of the config database; a field with an unknown layout is refused, with
- * its name.
+ * Reads fields of documents of the config database. If a field is missing or has another type, the
+ * exception names the field.
  */
 final class ConfigFields {
   private ConfigFields() {}

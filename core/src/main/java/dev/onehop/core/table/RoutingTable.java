@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The location of a collection's documents: for a sharded collection, the shard of each range of
- * keys; for an unsharded one, the database's primary shard. A snapshot of the config database:
- * immutable, thread-safe, and possibly out of date.
+ * keys; for an unsharded collection, the database's primary shard. A snapshot of the config
+ * database: immutable, thread-safe, and possibly out of date.
  *
- * <p>With a million chunks and string keys, a chunk takes some 50 bytes. The lookup of a key's
+ * <p>With a million chunks and string keys, a chunk takes about 50 bytes. The lookup of a key's
  * shard allocates nothing.
  */
 public final class RoutingTable {
@@ -31,7 +31,7 @@ public final class RoutingTable {
   private final @Nullable Primary primary;
 
   /** The part of a table with chunks. */
-  @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
+  @SuppressWarnings("ArrayRecordComponent") // records are never compared as a whole
   private record Sharded(
       CollectionEntry collection,
       ChunkMap chunks,
@@ -58,7 +58,7 @@ public final class RoutingTable {
    * @throws InconsistentRoutingTableException if the chunks leave a gap, overlap, belong to another
    *     collection or have an unknown layout
    * @throws ShardKeyException if the shard key pattern is invalid, or the bounds of a chunk do not
-   *     fit it
+   *     fit the pattern
    */
   public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
     return of(collection, chunks, Map.of());
@@ -110,13 +110,13 @@ public final class RoutingTable {
   }
 
   /**
-   * This table after replacing chunks by newer ones that overlap them. The result shares most of
-   * its memory with this table. Chunks older than {@link #version()} are ignored, because this
-   * table already contains later changes.
+   * Returns this table, in which the changed chunks replace the chunks that they overlap. The
+   * result shares most of its memory with this table. Chunks older than {@link #version()} are
+   * ignored, because this table already contains later changes.
    *
    * @param collection the collection's document of {@code config.collections}, of the same snapshot
    * @param changedChunks the collection's documents of {@code config.chunks} with {@code lastmod}
-   *     at or above this table's version: at least the chunk with this version, or newer ones
+   *     at or above this table's version: at least the chunk with this version, or newer chunks
    * @throws InconsistentRoutingTableException if there is no chunk at or above this version, the
    *     collection has another incarnation, or the chunks leave a gap
    */
@@ -184,9 +184,9 @@ public final class RoutingTable {
   }
 
   /**
-   * Whether there are chunks, so that commands carry a shard version. Otherwise there is a {@link
-   * #primaryShard()}, and commands carry its database version. Also true for a tracked unsharded
-   * collection, for which {@link #isUnsplittable()} is true.
+   * Whether the table has chunks. Commands then contain a shard version. A table without chunks has
+   * a {@link #primaryShard()}, and commands contain the database version. Also true for a tracked
+   * unsharded collection, for which {@link #isUnsplittable()} is true.
    */
   public boolean isSharded() {
     return sharded != null;
@@ -211,13 +211,13 @@ public final class RoutingTable {
     return sharded == null ? null : sharded.collection.uuid();
   }
 
-  /** The default collation of operations; null for simple, or if it is unknown. */
+  /** The default collation of operations; null for the simple collation, or if it is unknown. */
   public @Nullable BsonDocument defaultCollation() {
     BsonDocument collation = sharded == null ? null : sharded.collection.defaultCollation();
     return collation == null ? null : collation.clone();
   }
 
-  /** Whether the default collation of operations is not the simple one. */
+  /** Whether operations have a default collation that is not the simple collation. */
   public boolean hasDefaultCollation() {
     return sharded != null && sharded.collection.defaultCollation() != null;
   }
@@ -259,8 +259,8 @@ public final class RoutingTable {
   }
 
   /**
-   * The index of the last chunk with a key below {@code bound}, which may be any bytes in key
-   * order; 0 if there is none.
+   * The index of the last chunk with a key below {@code bound}; 0 if there is none. The bound may
+   * be any bytes, which are compared with the bytes of keys.
    */
   public int lastChunkBelow(byte[] bound) {
     return sharded().chunks.lastBelow(bound);

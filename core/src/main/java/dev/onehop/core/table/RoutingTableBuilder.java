@@ -8,11 +8,11 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a collection's routing table from single documents of {@code config.chunks}. It keeps some
- * hundred bytes per chunk.
+ * Builds a collection's routing table from single documents of {@code config.chunks}. It keeps
+ * about a hundred bytes per chunk.
  *
- * <p>Chunks in the order of their versions may be read while chunks change: a chunk that changes
- * during the read arrives again later, with a higher version, and replaces the earlier one. Not
+ * <p>If chunks are added in the order of their versions, chunks may change during the read. A chunk
+ * that changes is read again later, with a higher version, and replaces the earlier chunk. Not
  * thread-safe.
  */
 public final class RoutingTableBuilder {
@@ -86,7 +86,7 @@ public final class RoutingTableBuilder {
    * Builds the table.
    *
    * @throws InconsistentRoutingTableException if the chunks leave a gap, or overlap with equal
-   *     versions, or none has the known table's version or a later one
+   *     versions, or no chunk has the known table's version or a later version
    */
   public RoutingTable build() {
     if (known == null) {

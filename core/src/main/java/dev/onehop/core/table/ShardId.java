@@ -8,7 +8,7 @@ import org.bson.BsonValue;
 
 /**
  * A reference to a shard in the config database: its name, or the UUID that newer servers assign.
- * During an upgrade of a cluster both occur. Immutable.
+ * During an upgrade of a cluster both kinds occur. Immutable.
  *
  * <p>Source: {@code ShardRef} in the server's {@code sharding_environment/shard_ref.h}.
  *

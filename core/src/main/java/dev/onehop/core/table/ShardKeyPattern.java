@@ -18,7 +18,7 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
- * A shard key pattern, by which a document's shard key is extracted, such as <code>
+ * A shard key pattern, which defines the shard key of a document, such as <code>
  * {country: 1, "user.id": "hashed"}
  * </code>. Immutable and thread-safe.
  *
@@ -158,7 +158,7 @@ public final class ShardKeyPattern {
 
   /**
    * The document's key as a document of dotted paths, comparable with chunk bounds: hashed fields
-   * are hashes, missing ones null.
+   * are hashes, missing fields are null.
    *
    * @throws ShardKeyException if there is an array at or above a field of the key
    */
@@ -173,7 +173,7 @@ public final class ShardKeyPattern {
   /**
    * The key of a chunk bound: a value for each field, in order, hashed fields already hashed.
    *
-   * @throws ShardKeyException if the fields are not those of this pattern
+   * @throws ShardKeyException if the fields are not the fields of this pattern
    */
   public byte[] keyOfBound(BsonDocument bound) {
     SortableKeyBuilder key = new SortableKeyBuilder(TYPICAL_KEY);

@@ -8,12 +8,13 @@ import java.util.List;
 
 /**
  * Ascending keys in one block of bytes, for a fast search of the greatest key not above a given
- * one.
+ * key.
  *
- * <p>The common prefix of all keys but the first is stored once. Of each remainder, eight bytes are
- * also stored as a number. A search compares the common prefix once, then numbers, and bytes only
- * between equal numbers. The first key is separate for two reasons: no searched key is below it,
- * and it is often the lower end of all keys, which shares no prefix with the others. Immutable.
+ * <p>The common prefix of all keys but the first is stored once. The first eight bytes of each
+ * remainder are also stored as a number. A search compares the common prefix once, then the
+ * numbers. It compares bytes only if numbers are equal. The first key is separate for two reasons:
+ * no searched key is below it, and it is often the lower end of all keys, which shares no prefix
+ * with the others. Immutable.
  */
 final class SortedKeys {
   private static final VarHandle LONG =
@@ -87,8 +88,9 @@ final class SortedKeys {
       return below ? 0 : size - 1;
     }
     long head = head(key, skipped);
-    // Branches, so that the processor predicts and prefetches during memory accesses. heads[0]
-    // belongs to no key: the first key is never above, so its index is never inspected.
+    // The search uses branches, so that the processor predicts them and reads memory in advance.
+    // heads[0] belongs to no key and is never read, because the first key is never above the
+    // searched key.
     int base = 0;
     int above = size;
     while (above - base > 1) {

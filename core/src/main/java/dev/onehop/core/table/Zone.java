@@ -3,8 +3,9 @@ package dev.onehop.core.table;
 import org.bson.BsonDocument;
 
 /**
- * A range of shard keys that an administrator has assigned to a zone. The balancer will move its
- * chunks there, but they may be elsewhere, so routing ignores zones.
+ * A range of shard keys that an administrator has assigned to a zone. The balancer moves the chunks
+ * of the range to shards of the zone. Until then they may be on other shards, so routing ignores
+ * zones.
  *
  * @param namespace the collection
  * @param min the lower bound, inclusive

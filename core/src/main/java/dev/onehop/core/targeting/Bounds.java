@@ -1,8 +1,8 @@
 package dev.onehop.core.targeting;
 
 /**
- * The effect of a condition on one field's key: outside {@code may} no document matches; inside
- * {@code must} every document does. Negation exchanges the two.
+ * The effect of a condition on one field's key. Outside {@code may}, no document matches. Inside
+ * {@code must}, every document matches. Negation exchanges the two sets, as complements.
  */
 record Bounds(IntervalSet may, IntervalSet must) {
   static final Bounds UNDECIDED = new Bounds(IntervalSet.ALL, IntervalSet.NONE);

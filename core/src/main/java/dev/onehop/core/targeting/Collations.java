@@ -10,7 +10,10 @@ final class Collations {
 
   private Collations() {}
 
-  /** Whether an operation compares like keys do, by its collation or the collection's default. */
+  /**
+   * Whether an operation compares strings by bytes, like keys. Its collation decides, or the
+   * collection's default collation.
+   */
   static boolean isSimple(RoutingTable table, TargetingOptions options) {
     BsonDocument collation = options.collation();
     if (collation == null || collation.isEmpty()) {

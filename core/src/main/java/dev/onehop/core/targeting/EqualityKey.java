@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The whole shard key from a filter's equalities, by the server's rule for writes that need a
- * single shard: only {@code {field: value}}, {@code $eq} and {@code $and} of these count, each
- * field must be present, and an array, a regular expression or undefined is not an equality.
+ * single shard. Only {@code {field: value}}, {@code $eq} and {@code $and} of these count. Each
+ * field of the key must be present. An array, a regular expression or undefined is not an equality.
  */
 final class EqualityKey {
   private static final int TYPICAL_KEY = 48;

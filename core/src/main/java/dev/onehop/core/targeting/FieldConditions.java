@@ -71,7 +71,7 @@ final class FieldConditions {
       case "$not" -> not(operand);
       case "$all" -> all(operand);
       case "$regex" -> regex(operand, siblings.get("$options"));
-      // Part of $regex, which has handled it.
+      // The option belongs to $regex, which reads it.
       case "$options" -> new Bounds(IntervalSet.ALL, IntervalSet.ALL);
       default -> Bounds.UNDECIDED;
     };

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Determines the shard keys of documents that can match a filter. An unknown condition allows all
- * keys. Negation is pushed down to conditions on single fields, the only level with bounds for both
- * possible and certain matches.
+ * keys. A negation is applied to the conditions on single fields, because only their bounds
+ * distinguish possible from certain matches.
  */
 final class FilterAnalyzer {
   private final List<ShardKeyField> fields;
@@ -62,7 +62,7 @@ final class FilterAnalyzer {
     List<KeySpace> parts = new ArrayList<>(branches.size());
     for (BsonValue branch : branches) {
       if (!branch.isDocument()) {
-        return undecided("a logical operator over something else than filters");
+        return undecided("a logical operator over values other than filters");
       }
       parts.add(analyze(branch.asDocument(), negated));
     }
@@ -115,7 +115,8 @@ final class FilterAnalyzer {
   }
 
   /**
-   * Equality with a document: the field's value is the one in the document, or null without one.
+   * Equality with a document that contains a shard key field. The field then has its value in the
+   * document, or null if the document does not contain it.
    */
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);

@@ -15,7 +15,7 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
 /**
- * The hashes of values that equal a given one. Usually there is one hash. But a number may be
+ * The hashes of the values that equal a given value. Usually there is one hash. But a number may be
  * stored as a double or as a Decimal128, which have different hashes unless they are integers.
  */
 final class HashedValues {

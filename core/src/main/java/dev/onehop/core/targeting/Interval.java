@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encoded values of one field from {@code from}, inclusive, to {@code to}, exclusive; both may be
- * any bytes. The least and the greatest value are stored if they are known, so that the next
- * field's bounds can be appended. Immutable; the arrays must not change.
+ * Encoded values of one field from {@code from}, inclusive, to {@code to}, exclusive. Both limits
+ * may be any bytes. The least and the greatest value are stored if they are known, so that the
+ * bounds of the next field can be appended to them. Immutable; the arrays must not change.
  */
 final class Interval {
   static final Interval ALL = new Interval(new byte[0], new byte[] {(byte) 0xFF}, null, null);
@@ -113,8 +113,8 @@ final class Interval {
 
   /** The interval in the encoding of a descending field. */
   Interval flipped() {
-    // x >= from, or x beginning with from, becomes ~x <= ~from or ~x beginning with ~from; the same
-    // applies to to.
+    // Flipped bits exchange the limits. If x >= from or x begins with from, then ~x <= ~from or ~x
+    // begins with ~from. The same applies to the other limit.
     byte[] flippedFrom = Arrays.equals(to, ALL.to) ? ALL.from : successor(flip(to));
     byte[] flippedTo = from.length == 0 ? ALL.to : successor(flip(from));
     return new Interval(

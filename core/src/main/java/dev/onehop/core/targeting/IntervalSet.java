@@ -26,7 +26,7 @@ final class IntervalSet {
     List<Interval> joined = new ArrayList<>(sorted.size());
     for (Interval next : sorted) {
       int last = joined.size() - 1;
-      // Adjacent points are not joined: the next field bounds keys only after a point.
+      // Adjacent points are not joined, because bounds of the next field apply only after a point.
       if (last >= 0
           && (overlap(joined.get(last), next) || !bothPoints(joined.get(last), next))
           && joined.get(last).reaches(next)) {

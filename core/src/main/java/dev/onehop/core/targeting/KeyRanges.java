@@ -9,10 +9,13 @@ import java.util.List;
 import org.bson.BsonMaxKey;
 import org.bson.BsonMinKey;
 
-/** Converts the boxes of a {@link KeySpace} into ranges of whole keys, and these into chunks. */
+/**
+ * Converts the boxes of a {@link KeySpace} into ranges of whole keys, and these ranges into chunks.
+ */
 final class KeyRanges {
   /**
-   * The most ranges that a product of points is expanded to; above this number, ranges are wider.
+   * The most ranges that a box is expanded to. Above this number, fewer fields are expanded, and
+   * the ranges are wider.
    */
   private static final int MAX_RANGES = 16_384;
 

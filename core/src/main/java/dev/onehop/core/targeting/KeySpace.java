@@ -56,7 +56,7 @@ final class KeySpace {
       return this;
     }
     if ((long) boxes.size() * other.boxes.size() > MAX_BOXES) {
-      // Either operand contains the intersection.
+      // A larger operand still gives a result that contains the intersection.
       return boxes.size() <= other.boxes.size() ? collapsed().and(other) : and(other.collapsed());
     }
     List<IntervalSet[]> common = new ArrayList<>();
@@ -88,7 +88,7 @@ final class KeySpace {
     return boxes.size() > MAX_BOXES ? union.collapsed() : union;
   }
 
-  /** Adds a box. Two boxes that differ in one field are joined. */
+  /** Adds a box. If it differs from the last box in one field only, the two boxes are joined. */
   private static void addOrJoin(List<IntervalSet[]> boxes, IntervalSet[] box) {
     int last = boxes.size() - 1;
     if (last >= 0) {

@@ -10,8 +10,8 @@ final class RegexPrefix {
 
   /**
    * The longest certain prefix; empty if there is none. Only literal characters after a leading
-   * {@code ^} or {@code \A} count. The prefix is empty if the expression has alternatives or an
-   * option that changes their meaning.
+   * {@code ^} or {@code \A} count. The prefix is empty if the expression has alternatives, or an
+   * option that changes the meaning of literal characters.
    */
   static String of(BsonRegularExpression regex) {
     String pattern = regex.getPattern();

@@ -48,7 +48,7 @@ public final class Target {
         NO_CHUNK,
         null,
         false,
-        "an unsharded collection lives on the primary shard");
+        "an unsharded collection is on the primary shard");
   }
 
   static Target chunk(RoutingTable table, int chunk, String reason) {
@@ -96,7 +96,8 @@ public final class Target {
    */
   public String shard() {
     if (shards.size() != 1) {
-      throw new IllegalStateException("not one shard but " + shards + ": " + reason);
+      throw new IllegalStateException(
+          "the operation goes to several shards, " + shards + ": " + reason);
     }
     return shards.get(0);
   }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Determines the chunks that an operation can touch, by the server's rules. Pure and thread-safe.
  *
  * <p>If the chunks cannot be determined, the result has all of them: too many shards cost time, but
- * a missing one causes a wrong result. The rules rely on a restriction of the server: no document
+ * a missing shard causes a wrong result. The rules rely on a restriction of the server: no document
  * has an array at or above a shard key field.
  */
 public final class Targeter {
@@ -44,8 +44,9 @@ public final class Targeter {
   }
 
   /**
-   * The target of the first stages of a pipeline. Its leading {@code $match} stages count, also
-   * after a {@code $sort}. The caller has to handle stages that read or write other collections.
+   * The target of the first stages of a pipeline. The leading {@code $match} stages determine it,
+   * also if {@code $sort} stages are before or between them. The caller has to handle stages that
+   * read or write other collections.
    */
   public static Target aggregate(
       RoutingTable table, List<BsonDocument> pipeline, TargetingOptions options) {
@@ -110,11 +111,11 @@ public final class Targeter {
   }
 
   /**
-   * The target of a replacement. If the filter has a single shard, it is this shard. Otherwise, if
-   * the filter is an exact {@code _id}, it is the shard of the replacement itself: the server does
-   * not allow a document to move if the filter has no shard key. Other replacements may match on
-   * any shard of the filter. Servers before 7.0 search only the replacement's shard, later ones all
-   * of them.
+   * The target of a replacement. If the filter determines a single shard, the target is this shard.
+   * Otherwise, if the filter is an exact {@code _id}, the target is the shard of the replacement
+   * itself: the server does not allow a document to move if the filter has no shard key. Other
+   * replacements may match on any shard of the filter. Servers before 7.0 search only the
+   * replacement's shard, later servers search all shards.
    */
   public static Target replace(
       RoutingTable table,
@@ -224,8 +225,9 @@ public final class Targeter {
   }
 
   /**
-   * The key of a filter with each shard key field as a plain value at its top level, which is the
-   * common case; other conditions can only reduce the result. Null if the filter has another form.
+   * The key of a filter that contains the only shard key field as a plain value at its top level.
+   * This is the common case. Other conditions can only reduce the result. Null if the filter has
+   * another form.
    */
   private static byte @Nullable [] plainKey(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {

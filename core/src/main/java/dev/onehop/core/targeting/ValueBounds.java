@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of one shard key field that satisfy a comparison with a value, by the rules of the query
- * language: comparisons apply within a value's type class, null equals missing (and, before 8.0,
- * undefined), NaN equals only itself.
+ * language. Comparisons apply within a value's type class. Null equals a missing field, and before
+ * 8.0 also undefined. NaN equals only itself.
  *
  * <p>The rules rely on a restriction of sharded collections: no array is at or above a shard key
  * field, so that a field has one value, which is its key.
@@ -41,7 +41,10 @@ final class ValueBounds {
     this.simpleCollation = simpleCollation;
   }
 
-  /** The field equals a value in the query language; null also matches a missing field. */
+  /**
+   * The bounds for a field that equals a value in the query language. Null also matches a missing
+   * field.
+   */
   Bounds equalTo(BsonValue value) {
     if (value.isNull()) {
       return field.hashed()
@@ -56,7 +59,7 @@ final class ValueBounds {
     return value.getBsonType() == org.bson.BsonType.UNDEFINED ? Bounds.UNDECIDED : same(value);
   }
 
-  /** The field contains exactly this value; null matches only null. */
+  /** The bounds for a field that contains exactly this value. Null matches only null. */
   Bounds same(BsonValue value) {
     if (value.isArray()) {
       return Bounds.UNDECIDED;
@@ -72,18 +75,18 @@ final class ValueBounds {
         : Bounds.within(typeClass(value));
   }
 
-  /** The field is missing; its key is that of null. */
+  /** The bounds for a missing field, whose key is the key of null. */
   Bounds missing() {
     return Bounds.within(field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull());
   }
 
-  /** The field is present, possibly as null. */
+  /** The bounds for a field that is present, possibly as null. */
   Bounds present() {
     IntervalSet nullKey = field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull();
     return new Bounds(IntervalSet.ALL, nullKey.complement());
   }
 
-  /** One of {@code $gt}, {@code $gte}, {@code $lt}, {@code $lte}. */
+  /** The bounds of {@code $gt}, {@code $gte}, {@code $lt} or {@code $lte}. */
   Bounds compared(Comparison comparison, BsonValue value) {
     switch (value.getBsonType()) {
       case NULL -> {
@@ -113,7 +116,10 @@ final class ValueBounds {
     return Bounds.exactly(sameClass.and(IntervalSet.of(comparison.interval(key))));
   }
 
-  /** The field is a string that the expression matches, or the same expression as a value. */
+  /**
+   * The bounds for a field that is a string which the expression matches, or that is the same
+   * expression.
+   */
   Bounds matching(BsonRegularExpression regex) {
     if (field.hashed()) {
       return Bounds.UNDECIDED;
@@ -126,7 +132,10 @@ final class ValueBounds {
             .or(typeClass(regex)));
   }
 
-  /** The field equals one of these values, or matches one of these regular expressions. */
+  /**
+   * The bounds for a field that equals one of these values, or matches one of these regular
+   * expressions.
+   */
   Bounds in(BsonArray values) {
     java.util.ArrayList<Interval> may = new java.util.ArrayList<>(values.size());
     java.util.ArrayList<Interval> must = new java.util.ArrayList<>(values.size());
@@ -139,7 +148,10 @@ final class ValueBounds {
     return new Bounds(IntervalSet.union(may), IntervalSet.union(must));
   }
 
-  /** A comparison in {@code $expr}: one order over all types, with missing fields below null. */
+  /**
+   * The keys for a comparison in {@code $expr}, which has one order over all types, with missing
+   * fields below null.
+   */
   IntervalSet comparedAcrossTypes(Comparison comparison, BsonValue value) {
     if (field.hashed() || (!simpleCollation && Collations.concerns(value)) || value.isArray()) {
       return IntervalSet.ALL;

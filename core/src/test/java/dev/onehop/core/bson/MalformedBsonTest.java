@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Broken bytes end in {@link MalformedBsonException} or in a key, never in anything else. */
+/** Broken bytes cause a {@link MalformedBsonException} or give a key. No other exception occurs. */
 class MalformedBsonTest {
   private static final int MUTANTS = 500;
   private static final BsonPath PATH = BsonPath.of("v");
@@ -35,12 +35,12 @@ class MalformedBsonTest {
           .map(pattern -> ShardKeyPattern.of(BsonDocument.parse(pattern)))
           .toList();
 
-  /** Each of these is {@code {v: ...}} with something wrong that the message names. */
+  /** Each case is {@code {v: ...}} with an error that the message names. */
   @ParameterizedTest
   @CsvSource({
     "'', a document of 0 bytes",
     "05000000, a document of 4 bytes",
-    "0600000000, a document claims 6 of",
+    "0600000000, a document has a length of 6 bytes",
     "0500000001, does not end with 0x00",
     "08000000107600 00, ends too early",
     "08000000107600 01, does not end with 0x00",
@@ -55,7 +55,7 @@ class MalformedBsonTest {
     "0d000000 03 7600 ff000000 00 00, a document of 255 bytes",
     "09000000 08 7600 02 00, neither 0 nor 1",
     "0a000000 0b 7600 6161 00, without end",
-    "18000000 0f 7600 10000000 01000000 00 0500000000 0000 00, code with scope whose parts",
+    "18000000 0f 7600 10000000 01000000 00 0500000000 0000 00, code with scope whose length is not the sum",
   })
   void theMessageSaysWhatIsWrongAndWhere(String hex, String message) {
     byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
@@ -142,7 +142,7 @@ class MalformedBsonTest {
     RuntimeException first = null;
     for (ShardKeyPattern pattern : PATTERNS) {
       if (bytes.length < 5) {
-        break; // The driver's own class doesn't take these.
+        break; // The driver's own class refuses these.
       }
       try {
         pattern.keyOf(new RawBsonDocument(bytes));
@@ -185,7 +185,7 @@ class MalformedBsonTest {
     return bytes;
   }
 
-  /** With the document's own length right again, so that what is inside gets read. */
+  /** Corrects the document's own length, so that its content is read. */
   private static byte[] withLength(byte[] bytes) {
     if (bytes.length >= 4) {
       ByteOrders.putInt(bytes, 0, Integer.reverseBytes(bytes.length));

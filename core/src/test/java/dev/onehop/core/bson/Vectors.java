@@ -11,7 +11,7 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 
-/** Lines of the two files of values, ordered and hashed by a real server. */
+/** Reads the two files of values that a real server has ordered and hashed. */
 final class Vectors {
   private Vectors() {}
 

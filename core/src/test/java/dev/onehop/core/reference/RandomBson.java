@@ -28,7 +28,10 @@ import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 import org.bson.types.ObjectId;
 
-/** Values from small sets, so that random ones meet, with the awkward ones among them. */
+/**
+ * Random values from small sets, so that equal values are frequent. The sets include unusual
+ * values.
+ */
 public final class RandomBson {
   private static final long[] LONGS = {
     0,
@@ -130,7 +133,7 @@ public final class RandomBson {
     return values[random.nextInt(values.length)];
   }
 
-  /** Any value, arrays only inside documents and arrays. */
+  /** Any value. Arrays occur only inside documents and arrays. */
   public BsonValue value(int depth) {
     return switch (random.nextInt(24)) {
       case 0 -> new BsonMinKey();

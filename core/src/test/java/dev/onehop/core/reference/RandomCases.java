@@ -8,10 +8,13 @@ import java.util.random.RandomGenerator;
 
 /**
  * Runs a check many times, each time with another random generator. All generators come from one
- * seed. A failure names it, and {@code -Dseed=N} repeats the same cases.
+ * seed. A failure names the seed, and {@code -Dseed=N} repeats the same cases.
  */
 public final class RandomCases {
-  /** The seeds of the first cases. The extremes of long are among them: Random uses 48 bits. */
+  /**
+   * The seeds of the first cases, including the least and the greatest long, of which Random uses
+   * 48 bits.
+   */
   private static final List<Long> EDGES =
       List.of(0L, 1L, -1L, 2L, -2L, (long) Integer.MIN_VALUE, (long) Integer.MAX_VALUE);
 

@@ -62,7 +62,7 @@ public final class RandomFilters {
     return inner;
   }
 
-  /** No array, and often one of few values. */
+  /** A value that is not an array, often one of a few values. */
   public BsonValue scalar() {
     return switch (random.nextInt(4)) {
       case 0 -> new BsonInt32(random.nextInt(4));
@@ -159,7 +159,9 @@ public final class RandomFilters {
     return random.nextInt(6) == 0 ? regex() : operand();
   }
 
-  /** What equality can ask for: no undefined, which servers refuse; no regular expression. */
+  /**
+   * A value for an equality: never undefined, which servers refuse, and never a regular expression.
+   */
   private BsonValue operand() {
     BsonValue value = random.nextInt(10) == 0 ? BsonNull.VALUE : scalar();
     return value.getBsonType() == BsonType.UNDEFINED || value.isRegularExpression()

@@ -12,10 +12,10 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a document matches a filter: the query language for documents without arrays on the paths
- * asked for.
+ * Decides whether a document matches a filter, by the query language, for documents without arrays
+ * on the paths of the filter.
  *
- * @param order of strings and all else
+ * @param order the order of all values
  * @param undefinedIsNull whether null in a filter equals undefined, as it does before 8.0
  * @param let variables of {@code $expr}
  */
@@ -111,7 +111,10 @@ public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, Bs
     return value != null && order.compare(value, operand) == 0;
   }
 
-  /** Within a type class; NaN is neither less nor greater, null only equal. */
+  /**
+   * Compares within a type class. NaN is neither less nor greater than a number, and null is only
+   * equal to null.
+   */
   private boolean compared(@Nullable BsonValue value, BsonValue operand, IntPredicate sign) {
     if (operand.isNull()) {
       return sign.test(0) && equal(value, operand);
@@ -197,7 +200,7 @@ public record ReferenceMatcher(ReferenceOrder order, boolean undefinedIsNull, Bs
         : operand;
   }
 
-  /** One order over all types; what is missing sorts as undefined does. */
+  /** Compares in one order over all types. A missing value sorts like undefined. */
   private int across(@Nullable BsonValue a, @Nullable BsonValue b) {
     if (a == null || b == null) {
       int left = a == null ? 0 : ReferenceOrder.canonicalType(a.getBsonType());

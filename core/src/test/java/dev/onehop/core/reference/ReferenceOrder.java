@@ -14,11 +14,11 @@ import org.bson.BsonDocument;
 import org.bson.BsonType;
 import org.bson.BsonValue;
 
-/** The server's comparison of values, slow and literal. */
+/** The server's comparison of values, in a slow and simple implementation. */
 public final class ReferenceOrder implements Comparator<BsonValue> {
   public static final ReferenceOrder SIMPLE = new ReferenceOrder(false);
 
-  /** Stands for any collation: strings are equal whatever their case. */
+  /** An example of a collation: strings are compared without their case. */
   public static final ReferenceOrder IGNORING_CASE = new ReferenceOrder(true);
 
   private final boolean ignoringCase;
@@ -92,7 +92,7 @@ public final class ReferenceOrder implements Comparator<BsonValue> {
     };
   }
 
-  /** NaN, then by exact value. */
+  /** NaN is first, then numbers by their exact value. */
   private static int numbers(BsonValue a, BsonValue b) {
     int byKind = Integer.compare(kind(a), kind(b));
     return byKind != 0 || kind(a) != 0 ? byKind : exact(a).compareTo(exact(b));
@@ -170,7 +170,7 @@ public final class ReferenceOrder implements Comparator<BsonValue> {
         : subtype != 0 ? subtype : Arrays.compareUnsigned(stored(a), stored(b));
   }
 
-  /** Subtype 2 is stored with its length once more. */
+  /** Binary data of subtype 2 are stored with their length a second time. */
   private static byte[] stored(BsonBinary binary) {
     byte[] data = binary.getData();
     return binary.getType() != 2

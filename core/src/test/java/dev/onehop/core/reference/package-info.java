@@ -1,4 +1,6 @@
-/** The server's rules a second time, written plainly and without looking at the first. */
+/**
+ * A second implementation of the server's rules, written simply and independently of the first one.
+ */
 @NullMarked
 package dev.onehop.core.reference;
 

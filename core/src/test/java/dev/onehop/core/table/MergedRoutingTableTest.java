@@ -131,7 +131,10 @@ class MergedRoutingTableTest {
         COLLECTION.clone().append("_id", new org.bson.BsonString("db.other")), newer, "db.other");
   }
 
-  /** Thousands of chunks over many buckets, against a plain sorted map of bounds. */
+  /**
+   * Merges thousands of chunks in many buckets, and compares the result with a sorted map of
+   * bounds.
+   */
   @Test
   void manyMergesEqualAFreshTable() {
     long seed = 20261121;

@@ -11,7 +11,7 @@ import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.types.ObjectId;
 
-/** Routing tables for tests, made of documents as a 5.0 config database has them. */
+/** Routing tables for tests, from documents in the format of a 5.0 config database. */
 public final class Tables {
   public static final String NAMESPACE = "db.c";
   public static final ObjectId EPOCH = new ObjectId("65a000000000000000000001");

@@ -9,8 +9,8 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
- * Lines of {@code filter -> chunks}, chunks being numbers and ranges like {@code 0 3-5}, or {@code
- * *} for "all, nothing decides".
+ * Checks lines of {@code filter -> chunks}. The chunks are numbers and ranges such as {@code 0
+ * 3-5}, or {@code *} for all chunks if nothing bounds the shard key.
  */
 final class Cases {
   private Cases() {}

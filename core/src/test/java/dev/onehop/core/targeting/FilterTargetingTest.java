@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class FilterTargetingTest {
-  /** A chunk or more for each type class that matters. */
+  /** A table with at least one chunk for each type class that the tests use. */
   private static final RoutingTable MIXED =
       Tables.split(
           "{a: 1}",
@@ -263,7 +263,7 @@ class FilterTargetingTest {
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$z']}}", let, "*");
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$w']}}", let, "*");
     Cases.check(MIXED, "{$expr: {$eq: ['$a', '$$x.y']}}", let, "*");
-    // Outside $expr a variable is but a string.
+    // Outside $expr, a variable is only a string.
     Cases.check(MIXED, "{a: '$$x'}", let, "7");
   }
 
@@ -394,7 +394,7 @@ class FilterTargetingTest {
 
   @Test
   void aFractionOnAHashedKeyLeadsToBothOfItsHashes() {
-    // As a double it hashes as 1, as a Decimal128 as 2.
+    // A double of this value hashes like 1, a Decimal128 like 2.
     Target target = Targeter.find(HASHED, BsonDocument.parse("{a: 1.5}"), TargetingOptions.NONE);
     assertThat(target.touches(chunkOfHash(new BsonInt32(1)))).isTrue();
     assertThat(target.touches(chunkOfHash(new BsonInt32(2)))).isTrue();

@@ -20,7 +20,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.junit.jupiter.api.Test;
 
-/** The simple filters lead to exactly the chunks that overlap them. */
+/** For simple filters, the target is exactly the chunks that overlap the filter. */
 class TargetingMinimalityTest {
   private static final int CASES = 300;
   private static final int FILTERS = 50;

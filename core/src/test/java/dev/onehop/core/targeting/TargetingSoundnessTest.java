@@ -21,7 +21,7 @@ import org.bson.BsonValue;
 import org.junit.jupiter.api.Test;
 
 /**
- * No document that matches a filter lies in a chunk that targeting leaves out. Each case makes a
+ * No document that matches a filter is in a chunk that targeting leaves out. Each case makes a
  * table, documents and filters, and checks every pair of these: {@value #CASES} x {@value #FILTERS}
  * x {@value #DOCUMENTS} = 1.2 million.
  */
@@ -47,7 +47,7 @@ class TargetingSoundnessTest {
     "{a: 1, b: 'hashed'}"
   };
 
-  /** A document and the chunk it lies in. */
+  /** A document and the chunk that contains it. */
   private record Placed(BsonDocument document, int chunk) {}
 
   private int pairs;
@@ -111,7 +111,7 @@ class TargetingSoundnessTest {
     }
   }
 
-  /** Splits at keys of random documents, put in order by the reference. */
+  /** A table that is split at the keys of random documents, which the reference orders. */
   private static RoutingTable table(BsonDocument key, RandomFilters filters, int splits) {
     TreeMap<BsonDocument, BsonDocument> points = new TreeMap<>((a, b) -> compare(key, a, b));
     for (int i = 0; i < splits; i++) {

@@ -132,8 +132,8 @@ public class WorkloadBenchmark {
   }
 
   /**
-   * Starts the count. The threads continue between iterations: no iteration then starts or ends
-   * with idle threads.
+   * Starts the count. The threads continue between iterations: so no iteration starts or ends with
+   * idle threads.
    */
   @Setup(Level.Iteration)
   public void reset() {

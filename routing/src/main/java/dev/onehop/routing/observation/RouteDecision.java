@@ -30,9 +30,9 @@ public enum RouteDecision {
    */
   NO_TABLE,
   /**
-   * A read that any member may serve, with preferred zones. Sent to a mongos of the first preferred
-   * zone with a live one. Not in direct mode, where such a read goes to the owner's member in this
-   * zone.
+   * Any member may serve the read, and the application prefers zones. Sent to a mongos of the first
+   * preferred zone that has a live mongos. Direct mode does not use this decision: it sends such a
+   * read to the owning shard's member in the zone, as {@link #OWNER}.
    */
   PREFERRED_ZONE,
   /** The operation is not the first of its transaction. Sent to the mongos of the transaction. */

@@ -8,16 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The target of an operation at this moment, and the reason. The decision is the same as for the
- * operation itself, by the loaded routing table. It sends nothing to the cluster, except to load a
- * missing table. Immutable.
+ * operation itself, by the loaded routing table. An explanation sends nothing to the cluster,
+ * except to load a missing table. Immutable.
  *
  * @param namespace database and collection
  * @param decision the routing decision
  * @param shards the shards that the operation can touch, in alphabetical order; empty if there is
  *     no routing table
  * @param routers the mongoses that the operation goes to first; empty for the nearest. In direct
- *     mode the known primaries of the shards. Where {@link
- *     dev.onehop.routing.OneHop.Builder#preferredZones} decide, the servers of the zone
+ *     mode they are the known primaries of the shards. If {@link
+ *     dev.onehop.routing.OneHop.Builder#preferredZones} decide, they are the servers of the zone
  * @param reason the reason of the decision, in words
  * @param tableAge the time since the routing table was last confirmed as the newest; null if there
  *     is none

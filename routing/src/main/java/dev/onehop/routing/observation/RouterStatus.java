@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  *     dev.onehop.routing.OneHop#setRouting turned off}, or nothing is routed
  * @param clusterId the cluster's id in {@code config.version}; null if it is not known, and always
  *     null in direct mode
- * @param shards per shard id the servers that its operations go to first: the mongoses near it, in
- *     direct mode its primary. The list is empty if none is known. In order of the ids
+ * @param shards per shard id the servers that its operations go to first: the mongoses near the
+ *     shard, in direct mode its primary. The list is empty if no such server is known. The map is
+ *     in order of the ids
  * @param tables per namespace the time since its routing table was last confirmed as the newest, in
  *     order of the namespaces
  * @param missing the missing routing information, in words; empty if nothing is missing
@@ -39,10 +40,10 @@ public record RouterStatus(
   }
 
   /**
-   * This status with the missing tables of some collections.
+   * Returns this status, and adds the missing tables of some collections to it.
    *
    * @param namespaces collections whose tables count as missing if they are not loaded
-   * @param failures failures in words; added if anything is missing
+   * @param failures descriptions of failures; added if any information is missing
    */
   public RouterStatus with(List<String> namespaces, List<String> failures) {
     List<String> more = new ArrayList<>(missing);
@@ -56,7 +57,7 @@ public record RouterStatus(
     return new RouterStatus(mode, isRouting, clusterId, shards, tables, more);
   }
 
-  /** The number of shards with a server to go to first. */
+  /** The number of shards for which at least one server is known. */
   public long reachableShards() {
     return shards.values().stream().filter(servers -> !servers.isEmpty()).count();
   }

@@ -1,8 +1,8 @@
 package dev.onehop.routing.observation;
 
 /**
- * The Micrometer meters of a router, by name. They contain the router's view; only the servers' own
- * metrics show the servers' view.
+ * The Micrometer meters of a router, by name. The router measures in the application's process.
+ * Only the servers' own metrics show the time that a server takes.
  */
 public enum RoutingMeters {
   /**
@@ -15,7 +15,7 @@ public enum RoutingMeters {
    *   <li>{@code mode}: {@code targeted} or {@code direct}
    *   <li>{@code decision}: {@link RouteDecision#tag()}
    *   <li>{@code shard}: the owner's id, {@code none} without a single owner
-   *   <li>{@code server}: the server that has answered, as {@code host:port}; {@code none} if
+   *   <li>{@code server}: the server that has replied, as {@code host:port}; {@code none} if
    *       several have
    *   <li>{@code outcome}: {@code ok}, {@code failed} or {@code cancelled}
    * </ul>
@@ -23,8 +23,9 @@ public enum RoutingMeters {
   OPERATIONS("onehop.operations"),
   /**
    * Counter: commands on one shard that went to a mongos that is not near it. Tags: {@code shard},
-   * {@code reason} ({@code no-router-beside} or {@code router-down}). In direct mode, commands that
-   * were sent to a mongos: {@code shard} is {@code none}, {@code reason} is {@code handed-over}.
+   * {@code reason} ({@code no-router-beside}, {@code not-known-yet} or {@code router-down}). In
+   * direct mode, commands that were sent to a mongos: {@code shard} is {@code none}, {@code reason}
+   * is {@code handed-over}.
    */
   FALLBACKS("onehop.fallbacks"),
   /**
@@ -33,8 +34,8 @@ public enum RoutingMeters {
    */
   STALE_RETRIES("onehop.stale.retries"),
   /**
-   * Timer: refreshes of routing tables, from the first read to the swap. Tags: {@code namespace},
-   * {@code outcome} ({@code ok} or {@code failed}).
+   * Timer: refreshes of routing tables, from the first read of metadata to the use of the new
+   * table. Tags: {@code namespace}, {@code outcome} ({@code ok} or {@code failed}).
    */
   REFRESHES("onehop.table.refreshes"),
   /** Gauge: chunks in a collection's routing table. Tag: {@code namespace}. */

@@ -6,7 +6,7 @@ import dev.onehop.wire.connection.SharingMeters;
 public enum PipeliningMeters {
   /**
    * Gauge: open sockets. Tag {@code use}: {@code shared} (by short requests) or {@code own} (for
-   * one request at a time, including idle sockets and those being opened).
+   * one request at a time, including idle sockets and sockets being opened).
    */
   SOCKETS(SharingMeters.SOCKETS),
   /** Gauge: unanswered requests of one shared socket. Tag {@code socket}: its number from 0. */

@@ -2,19 +2,20 @@ package dev.onehop.routing.transport;
 
 /**
  * The settings of pipelining: short requests of all of a client's operations share a few sockets
- * per server. With n threads and a round trip of R, throughput is then n/R, not sockets/R.
- * Immutable.
+ * per server. With n threads and a round trip of R, the throughput is n/R. Without pipelining, it
+ * is at most sockets/R. Immutable.
  *
- * <p>A server executes the requests of one socket one after another, so a slow request delays those
- * behind it. A request that may be slow therefore gets a separate socket: aggregations and change
- * streams, cursors without a limit and their getMore, commits and aborts, writes to many documents,
- * writes that wait for members by number or tag, large messages, a {@code maxTimeMS} above 10
- * seconds, unacknowledged writes, and commands that are not known to be short. Other writes may
- * wait for their write concern, the cluster's default included, and for locks: they share sockets
- * with each other, and no read is sent behind one. A socket whose oldest request is unusually slow
- * receives no further requests until the reply. If all sockets are slow, a request that has waited
- * for a second gets a separate socket. Because of this head-of-line blocking the drivers'
- * specification forbids pipelining: use it where round trips dominate.
+ * <p>A server executes the requests of one socket one after another, so a slow request delays the
+ * requests behind it. A request that may be slow therefore gets a separate socket: aggregations and
+ * change streams, cursors without a limit and their getMore, commits and aborts, writes to many
+ * documents, writes that wait for members by number or tag, large messages, a {@code maxTimeMS}
+ * above 10 seconds, unacknowledged writes, and commands that are not known to be short. Other
+ * writes may wait for locks and for their write concern, also if it is the cluster's default. Such
+ * writes share sockets with each other. While one is unanswered on a socket, no read is sent on
+ * this socket. A socket whose oldest request is unusually slow receives no further requests until
+ * the reply. If all sockets are slow, a request that has waited for a second gets a separate
+ * socket. Because of this head-of-line blocking the drivers' specification forbids pipelining. Use
+ * it if most of the latency comes from round trips.
  *
  * <p>When a socket breaks, the requests on it fail with a network error. As with any broken
  * connection, it is unknown whether they were executed. An operation that is cancelled or times out
@@ -70,7 +71,7 @@ public final class PipeliningSettings {
      * reads and writes, at least one socket is reserved for reads; with a single socket, each write
      * gets a separate one.
      *
-     * @throws IllegalArgumentException if it is not within 1 and 10,000
+     * @throws IllegalArgumentException if it is not between 1 and 10,000
      */
     public Builder socketsPerServer(int sockets) {
       this.socketsPerServer = between("socketsPerServer", 1, sockets, 10_000);
@@ -81,7 +82,7 @@ public final class PipeliningSettings {
      * Unanswered requests per shared socket: 64 by default. Further requests wait, at most {@code
      * waitQueueTimeoutMS}.
      *
-     * @throws IllegalArgumentException if it is not within 1 and 10,000
+     * @throws IllegalArgumentException if it is not between 1 and 10,000
      */
     public Builder maxInFlightPerSocket(int requests) {
       this.maxInFlightPerSocket = between("maxInFlightPerSocket", 1, requests, 10_000);
@@ -92,7 +93,7 @@ public final class PipeliningSettings {
      * The size in bytes of the largest request on a shared socket: 256 KiB by default. A larger
      * request gets a separate socket, so that no other request waits while it is sent.
      *
-     * @throws IllegalArgumentException if it is not within 1 KiB and 48,000,000
+     * @throws IllegalArgumentException if it is not between 1 KiB and 48,000,000
      */
     public Builder maxSharedBytes(int bytes) {
       this.maxSharedBytes = between("maxSharedBytes", 1024, bytes, 48_000_000);
@@ -107,7 +108,7 @@ public final class PipeliningSettings {
     private static int between(String name, int least, int value, int most) {
       if (value < least || value > most) {
         throw new IllegalArgumentException(
-            name + " must lie within " + least + " and " + most + ": " + value);
+            name + " must be between " + least + " and " + most + ": " + value);
       }
       return value;
     }

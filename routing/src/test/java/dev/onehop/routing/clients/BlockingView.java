@@ -24,9 +24,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * An object of the reactive driver, or of Spring Data on it, behind the interface that there is for
- * the same thing on the synchronous driver: their methods differ in little but in what they return.
- * So tests are written once for both drivers.
+ * Shows an object of the reactive driver, or of Spring Data on it, through the corresponding
+ * interface of the synchronous driver. The methods of the two interfaces differ mainly in their
+ * results. Tests can therefore be written once for both drivers.
  */
 public final class BlockingView implements InvocationHandler {
   private static final Duration AT_MOST = Duration.ofSeconds(60);
@@ -43,7 +43,7 @@ public final class BlockingView implements InvocationHandler {
   }
 
   /**
-   * The view of a client, or of what comes from one.
+   * The view of a client, or of an object that a client has returned.
    *
    * @param type an interface on the synchronous driver
    * @param reactive implements the counterpart
@@ -53,7 +53,7 @@ public final class BlockingView implements InvocationHandler {
     return of(type, reactive, replies, null);
   }
 
-  /** The same of what has no cursors. */
+  /** The view of an object that returns no cursors. */
   public static <T> T of(Class<T> type, Object reactive) {
     return of(type, reactive, new FirstReplies(), null);
   }
@@ -172,7 +172,7 @@ public final class BlockingView implements InvocationHandler {
           found.setAccessible(true);
           return found;
         } catch (NoSuchMethodException e) {
-          // Perhaps in another interface.
+          // Another interface may have the method.
         }
       }
     }
@@ -194,7 +194,7 @@ public final class BlockingView implements InvocationHandler {
     return type;
   }
 
-  /** What a view shows, or the argument itself. */
+  /** The object behind a view, or the argument itself if it is no view. */
   public static @Nullable Object unwrapped(@Nullable Object argument) {
     return argument != null
             && Proxy.isProxyClass(argument.getClass())
@@ -215,7 +215,9 @@ public final class BlockingView implements InvocationHandler {
         : GridFSBuckets.create(database, name);
   }
 
-  /** Whether it fetches from its cursors as it likes. */
+  /**
+   * Whether a client belongs to the reactive driver, which itself decides when its cursors fetch.
+   */
   public static boolean isReactive(Object client) {
     return unwrapped(client) != client;
   }

@@ -24,6 +24,6 @@ public enum Driver {
     }
   };
 
-  /** A client on a router of its own, through the interfaces of the synchronous driver. */
+  /** A client with its own router, through the interfaces of the synchronous driver. */
   public abstract MongoClient client(OneHop.Builder builder);
 }

@@ -1,6 +1,9 @@
 package dev.onehop.routing.clients;
 
-/** A test asks for what the Java driver, or its reactive client, does not have: it is skipped. */
+/**
+ * A test needs a feature that the Java driver or its reactive client does not have. The test is
+ * skipped.
+ */
 public final class DriverCannot extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -6,7 +6,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the cursors that a client has opened: a publisher doesn't tell when its is open. */
+/**
+ * Counts the cursors that a client has opened. Needed because a publisher does not report when its
+ * cursor is open.
+ */
 public final class FirstReplies implements CommandListener {
   private final AtomicInteger opened = new AtomicInteger();
   private final Set<Runnable> listeners = ConcurrentHashMap.newKeySet();
@@ -15,7 +18,7 @@ public final class FirstReplies implements CommandListener {
     return opened.get();
   }
 
-  /** Has a listener told of each cursor that is opened. */
+  /** Adds a listener, which is called for each opened cursor. */
   void add(Runnable listener) {
     listeners.add(listener);
   }

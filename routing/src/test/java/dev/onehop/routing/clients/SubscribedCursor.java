@@ -17,8 +17,9 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
 /**
- * A synchronous cursor over a publisher. With a batch size set it requests one element at a time;
- * without one it requests all, since the driver would take what is requested for the batch size.
+ * A synchronous cursor over a publisher. With a batch size it requests one element at a time.
+ * Without a batch size it requests all elements, because the driver uses the requested number as
+ * the batch size.
  */
 final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
   private static final Object COMPLETED = new Object();
@@ -61,7 +62,7 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
         }
       };
 
-  /** Returns when the cursor is open, as the synchronous driver does, or throws why it isn't. */
+  /** Returns when the cursor is open, as the synchronous driver does, or throws the failure. */
   SubscribedCursor(Publisher<T> publisher, @Nullable Integer batchSize, FirstReplies replies) {
     this.oneByOne = batchSize != null && batchSize > 0;
     int before = replies.opened();
@@ -129,7 +130,9 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
     return value;
   }
 
-  /** A publisher doesn't tell that a batch was empty: what comes within a second counts. */
+  /**
+   * A publisher does not report an empty batch, so this method waits for an element for a second.
+   */
   @Override
   public @Nullable T tryNext() {
     return current != COMPLETED && (current != null || await(1_000)) && current != COMPLETED
@@ -147,7 +150,7 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
     return arrived.size();
   }
 
-  /** That of the last change: a publisher doesn't tell those of batches. */
+  /** The resume token of the last change. A publisher does not report the tokens of batches. */
   @Override
   public @Nullable BsonDocument getResumeToken() {
     return last instanceof ChangeStreamDocument<?> change ? change.getResumeToken() : null;

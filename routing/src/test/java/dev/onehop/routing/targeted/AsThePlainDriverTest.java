@@ -51,9 +51,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
-/**
- * What an application sees of a routed client that it would not see, or otherwise, of a plain one.
- */
+/** Differences that an application could notice between a routed client and a plain client. */
 class AsThePlainDriverTest {
   @RegisterExtension
   private final CapturedLog twiceReleased = CapturedLog.ofTwiceReleasedSessions();
@@ -187,7 +185,7 @@ class AsThePlainDriverTest {
         .containsExactly(false, true, false, true);
   }
 
-  /** Before the first operation, which may come long after. */
+  /** The line is logged before the first operation, which may come much later. */
   @Test
   void thatAReplicaSetIsNotRoutedIsSaidAtTheStart() {
     try (OneHop router = OneHop.builder("mongodb://" + cluster.address("s0") + "/").build()) {
@@ -202,7 +200,7 @@ class AsThePlainDriverTest {
     }
   }
 
-  /** What a read asks of it, the driver adds to the command. */
+  /** The URI names a single secondary. The driver adds the read preference to the command. */
   @Test
   void aSecondaryByItselfIsRead() {
     cluster.script(
@@ -272,10 +270,10 @@ class AsThePlainDriverTest {
     return reply;
   }
 
-  /** Parts would overtake each other, as none is answered. */
+  /** No part gets a reply, so parts at several mongoses could overtake each other. */
   @Test
   void anOrderedUnacknowledgedBulkWriteKeepsItsOrder() {
-    // So far that it would be worth while to split it.
+    // The mongos is so far that a split would be faster.
     cluster.delay(
         "m1", command -> command.containsKey("hello") ? Duration.ofMillis(300) : Duration.ZERO);
     List<InsertOneModel<Document>> models =
@@ -329,7 +327,10 @@ class AsThePlainDriverTest {
         .toList();
   }
 
-  /** Also those for which our own clients read the time. */
+  /**
+   * Runs every kind of operation, including a snapshot and a change stream, for which OneHop's own
+   * clients read the cluster time.
+   */
   private static void everyKindOfOperation(MongoClient client) {
     run(in(client).find(Filters.eq(5)).first());
     run(in(client).insertOne(new Document("_id", 5)));
@@ -343,7 +344,7 @@ class AsThePlainDriverTest {
     return MongoClientSettings.builder().addCommandListener(new Heard(heard));
   }
 
-  /** Apart, as drivers before 5.7 lack one of its classes. */
+  /** A separate class, because drivers before 5.7 lack one of the classes that it uses. */
   private static final class Traced {
     static MongoClientSettings.Builder tracing(
         MongoClientSettings.Builder settings, Queue<String> ended) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** Clients that are closed while they ask a mongos to which cluster it belongs. */
+/** Clients that are closed while they read the cluster id of a mongos. */
 class ClosedWhileAskingTest {
   @RegisterExtension
   private final CapturedLog operations = new CapturedLog("org.mongodb.driver.operation");

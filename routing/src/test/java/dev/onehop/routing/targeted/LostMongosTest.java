@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** What operations see of mongoses that die: those of {@link TargetedModeTest}. */
+/** Operations while mongoses stop. The mongoses are those of {@link TargetedModeTest}. */
 class LostMongosTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -39,10 +39,10 @@ class LostMongosTest {
     cluster.close();
   }
 
-  /** Until the driver has noticed that no mongos is left, operations still come. */
+  /** Operations still arrive until the driver has noticed that no mongos is left. */
   @Test
   void whenTheLastMongosHasJustDiedOperationsEndAsWithThePlainDriver() {
-    // Monitors of real servers notice it as soon, for these stream their answers.
+    // Monitors of real servers notice a stop as soon, because real servers stream their replies.
     String options = "serverSelectionTimeoutMS=3000&heartbeatFrequencyMS=500";
     Set<String> lost = ConcurrentHashMap.newKeySet();
     try (MongoClient client = builder(options, lost).client(MongoClient.class)) {
@@ -52,7 +52,7 @@ class LostMongosTest {
       assertOnlyUpIs(client, "m0");
       lost.clear();
       cluster.stop("m0");
-      // What finds the connections broken may be tried again too soon, as by the plain driver.
+      // An operation on a broken connection may be retried too soon, as with the plain driver.
       Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().subscribe();
       await()
           .pollInterval(Duration.ofMillis(5))
@@ -84,7 +84,7 @@ class LostMongosTest {
     }
   }
 
-  /** A connection from before a server was found to be gone says nothing of the server now. */
+  /** A connection that was opened before the server was lost shows nothing about the server now. */
   @Test
   void aLateFailureOfAnOldConnectionLeavesNewOnesAlone() {
     try (MongoClient client =
@@ -121,7 +121,7 @@ class LostMongosTest {
         .updateMany(Filters.eq(5), Updates.inc("n", 1), new UpdateOptions().comment(comment));
   }
 
-  /** How many connections for commands a server has ever had. */
+  /** The number of connections for commands that a server has ever had. */
   private int connections(String server) {
     return (int)
         cluster.seen(server, "hello").stream().filter(hello -> hello.containsKey("client")).count();
@@ -132,9 +132,9 @@ class LostMongosTest {
   }
 
   /**
-   * The same.
+   * A builder whose listener records lost servers.
    *
-   * @param lost gets the addresses of the servers that the driver has lost
+   * @param lost receives the addresses of the servers that the driver has lost
    */
   private OneHop.Builder builder(String options, Set<String> lost) {
     ServerListener listener =

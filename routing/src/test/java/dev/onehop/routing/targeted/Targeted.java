@@ -7,7 +7,7 @@ import org.bson.BsonDocument;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Clients of a scripted cluster whose mongos {@code m0} is beside s0, and {@code m1} beside s1. */
+/** Clients of a scripted cluster. The mongos {@code m0} is near s0, and {@code m1} is near s1. */
 final class Targeted {
   static final Duration TIMEOUT = Duration.ofSeconds(20);
   static final int WIRE_6_0 = 17;

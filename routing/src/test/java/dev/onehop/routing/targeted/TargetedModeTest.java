@@ -44,8 +44,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /**
- * Targeted mode on scripted mongoses: {@code m0} is beside s0, which owns the negative ids, {@code
- * m1} beside s1, which owns the others.
+ * Targeted mode with scripted mongoses. {@code m0} is near s0, which owns the negative ids. {@code
+ * m1} is near s1, which owns the other ids.
  */
 class TargetedModeTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -166,7 +166,7 @@ class TargetedModeTest {
         Document explain = new Document("explain", Document.parse(update));
         assertThat(client.getDatabase("it").runCommand(explain)).containsEntry("at", "m1");
       }
-      // No mongos takes that; which one says so does not matter, but it gets the whole.
+      // Every mongos refuses this command. Any mongos may receive it, but must receive all of it.
       client
           .getDatabase("it")
           .runCommand(
@@ -331,7 +331,8 @@ class TargetedModeTest {
   }
 
   /**
-   * The synchronous driver's writes may have been sent, on a connection that it did not see end.
+   * Only for reactive clients: a write of the synchronous driver may have been sent on a connection
+   * that has just closed.
    */
   @Test
   void whatWasNotSentForCertainGoesToAnotherMongos() {

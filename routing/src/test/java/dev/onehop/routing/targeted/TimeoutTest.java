@@ -38,13 +38,15 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * An operation's {@code timeoutMS} is for all of it, also for what happens before it is sent. The
- * plain driver in the same run says how long that is.
+ * An operation's {@code timeoutMS} limits the whole operation, including the steps before it is
+ * sent. The plain driver in the same run is the measure.
  */
 class TimeoutTest {
   private static final Duration ASKED = Duration.ofMillis(500);
 
-  /** Of the time asked, for a busy machine; what is wrong takes twice the time asked or more. */
+  /**
+   * The tolerated excess on a busy machine. A faulty operation takes at least twice its timeout.
+   */
   private static final Duration LATE = Duration.ofMillis(400);
 
   private static final int TRIES = 4;
@@ -168,7 +170,10 @@ class TimeoutTest {
     }
   }
 
-  /** So are those before a change stream, and a mongos that hangs costs its share only. */
+  /**
+   * The round trips before a change stream are part of the operation, too. A mongos that hangs uses
+   * only a part of the time.
+   */
   @Test
   void holdsForAChangeStream() {
     try (MongoClient client =
@@ -192,7 +197,7 @@ class TimeoutTest {
         });
   }
 
-  /** What can be answered in time is answered, by a mongos that routes. */
+  /** An operation that a mongos can execute in time succeeds. */
   @Test
   void anOperationGoesUnroutedWhileItsTableIsLoaded() {
     cluster.delay("m0", command -> isInternal(command) ? LONG : Duration.ZERO);
@@ -208,10 +213,10 @@ class TimeoutTest {
         });
   }
 
-  /** The parts of a bulk write have its time together, also those that run one after the other. */
+  /** All parts of a bulk write share its timeout, even if they run one after another. */
   @Test
   void holdsForAllPartsOfABulkWrite() {
-    // Far enough that it is worth while to split it.
+    // The mongos is so far that a split is faster.
     cluster.delay("m1", command -> command.containsKey("hello") ? LATE : Duration.ZERO);
     List<InsertOneModel<Document>> models =
         IntStream.range(0, 10)
@@ -248,7 +253,9 @@ class TimeoutTest {
     }
   }
 
-  /** Runs it where nothing answers, by a plain client and by a routed one. */
+  /**
+   * Runs an operation without a server that replies, with a plain client and with a routed client.
+   */
   private void holds(String options, Function<MongoClient, Publisher<?>> operation) {
     inOneOfSomeTries(
         () -> {
@@ -260,7 +267,7 @@ class TimeoutTest {
         });
   }
 
-  /** On a busy machine anything may take longer once. */
+  /** Repeats an attempt, because on a busy machine any operation may once take longer. */
   private static void inOneOfSomeTries(Runnable attempt) {
     for (int tries = 1; tries < TRIES; tries++) {
       try {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@link RoutingMode#NONE}: everything goes to the mongos of the URI, and no metadata is read. */
+/** {@link RoutingMode#NONE}: all commands go to the mongos of the URI, and no metadata is read. */
 class UnroutedTest {
   private final ScriptedCluster cluster = new ScriptedCluster(Targeted.WIRE_6_0);
 

@@ -43,7 +43,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Peers that lie, fall silent or speak another protocol: a named error, and nothing hangs. */
+/**
+ * Peers that send wrong replies, send nothing, or use another protocol. Operations fail with an
+ * error that names the peer, and none hangs.
+ */
 class MisbehavingPeerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -104,7 +107,10 @@ class MisbehavingPeerTest {
     failsWith((request, context) -> context.close(), "closed the connection");
   }
 
-  /** A look is enough: the driver forgets the cause when it comes before its thread listens. */
+  /**
+   * One failed heartbeat with the cause is enough. The driver loses the cause if it comes before
+   * the driver's thread waits for it.
+   */
   @Tag("newer-driver")
   @Test
   void aPeerThatIsNoMongoDbServer() {
@@ -142,7 +148,7 @@ class MisbehavingPeerTest {
   void aPeerThatNeverSaysAWord() {
     try (ScriptedPeer peer = ScriptedPeer.raw(connections(new ChannelInboundHandlerAdapter()));
         MongoClient client = client(peer, 4_000, "&connectTimeoutMS=500")) {
-      // The driver's monitor is the first to lose patience.
+      // The driver's monitor times out first.
       assertThatThrownBy(() -> find(client)).hasMessageContaining("Timeout while receiving");
     }
   }
@@ -156,11 +162,11 @@ class MisbehavingPeerTest {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
       Flux<?> unanswered =
           Flux.range(0, 10)
-              // The sockets are slow by the time of the later ones.
+              // When the later inserts come, the sockets count as slow.
               .delayElements(Duration.ofMillis(200))
               .flatMap(n -> collection.insertOne(new Document()), 10);
 
-      // The first ones are sent, and wait for as long as they would with any transport.
+      // The first inserts are sent, and wait as long as with any other transport.
       assertThatThrownBy(() -> unanswered.blockLast(TIMEOUT))
           .isInstanceOf(MongoException.class)
           .hasMessageContaining("timed out after 3000 ms while waiting for a connection");
@@ -183,7 +189,7 @@ class MisbehavingPeerTest {
     try (ScriptedPeer peer =
             ScriptedPeer.withHello(
                 (request, context) -> {
-                  // The first two are never answered.
+                  // The first two inserts never get a reply.
                   if (inserts.incrementAndGet() > 2) {
                     ScriptedPeer.acknowledge(request, context);
                   }
@@ -224,7 +230,7 @@ class MisbehavingPeerTest {
                 });
         MongoClient client = client(peer, "&retryWrites=false&retryReads=false")) {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
-      // So that there are two sockets.
+      // These commands open two sockets.
       Flux.range(0, 2)
           .flatMap(n -> client.getDatabase("d").runCommand(new Document("ping", 1)), 2)
           .blockLast(TIMEOUT);

@@ -11,8 +11,9 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the collections that have changed since the last check: moved ranges, drops, renames,
- * reshardings. Reads only the newest entries of the change history, whatever its length.
+ * Finds the collections that have changed since the last check because a range moved, or the
+ * collection was dropped, renamed or resharded. Reads only the newest entries of the change
+ * history.
  *
  * <p>Entries are distinguished by their ids, because their times come from the clocks of many
  * servers. Not thread-safe: one check at a time.
@@ -20,7 +21,7 @@ import reactor.core.publisher.Mono;
 public final class ChangeHistory {
   private static final int NEWEST = 30;
 
-  /** The change history is a capped collection: its natural order is that of insertion. */
+  /** The change history is a capped collection, so its natural order is the order of insertion. */
   private static final BsonDocument NEWEST_FIRST = new BsonDocument("$natural", new BsonInt32(-1));
 
   private static final BsonDocument FIELDS = BsonDocument.parse("{what: 1, ns: 1}");
@@ -38,8 +39,7 @@ public final class ChangeHistory {
   }
 
   /**
-   * Returns those of some collections that have changed since the last check; none at the first
-   * check.
+   * Returns the given collections that have changed since the last check; none at the first check.
    *
    * @param namespaces the collections to check
    */
@@ -65,7 +65,7 @@ public final class ChangeHistory {
       } else if (!UNIMPORTANT.contains(text(entry, "what"))) {
         String concerned = text(entry, "ns");
         for (String namespace : namespaces) {
-          // An entry may name a database: it applies to all of its collections.
+          // An entry may name a database. It then applies to all collections of the database.
           if (namespace.equals(concerned) || namespace.startsWith(concerned + ".")) {
             changed.add(namespace);
           }
@@ -78,7 +78,7 @@ public final class ChangeHistory {
     if (first) {
       return Set.of();
     }
-    // Some changes were not read, so any collection may have changed.
+    // If the entries do not reach back to the last check, any collection may have changed.
     return reachesBack ? changed : namespaces;
   }
 

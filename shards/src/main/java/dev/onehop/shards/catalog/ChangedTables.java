@@ -23,11 +23,11 @@ import reactor.core.publisher.Mono;
 
 /**
  * Finds which of many routing tables are no longer the newest, by two or three queries for all
- * tables. A moved range changes only {@code config.chunks}. The query for newer chunks is answered
- * from the index on collection and version, so that it reads no chunk if there is none.
+ * tables. A moved range changes only {@code config.chunks}. The query for newer chunks uses the
+ * index on collection and version, so it reads no chunk if no chunk is newer.
  */
 final class ChangedTables {
-  /** The most tables in one query, which then has a size of some 50 KiB. */
+  /** The most tables in one query. Such a query has a size of about 50 KiB. */
   private static final int MOST = 500;
 
   private static final BsonDocument INCARNATION =

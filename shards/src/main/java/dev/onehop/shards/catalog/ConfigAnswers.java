@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * A reader that fails a read if its server does not reply for too long. It also records whether the
- * servers reply at all.
+ * A reader whose reads fail if a server does not reply in time. It also records whether the servers
+ * reply at all.
  *
  * <p>Thread-safe.
  */
 final class ConfigAnswers implements ConfigReader {
   /**
-   * The longest wait for one reply, so for one batch. Then the server counts as lost, and the next
-   * attempt chooses another.
+   * The longest wait for one reply, which contains one batch. After this time the read fails, and
+   * the next attempt may choose another server.
    */
   private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
 

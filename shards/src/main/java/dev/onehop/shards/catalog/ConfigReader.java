@@ -17,8 +17,8 @@ import reactor.core.publisher.Mono;
 public interface ConfigReader {
 
   /**
-   * Reads raw documents batch by batch, so that they need not fit into memory. A batch is read on
-   * request.
+   * Reads raw documents batch by batch, so that they need not fit into memory. A batch is read when
+   * the subscriber requests it.
    *
    * @param find the command: collection, filter, projection and sort; the implementation adds the
    *     rest

@@ -23,8 +23,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The routing tables of the collections in use: one immutable snapshot each, swapped atomically and
- * never empty in between. Refreshes are single-flight per collection.
+ * The routing tables of the collections in use. Each table is an immutable snapshot. A refresh
+ * replaces it atomically, and operations use the old table until then. A collection has at most one
+ * refresh at a time.
  *
  * <p>Thread-safe.
  */
@@ -32,24 +33,25 @@ public final class RoutingCatalog {
   private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
 
   /**
-   * The longest wait of an operation for a table that is optional: enough to connect, to
-   * authenticate and to read the table over 200 ms.
+   * The longest wait for a table by an operation that can also run without the table. The time is
+   * enough to connect, to authenticate and to read the table with a round trip of 200 ms.
    */
   public static final Duration MOMENT = Duration.ofSeconds(2);
 
   /**
-   * Shorter than {@link #MOMENT}, so that a caller that times out finds the servers marked as
-   * silent.
+   * The servers count as silent after this time without a reply. It is shorter than {@link
+   * #MOMENT}, so the servers already count as silent when a caller times out.
    */
   private static final Duration SILENCE = Duration.ofMillis(1500);
 
-  /** The pause after the first failure. It doubles up to a minute. */
+  /** The pause after the first failed load. It doubles with each failure, up to a minute. */
   private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
 
   private static final int MOST_DOUBLINGS = 8;
 
   /**
-   * The most collections. Above this number, the tables of unused collections are dropped early.
+   * The most collections with an entry. At this number, the tables of unused collections are
+   * dropped early.
    */
   private static final int MOST_COLLECTIONS = 10_000;
 
@@ -57,8 +59,8 @@ public final class RoutingCatalog {
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
   /**
-   * Longer, because shards refuse most stale tables; the hints concern only commands for several
-   * shards.
+   * The longest gap for clients of shards. It is longer, because shards refuse commands with a
+   * stale table. Hints therefore concern only commands for several shards.
    */
   private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
 
@@ -79,7 +81,7 @@ public final class RoutingCatalog {
      * Called after a refresh.
      *
      * @param table the current table, null if the refresh failed
-     * @param took from the first read to the swap
+     * @param took the time from the first read to the replacement of the table
      * @param failure the failure, null if the refresh succeeded
      */
     void refreshed(
@@ -132,7 +134,7 @@ public final class RoutingCatalog {
    * Creates a catalog for clients of shards. Views fail with a {@link ViewException}, and so do
    * sharded time series collections, because a shard treats their names as unsharded.
    *
-   * @param views null if views have tables, too
+   * @param views finds views; null if views have tables like unsharded collections
    */
   public static RoutingCatalog forShards(
       ConfigReader config, @Nullable Views views, RefreshListener listener) {
@@ -229,7 +231,10 @@ public final class RoutingCatalog {
         });
   }
 
-  /** The error for a namespace that is a view; null if it is none, or if that is too old. */
+  /**
+   * The error for a namespace that is a view; null if it is no view, or if the last check is too
+   * old.
+   */
   private @Nullable ViewException validView(Entry entry) {
     ViewException view = entry.view;
     return view != null
@@ -240,9 +245,9 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Like {@link #table}, for an operation that can do without the table. Empty if the table is not
-   * loaded within {@link #MOMENT}, or if an earlier operation has timed out on this load or on the
-   * servers. The load continues in the background.
+   * Like {@link #table}, for an operation that can also run without the table. Empty if the table
+   * is not loaded within {@link #MOMENT}, or if an earlier operation has timed out on this load or
+   * on the servers. The load continues in the background.
    */
   public Mono<RoutingTable> soon(String namespace) {
     return Mono.defer(
@@ -313,10 +318,10 @@ public final class RoutingCatalog {
   }
 
   /**
-   * A table other than {@code seen}: the loaded one if it has been replaced since, else the result
-   * of a refresh. Concurrent callers share one refresh.
+   * Returns a table other than {@code seen}. If the loaded table is another one already, returns
+   * the loaded table, otherwise refreshes it. Concurrent callers share one refresh.
    *
-   * @param seen the table that is known to be stale, null for any
+   * @param seen the table that is known to be stale, null if no table is
    */
   public Mono<RoutingTable> refresh(String namespace, @Nullable RoutingTable seen) {
     return Mono.defer(
@@ -329,7 +334,8 @@ public final class RoutingCatalog {
 
   /**
    * Reads the collection's metadata again, unless the pause after a failure is not over. The pause
-   * doubles with each failure, up to a minute, plus or minus a half.
+   * doubles with each failure, up to a minute. It is longer or shorter by a random share of up to a
+   * half.
    */
   public Mono<RoutingTable> reloadIfDue(String namespace) {
     return Mono.defer(
@@ -342,8 +348,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Refreshes those of some collections whose metadata have changed. The check takes a few reads
-   * for all collections together.
+   * Refreshes the given collections whose metadata have changed. The check takes a few reads for
+   * all collections together.
    */
   public Mono<Void> reloadChanged(Collection<String> namespaces) {
     return Mono.defer(
@@ -451,7 +457,8 @@ public final class RoutingCatalog {
     AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
     Mono<RoutingTable> started =
         load(namespace, entry)
-            // Before the result is emitted, so that the next refusal starts a new load.
+            // The load ends before its result is emitted, so that the next refusal starts a new
+            // load.
             .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
             .contextWrite(LateErrors::logged)
             .cache();
@@ -511,7 +518,7 @@ public final class RoutingCatalog {
       @Nullable RoutingTable table,
       Duration took,
       @Nullable Throwable failure) {
-    // Not for a table that was dropped during the load.
+    // A table that was dropped during the load is not reported.
     if (entries.get(namespace) == entry) {
       listener.refreshed(namespace, table, took, failure);
     }

@@ -22,8 +22,8 @@ import reactor.util.retry.Retry;
 
 /**
  * Builds a collection's routing table from {@code config.collections}, {@code config.chunks} and
- * {@code config.databases}, as mongos does. If a table of the same incarnation is known, only
- * chunks with newer versions are read, otherwise all.
+ * {@code config.databases}, as mongos does. If a table is loaded and the collection was not created
+ * again since, only chunks with newer versions are read, otherwise all chunks.
  *
  * <p>Chunks are read in the order of their versions. A chunk that changes during the read is then
  * read again at the end, and an interrupted read continues where it ended.
@@ -45,8 +45,8 @@ final class RoutingTableLoader {
   private volatile Map<ShardId, String> shardNames = Map.of();
 
   /**
-   * @param refusesTimeSeries whether a sharded time series collection is an error; the sharded
-   *     collection has the name of its buckets
+   * @param refusesTimeSeries whether a sharded time series collection is an error. The metadata
+   *     list such a collection under the name of its buckets
    * @param views finds views, which are an error, too; null to skip this check
    */
   RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries, @Nullable Views views) {
@@ -174,7 +174,7 @@ final class RoutingTableLoader {
     return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  /** A filter by UUID since 5.0, by namespace before. */
+  /** A filter by UUID since MongoDB 5.0, by namespace in older versions. */
   private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
     return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
   }
@@ -211,8 +211,8 @@ final class RoutingTableLoader {
   }
 
   /**
-   * Converts the error, because Reactor does not treat it as a failure of the load, which would
-   * never end.
+   * Converts a {@link VirtualMachineError} to an exception. Reactor does not emit such an error, so
+   * the load would never end.
    */
   private static <T> T survived(Supplier<T> step) {
     try {

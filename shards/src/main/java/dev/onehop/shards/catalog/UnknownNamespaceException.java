@@ -8,7 +8,7 @@ public final class UnknownNamespaceException extends RuntimeException {
     super("the cluster has no database '" + database + "'");
   }
 
-  /** Another reason for a missing table. */
+  /** Creates the exception for another reason of a missing table. */
   public UnknownNamespaceException(Throwable reason) {
     super(reason.getMessage(), reason);
   }

@@ -14,9 +14,9 @@ public interface Views {
   Mono<Boolean> isView(String namespace, String primaryShard);
 
   /**
-   * How long the result of a check stays valid. No error reports that a view has replaced a
-   * collection, or a collection a view. After half of this time, a namespace in use is checked
-   * again in the background.
+   * The time for which the result of a check stays valid. Checks are repeated, because no error
+   * reports that a view has replaced a collection, or a collection a view. After half of this time,
+   * a namespace in use is checked again in the background.
    */
   default Duration validFor() {
     return Duration.ofSeconds(20);

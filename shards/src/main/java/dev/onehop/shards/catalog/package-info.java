@@ -1,5 +1,5 @@
 /**
- * The metadata of the cluster: shards, routers and routing tables.
+ * The metadata of the cluster, and the routing tables that are built from them.
  *
  * <p>Not part of the API: for OneHop's own modules. It may change in any release.
  */

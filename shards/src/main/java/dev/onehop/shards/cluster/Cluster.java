@@ -34,9 +34,9 @@ public class Cluster implements AutoCloseable {
   private final RoutingCatalog catalog;
 
   /**
-   * @param seeds the config servers, mongoses or members of a replica set; closed with this
+   * @param seeds the config servers, mongoses or members of a replica set; closed with this object
    * @param watcher watches the shards' servers
-   * @param connections the connections to all servers; closed with this
+   * @param connections the connections to all servers; closed with this object
    * @param refreshes called for every refresh of a routing table
    * @param viewsAreRefused whether views have no routing table; the check takes a read at the
    *     primary shard
@@ -67,7 +67,7 @@ public class Cluster implements AutoCloseable {
                     "filter",
                     new BsonDocument("name", new BsonString(namespace.substring(dot + 1))))
                 .append("nameOnly", BsonBoolean.TRUE)
-                // Requires only the rights on the collection itself.
+                // With this option, the command requires only rights on the collection itself.
                 .append("authorizedCollections", BsonBoolean.TRUE)
                 .append("$db", new BsonString(namespace.substring(0, dot))));
     return directory
@@ -78,7 +78,8 @@ public class Cluster implements AutoCloseable {
             answer ->
                 answer.document().getDocument("cursor").getArray("firstBatch").stream()
                     .anyMatch(each -> IS_VIEW.equals(each.asDocument().get("type"))))
-        // Treated as a view: a mongos returns the error for a name that may not be looked up.
+        // If the user may not list the collection, it is treated as a view. A mongos then executes
+        // the command, and returns the error for missing rights.
         .onErrorResume(
             CommandFailure.class,
             refused ->
@@ -117,7 +118,7 @@ public class Cluster implements AutoCloseable {
     return clock;
   }
 
-  /** The servers by which the others are discovered. */
+  /** The servers of the settings, over which all other servers are discovered. */
   public final ReplicaSet seeds() {
     return seeds;
   }

@@ -10,12 +10,12 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The highest {@code $clusterTime} of all servers. A read of the metadata that carries it is
+ * The highest {@code $clusterTime} of all servers. A read of the metadata with this time is
  * causally later than the refusal that has caused the read.
  *
- * <p>Cluster times of application sessions are ignored: the session's command carries them to the
- * shard, which checks the signature and returns a time. A server's time is dropped if another
- * server rejects it, because the first server's clock has jumped.
+ * <p>Cluster times in the commands of an application's session are ignored. The command goes to a
+ * shard, which checks the signature of the time and returns a time. A server's time is dropped if
+ * another server rejects it, because then the clock of the first server has jumped.
  *
  * <p>Thread-safe.
  */
@@ -86,8 +86,8 @@ public final class ClusterClock {
   }
 
   /**
-   * A reply with the times that a mongos adds: the shard's times if the reply has them, else the
-   * latest one, which is not older than any part of the reply.
+   * A reply with the times that a mongos adds: the shard's times if the reply has them, otherwise
+   * the latest time, which is not older than any part of the reply.
    */
   public BsonDocument stamped(BsonDocument reply) {
     Latest now = latest.get();

@@ -27,7 +27,9 @@ import reactor.core.publisher.SignalType;
  * that it has not reached.
  */
 public final class ConfigServer implements ConfigReader {
-  /** Chunks are some 200 bytes each: two megabytes. */
+  /**
+   * The most documents per batch. A chunk has about 200 bytes, so a batch has about two megabytes.
+   */
   private static final int BATCH = 10_000;
 
   private static final BsonDocument MAJORITY =
@@ -151,7 +153,10 @@ public final class ConfigServer implements ConfigReader {
         .append("$db", new BsonString("config"));
   }
 
-  /** Reads on request, as {@code expand} requests batches one after another. */
+  /**
+   * Reads the next batch. The operator {@code expand} requests batches one after another, when the
+   * subscriber requests them.
+   */
   private Mono<Batch> next(String collection, Batch before) {
     if (before.cursorId() == 0) {
       return Mono.empty();

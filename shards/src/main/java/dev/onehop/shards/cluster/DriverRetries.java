@@ -4,25 +4,25 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The retries of the driver above a router, in the context of the driver's commands. The driver
- * sends numbered writes again, and reads if its settings enable it. Without this entry in the
- * context, no driver retries.
+ * The retries by the driver of a router's client. The Reactor context of a driver's command
+ * contains this object. The driver retries writes that have a transaction number, and reads if its
+ * settings allow it. If a context has no such object, no driver retries the command.
  *
  * @param reads whether the driver retries reads
- * @param writes whether the driver retries numbered writes
+ * @param writes whether the driver retries writes that have a transaction number
  */
 public record DriverRetries(boolean reads, boolean writes) {
   private static final String BROKEN = DriverRetries.class.getName() + ".broken";
   private static final DriverRetries NONE = new DriverRetries(false, false);
 
-  /** Adds this to the context of a driver's command. */
+  /** Adds this object to the context of a driver's command. */
   public Context into(Context context) {
     return context.put(DriverRetries.class, this);
   }
 
   /**
-   * The context for a part of a driver's write. Once other parts have a reply, the driver receives
-   * a reply and does not retry.
+   * The context for a part of a driver's write. The driver does not retry a part, because it
+   * receives one reply for all parts.
    */
   public static Context ofPart(Context context) {
     return context.hasKey(DriverRetries.class) ? NONE.into(context) : context;
@@ -38,7 +38,7 @@ public record DriverRetries(boolean reads, boolean writes) {
     return context.put(BROKEN, 1);
   }
 
-  /** The number of times that a command was sent before. */
+  /** The number of times that a command was sent and its connection broke. */
   static int broken(ContextView context) {
     return context.hasKey(BROKEN) ? context.<Integer>get(BROKEN) : 0;
   }

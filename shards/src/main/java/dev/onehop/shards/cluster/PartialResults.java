@@ -7,8 +7,8 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 
 /**
- * Finds with {@code allowPartialResults}: a shard that cannot be reached is left out, and the reply
- * reports it. As in mongos, see {@code src/mongo/s/query/establish_cursors.cpp}.
+ * The rules for a find with {@code allowPartialResults}: a shard that cannot be reached is left
+ * out, and the reply reports it. As in mongos, see {@code src/mongo/s/query/establish_cursors.cpp}.
  */
 public final class PartialResults {
   private PartialResults() {}
@@ -18,7 +18,9 @@ public final class PartialResults {
     return BsonBoolean.TRUE.equals(command.get("allowPartialResults"));
   }
 
-  /** Whether a failure means that a shard cannot be reached, not that it refuses. */
+  /**
+   * Whether a failure means that a shard cannot be reached. False if the shard refuses the command.
+   */
   public static boolean isUnreachable(Throwable failure) {
     return failure instanceof IOException
         || (failure instanceof CommandFailure refused

@@ -21,16 +21,19 @@ import reactor.util.context.ContextView;
 /**
  * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to a server
  * that fits the command's read preference. A retryable command is sent again while a new primary is
- * being elected, with {@value #MAX_TRIES} attempts within half a minute. A command whose connection
- * broke before the reply may be the cause of the failure: it is sent {@value #MAX_BROKEN} times at
- * most, and once if the driver retries it.
+ * being elected, with at most {@value #MAX_TRIES} attempts within half a minute. A command may
+ * itself cause the failure that breaks its connection. Such a command is therefore sent at most
+ * {@value #MAX_BROKEN} times, and only once if the driver retries it.
  *
  * <p>Thread-safe.
  */
 public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
 
-  /** Retry limit for optional reads, as {@code kMaxNumFailedHostRetryAttempts} of mongos. */
+  /**
+   * The most attempts at a shard that partial results may leave out, as {@code
+   * kMaxNumFailedHostRetryAttempts} of mongos.
+   */
   private static final int MAX_TRIES_FOR_A_PART = 4;
 
   /** The limit of mongos for retryable commands. */
@@ -50,7 +53,7 @@ public final class ReplicaSet {
     this.clock = clock;
   }
 
-  /** A reply and its server: the cursor's next batch is at the same server. */
+  /** A reply and the server that sent it. The next batch of a cursor comes from the same server. */
   public record Answer(ServerAddressName server, OpMsg message) {
     public BsonDocument document() {
       return message.body();

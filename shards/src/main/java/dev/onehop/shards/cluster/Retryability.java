@@ -13,11 +13,11 @@ import org.bson.BsonString;
  * specifications "Retryable Reads" and "Retryable Writes".
  */
 public enum Retryability {
-  /** Not retryable: it may have been executed, and must not be executed twice. */
+  /** Not retryable: the command may have been executed, and must not be executed twice. */
   NEVER,
-  /** Retryable: it changes nothing. */
+  /** Retryable: the command changes nothing. */
   READ,
-  /** Retryable: the server recognises by its transaction number whether it was executed. */
+  /** Retryable: the server recognises an executed command by its transaction number. */
   WRITE;
 
   private static final Set<String> READS =
@@ -65,7 +65,7 @@ public enum Retryability {
       return false;
     }
     if (!ErrorCodes.ok(reply)) {
-      // The driver itself backs off from an overloaded server and counts its retries.
+      // If a server is overloaded, the driver itself waits and counts its retries.
       return (CODES.contains(ErrorCodes.of(reply)) || hasLabel(reply, WRITE_LABEL))
           && !hasLabel(reply, OVERLOADED);
     }

@@ -34,7 +34,10 @@ public final class ShardDirectory implements AutoCloseable {
   private boolean closed;
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
-    /** Whether this is the same replica set. Its monitor follows changes of its members. */
+    /**
+     * Whether a connection string names the same replica set. Other members do not matter, because
+     * the monitor follows changes of the members.
+     */
     boolean isSame(String other) {
       return name(connectionString).equals(name(other))
           && !Collections.disjoint(
@@ -106,7 +109,7 @@ public final class ShardDirectory implements AutoCloseable {
   }
 
   /**
-   * Connects to a replica set that is not a shard, and watches it until this is closed.
+   * Connects to a replica set that is not a shard, and watches it until this object is closed.
    *
    * @param connectionString {@code name/host:port,...} as in the cluster's metadata
    */

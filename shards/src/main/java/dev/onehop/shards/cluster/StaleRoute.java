@@ -34,7 +34,8 @@ public final class StaleRoute extends RuntimeException {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",
-        "shard %s has not executed it, other shards may have: %s".formatted(shard, reason()));
+        "shard %s has not executed the write, other shards may have: %s"
+            .formatted(shard, reason()));
   }
 
   private String reason() {

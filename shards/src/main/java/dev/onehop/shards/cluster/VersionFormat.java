@@ -25,7 +25,10 @@ public enum VersionFormat {
       return new BsonArray(List.of(version, new BsonObjectId(epoch)));
     }
   },
-  /** 5.0: {@code [version, epoch, timestamp]}, and {@code true} before it in "ignored". */
+  /**
+   * 5.0: {@code [version, epoch, timestamp]}. In {@link #ignored}, the timestamp comes after {@code
+   * true}.
+   */
   ARRAY {
     @Override
     BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version) {
@@ -62,7 +65,7 @@ public enum VersionFormat {
     return maxWireVersion >= WIRE_VERSION_5_0 ? ARRAY : EPOCH;
   }
 
-  /** The fields to add to a command that goes to {@code shard} by {@code table}. */
+  /** The fields to add to a command that goes to a shard because of a routing table. */
   public BsonDocument attach(RoutingTable table, String shard) {
     if (table.isSharded()) {
       ChunkVersion version = table.shardVersion(shard);

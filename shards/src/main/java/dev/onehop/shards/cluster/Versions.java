@@ -3,7 +3,10 @@ package dev.onehop.shards.cluster;
 import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 
-/** The versions in commands, by which a shard refuses a command after its ownership has changed. */
+/**
+ * Adds shard versions to commands. By the version, a shard refuses a command after its ownership
+ * has changed.
+ */
 public enum Versions {
   /** Adds the version of the routing table. */
   ATTACHED {
@@ -12,7 +15,7 @@ public enum Versions {
       return format.attach(table, shard);
     }
   },
-  /** Adds nothing, which loses and misreads data: for the test that shows it. */
+  /** Adds nothing. A test uses this value to show that data are then lost and misread. */
   OMITTED {
     @Override
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param table the routing table
  * @param targets the targets of the valid statements
- * @param faults the errors of the others, with mongos's error codes
+ * @param faults the errors of the invalid statements, with the error codes of mongos
  */
 public record BatchTargets(
     RoutingTable table,
@@ -28,7 +28,7 @@ public record BatchTargets(
     return faults.isEmpty() && targets.values().stream().allMatch(Target::isSingleShard);
   }
 
-  /** The one shard that owns everything a statement touches; null if there is none. */
+  /** The one shard that owns all data that a statement touches; null if there is no such shard. */
   @Nullable String owner(int index) {
     Target target = targets.get(index);
     return target != null && target.isSingleShard() ? target.shard() : null;
@@ -69,7 +69,7 @@ public record BatchTargets(
           "Shard key cannot contain array values or array descendants :: " + e.getMessage());
     }
     if (!target.isSingleShard()) {
-      // An insert needs a single shard: on any other the document would be an orphan.
+      // An insert needs a single shard. On any other shard the document would be an orphan.
       if (command.equals("insert")) {
         throw fault("Failed to target insert :: " + target.reason());
       }

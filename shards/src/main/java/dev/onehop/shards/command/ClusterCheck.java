@@ -33,9 +33,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Checks before the first command whether direct mode can use the cluster, and names the obstacle
- * if not: the servers are neither mongoses nor config servers, or the user may not read the routing
- * metadata, is unknown to a shard, or lacks a role that shards of 8.0 require.
+ * Checks before the first command whether direct mode can use the cluster. The check fails if the
+ * servers are neither mongoses nor config servers. It also fails if the user may not read the
+ * routing metadata, does not exist on a shard, or lacks a role that shards of 8.0 require.
  *
  * <p>The check runs once, and again with the next command after a failure. A shard that does not
  * reply at the start delays no command for another shard: it is checked before its first command.
@@ -44,32 +44,34 @@ public final class ClusterCheck {
   private static final Logger log = LoggerFactory.getLogger(ClusterCheck.class);
 
   /**
-   * Reactor treats this value as unlimited. For any other duration a timer would hold a reference
+   * Reactor treats this value as unlimited. For any other duration a timer would keep a reference
    * to this client.
    */
   private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
 
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
 
-  // As the driver's server selection timeout: a silent seed must not block commands for ever.
+  // As long as the driver's server selection timeout. A silent seed must not block commands for
+  // ever.
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /** The time after which a silent shard is logged. */
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How long the start waits for all shards, to find the oldest version. */
+  /** The time for which the start waits for all shards, to find the oldest server version. */
   private static final Duration ALL_SHARDS = Duration.ofMillis(250);
 
   /**
-   * How long commands wait until a seed has reported its type: as long as the driver waits for a
-   * connection. For each further step they wait a {@link RoutingCatalog#MOMENT}.
+   * The longest wait of commands for the check while no seed has replied. It is as long as the
+   * driver waits for a connection. If a seed has replied, commands wait only a {@link
+   * RoutingCatalog#MOMENT} for the rest of the check.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final int WIRE_VERSION_8_0 = 25;
   private static final String SCRIPT = "docker/direct-users.js creates it";
 
-  // As for a retryable command while a new primary is being elected.
+  // The same attempts as for a retryable command while a new primary is being elected.
   private static final Retry AGAIN =
       Retry.backoff(49, Duration.ofMillis(20))
           .maxBackoff(Duration.ofMillis(500))
@@ -83,8 +85,8 @@ public final class ClusterCheck {
   private final Map<ServerAddressName, Mono<Void>> checks = new ConcurrentHashMap<>();
 
   /**
-   * By shard id, the pending check of each shard that refuses the user. Until its end no command
-   * runs.
+   * By shard id, the latest check of each shard that refuses the user. All commands wait for these
+   * checks.
    */
   private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
 
@@ -140,8 +142,8 @@ public final class ClusterCheck {
   }
 
   /**
-   * Completes when the check is done, or when the config servers do not reply. Commands wait for
-   * this once; later ones do not wait until the servers have replied. The check continues in the
+   * Completes when the check is done, or when the config servers do not reply. After a wait without
+   * a reply, later commands do not wait until the servers have replied. The check continues in the
    * background.
    */
   public Mono<Void> doneOrSilent() {
@@ -164,7 +166,10 @@ public final class ClusterCheck {
         .doOnSuccess(end -> tooSlow = !isDone());
   }
 
-  /** Not kept after silence, because servers that could not be reached may be up now. */
+  /**
+   * The time for which a failure is kept. A failure without a reply is not kept, because the
+   * servers may be up now.
+   */
   private static Duration keptFailure(Throwable failure) {
     return isSilence(failure) ? Duration.ZERO : FAILURE_KEPT;
   }
@@ -265,9 +270,9 @@ public final class ClusterCheck {
     return new CommandFailure(
         ErrorCodes.HOST_UNREACHABLE,
         "HostUnreachable",
-        "the cluster has not answered within "
+        "the cluster has not replied to the start check of direct mode within "
             + TIMEOUT.toSeconds()
-            + " s of the start check of direct mode");
+            + " s");
   }
 
   private Mono<ClusterFacts> check() {
@@ -308,8 +313,8 @@ public final class ClusterCheck {
                     ErrorCodes.UNAUTHORIZED,
                     "Unauthorized",
                     "direct mode may not read the routing metadata. Missing privilege: action find"
-                        + " on the database config, as the role read on config has it, for the"
-                        + " user on the config servers ("
+                        + " on the database config, which the role read on config includes, for"
+                        + " the user on the config servers ("
                         + e.getMessage()
                         + ")"));
   }

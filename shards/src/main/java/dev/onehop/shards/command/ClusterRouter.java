@@ -42,8 +42,8 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * Executes any command except those on the client's own sessions, once the router has {@linkplain
-   * #startedOrSilent started}.
+   * Executes any command except commands on the client's own sessions, once the router has
+   * {@linkplain #startedOrSilent started}.
    */
   protected abstract Mono<BsonDocument> run(OpMsg command);
 

@@ -38,12 +38,12 @@ public final class ClusterState extends Cluster {
   /**
    * Starts to read the cluster's metadata.
    *
-   * @param seeds the cluster's config servers or mongoses; closed with this
+   * @param seeds the cluster's config servers or mongoses; closed with this object
    * @param watcher watches the shards' servers
-   * @param connections the connections to all servers; closed with this
+   * @param connections the connections to all servers; closed with this object
    * @param refreshes the interval and the listener of refreshes
    * @param versions adds versions to commands
-   * @param driver the retries of the driver above; null if there is no driver
+   * @param driver the retries by the client's driver; null if there is no driver
    * @param viewsAreRefused whether views have no routing table, because a mongos executes commands
    *     on them
    */
@@ -117,7 +117,7 @@ public final class ClusterState extends Cluster {
     return shards;
   }
 
-  /** The retries of the driver above; null if there is no driver. */
+  /** The retries by the client's driver; null if there is no driver. */
   @Nullable DriverRetries driver() {
     return driver;
   }

@@ -16,7 +16,8 @@ import reactor.core.publisher.Mono;
 /**
  * The cluster-wide default read and write concern. A shard does not apply these defaults to a
  * command of a direct client, so they are added to every command without a concern. The read
- * concern matters on secondaries, too: they check a shard version only under an explicit one.
+ * concern also matters on secondaries: they check a shard version only if the command has an
+ * explicit read concern.
  *
  * <p>Thread-safe.
  */
@@ -38,7 +39,7 @@ final class DefaultConcerns {
     encode();
   }
 
-  /** Reads the defaults from the config server; keeps the previous ones if it does not reply. */
+  /** Reads the defaults. If the config server does not reply, the previous defaults stay. */
   Mono<Void> refresh(ConfigServer config) {
     return config
         .run("admin", new BsonDocument("getDefaultRWConcern", new BsonInt32(1)))
@@ -76,7 +77,7 @@ final class DefaultConcerns {
     if (!given.isDocument() || given.asDocument().containsKey(essential)) {
       return command;
     }
-    // Not a clone, because a clone of a received document would be immutable, too.
+    // The fields are copied, because a clone of a received document would be immutable, too.
     BsonDocument completed = new BsonDocument();
     completed.putAll(byDefault);
     completed.putAll(given.asDocument());
@@ -87,7 +88,8 @@ final class DefaultConcerns {
   }
 
   /**
-   * The encoded fields for a command without a concern, in BSON without a frame.
+   * The encoded fields for a command without a concern, as BSON elements without a document around
+   * them.
    *
    * @param command the name of a read or a write
    */

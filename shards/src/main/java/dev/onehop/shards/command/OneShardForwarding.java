@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The fast path for most commands: one statement with one owner. The message is forwarded with an
- * added version, and the reply is returned, without decoding either. {@link ClusterRouter#execute}
+ * The fast path for most commands, which have one statement with one owner. The version is added to
+ * the encoded message. Neither the message nor the reply is decoded. {@link ClusterRouter#execute}
  * handles every other command, and every reply that needs more work.
  *
  * <p>Thread-safe.
@@ -59,8 +59,8 @@ final class OneShardForwarding {
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
   /**
-   * The encoded fields that commands under one table get, in BSON without a frame, by shard and
-   * format.
+   * The encoded fields that are added to commands under one routing table, by shard and format.
+   * They are BSON elements without a document around them.
    */
   private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
 

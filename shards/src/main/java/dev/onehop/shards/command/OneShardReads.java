@@ -24,7 +24,8 @@ public final class OneShardReads {
   /**
    * Reads under a table.
    *
-   * @return the shard's reply; {@link dev.onehop.shards.cluster.StaleRoute} if it refuses the table
+   * @return the shard's reply; {@link dev.onehop.shards.cluster.StaleRoute} if the shard refuses
+   *     the command because the table is stale
    */
   public Mono<BsonDocument> run(OpMsg command, RoutingTable table, String shard) {
     boolean partial = PartialResults.areAllowed(command.body());

@@ -28,7 +28,7 @@ public final class ReadTargets {
       case "find" -> Targeter.find(table, CommandFields.document(body, "filter"), options);
       case "count", "distinct" ->
           Targeter.find(table, CommandFields.document(body, "query"), options);
-      // Requires the whole shard key, as a mongos before 7.0 does.
+      // The query must contain the whole shard key, as for a mongos before 7.0.
       case "findAndModify", "findandmodify" ->
           Targeter.findAndModify(table, CommandFields.document(body, "query"), options);
       case "aggregate" -> Targeter.aggregate(table, pipeline(body), options);

@@ -17,12 +17,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Commands on sessions. Each server that a session was used at keeps it for half an hour, unless a
+ * Commands on sessions. A server keeps a session for half an hour after its last use, unless a
  * client ends it. A command on sessions therefore goes to every server that has received any
  * command.
  */
 public final class SessionCommands {
-  /** The longest wait for a server: a client waits for it while it closes. */
+  /**
+   * The longest wait for the reply of a server. A client waits for these replies when it is closed.
+   */
   public static final Duration MOST_WAITING = Duration.ofSeconds(2);
 
   private static final Set<String> OF_OWN = Set.of("endSessions", "refreshSessions");

@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Sends versioned commands to shards. When a shard refuses one, it refreshes the table and decides
- * again, {@value #MAX_TRIES} times at most, as mongos does.
+ * Sends versioned commands to shards. When a shard refuses a command as stale, this client
+ * refreshes the table and decides again. It makes at most {@value #MAX_TRIES} attempts, as mongos
+ * does.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +32,10 @@ public final class ShardClient {
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
 
-  /** A refresh that takes longer serves the next operation. */
+  /**
+   * The longest wait for a refresh in {@link #newest}. A refresh that takes longer serves the next
+   * operation.
+   */
   private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
 
   private final RoutingCatalog catalog;
@@ -71,7 +75,7 @@ public final class ShardClient {
     this.transactions = transactions;
   }
 
-  /** This client for a caller that coordinates transactions itself. */
+  /** Returns a client like this one for a caller that coordinates transactions itself. */
   public ShardClient with(Participation own) {
     return new ShardClient(catalog, shards, clusterCheck, concerns, versions, own);
   }
@@ -134,14 +138,17 @@ public final class ShardClient {
             });
   }
 
-  /** Whether a collection's table is known within a moment, or the error for a missing table. */
+  /**
+   * Whether the table of a collection is loaded within a moment. Also true if the load fails within
+   * a moment, because the error is then known.
+   */
   public Mono<Boolean> isKnownSoon(String namespace) {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
   }
 
   /**
-   * Refreshes the table, or returns the given one if that fails or takes more than a second. For
-   * decisions after which no shard gets the command, so that no shard can detect a stale table.
+   * Refreshes the table. Returns the given table if the refresh fails or takes more than a second.
+   * For decisions after which no shard gets the command, so that no shard can detect a stale table.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
@@ -180,8 +187,8 @@ public final class ShardClient {
   }
 
   /**
-   * The pause before the next attempt: the shard may have seen a move that the config server is
-   * about to commit.
+   * The pause before the next attempt. A shard may refuse a command because of a migration that the
+   * config server has not committed yet.
    *
    * @param tries the number of attempts so far
    */

@@ -91,7 +91,7 @@ final class ShardStatement {
     };
   }
 
-  /** A snapshot may be older than the table. */
+  /** Whether one table shows the owners for a read. False for a snapshot, which may be older. */
   private static boolean isOfOneTable(BsonFields readConcern) {
     return readConcern.find("level") && !readConcern.string().equals("snapshot");
   }

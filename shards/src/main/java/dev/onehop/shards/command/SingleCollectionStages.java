@@ -7,9 +7,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pipelines that read only documents of their own collection, so that a shard that owns all of
- * them can run them. For any other stage, a shard would silently return its own part of another
- * collection, or information on itself as a server.
+ * The pipelines that read only documents of their own collection, so that a shard that owns all
+ * these documents can run the pipeline. With any other stage, a shard would silently return its own
+ * part of another collection, or information on itself as a server.
  */
 public final class SingleCollectionStages {
   private static final Set<String> STAGES =

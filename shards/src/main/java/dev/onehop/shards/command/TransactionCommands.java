@@ -25,9 +25,10 @@ public final class TransactionCommands {
 
   /**
    * Adds labels to the failure of a transaction's command if a server could not be reached or
-   * refused all attempts as stale. The drivers' specification "Transactions" requires them: after a
-   * statement, the driver may retry the whole transaction; after its end, only the end, also at
-   * another router. A broken connection stays the cause.
+   * refused all attempts as stale. The drivers' specification "Transactions" requires these labels.
+   * After a failed statement, the driver may retry the whole transaction. After a failed commit or
+   * abort, it may retry only this command, also at another router. The exception of a broken
+   * connection stays the cause.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;

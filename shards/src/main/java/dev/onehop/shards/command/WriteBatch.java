@@ -25,18 +25,19 @@ import reactor.core.publisher.Mono;
 /**
  * One insert, update or delete command. Its statements are sent to the shards that own them.
  * Statements that a shard refuses as stale are sent again after a refresh. The replies are merged
- * into one, with the indexes of the whole command. The subclass handles statements without a single
- * owner.
+ * into one reply, with the indexes of the whole command. The subclass handles statements without a
+ * single owner.
  *
- * <p>Ordered: runs of statements for the same shard, one after another, up to the first error.
- * Unordered: a command per shard, in parallel. The parts of a split batch contain {@code stmtIds},
+ * <p>An ordered batch sends one command for each run of consecutive statements with the same owner.
+ * These commands run one after another, up to the first error. An unordered batch sends one command
+ * per shard, and the commands run in parallel. The parts of a split batch contain {@code stmtIds},
  * so that a statement keeps its id in the retry history when its chunk moves.
  *
  * <p>A statement with {@code multi} on a single shard is sent with the shard's version, and is
- * executed again as a whole if a move interrupts it.
+ * executed again as a whole if a migration interrupts it.
  *
- * <p>A failure on one shard is an error of the statements for this shard: the other shards' results
- * are kept.
+ * <p>A failure on one shard is an error of the statements for this shard. The results of the other
+ * shards are kept.
  *
  * <p>An instance runs once.
  */
@@ -73,12 +74,13 @@ public abstract class WriteBatch {
 
   /**
    * Called when a shard has refused a part because one of its statements would move its document to
-   * another shard. The statements before it were executed, those after it were not.
+   * another shard. The statements before this statement were executed, the statements after it were
+   * not.
    */
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
 
-  /** Runs the command. The reply is the same as from one server with all the data. */
+  /** Runs the command. The reply is the reply of a single server that has all the data. */
   public final Mono<BsonDocument> run(String namespace) {
     if (statements.isEmpty() || statements.size() > MAX_SIZE) {
       return Mono.error(
@@ -195,7 +197,7 @@ public abstract class WriteBatch {
 
   /**
    * Sends the pending statements under one table; fails with {@link StaleRoute} if a shard refused
-   * some.
+   * some of them as stale.
    */
   protected final Mono<WriteBatch> attempt(RoutingTable table) {
     return Mono.defer(
@@ -218,7 +220,10 @@ public abstract class WriteBatch {
     return ordered ? inOrder(placement, other) : sideBySide(placement, other);
   }
 
-  /** Runs one run after another. A loop, because a batch may have thousands. */
+  /**
+   * Sends the runs of statements one after another. The method is a loop, because a batch may have
+   * thousands of runs, too many for recursion.
+   */
   private Mono<Void> inOrder(BatchTargets placement, IntFunction<Mono<Void>> other) {
     return Mono.defer(() -> nextRun(placement, other))
         .repeat(() -> !pending.isEmpty() && !result.isFinal(true))
@@ -264,15 +269,16 @@ public abstract class WriteBatch {
             Mono.defer(
                 () ->
                     Flux.fromIterable(others)
-                        // An error has ended the transaction and is the result.
+                        // After an error in a transaction, the transaction has ended, and no
+                        // statement is sent.
                         .takeWhile(index -> !(isOfTransaction() && result.isFinal(true)))
                         .concatMap(other::apply)
                         .then()));
   }
 
   /**
-   * The outcome of these statements is unknown. The other shards continue, except in a transaction,
-   * which has failed.
+   * Called when the outcome of statements is unknown. The statements for other shards are still
+   * executed, except in a transaction, which has failed.
    */
   protected final Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
     if (failure instanceof StaleRoute || isOfTransaction()) {
@@ -293,8 +299,8 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Sends statements to their owner: executed ones are removed from {@link #pending}, stale ones
-   * stay.
+   * Sends statements to their owner. Executed statements are removed from {@link #pending}, and
+   * statements that were refused as stale stay.
    */
   protected final Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
     return ofPart(client.send(table, shard, part(indexes)), indexes)
@@ -317,7 +323,7 @@ public abstract class WriteBatch {
         indexes.forEach(pending::remove);
         return Mono.empty();
       }
-      // An ordered batch stops at the refused statement; later ones were not executed.
+      // An ordered batch stops at the refused statement. Later statements were not executed.
       int firstStale = stale.get(0);
       for (int index : indexes) {
         boolean untried = ordered ? index >= firstStale : stale.contains(index);

@@ -152,7 +152,7 @@ public final class WriteResult {
     return stale;
   }
 
-  /** Adds the failure of a statement, or the error of one whose outcome is unknown. */
+  /** Adds the failure of a statement, or the error of a statement whose outcome is unknown. */
   public void addError(int index, CommandFailure why) {
     parts.add(new Part(List.of(), true, false));
     errors.putIfAbsent(
@@ -196,8 +196,8 @@ public final class WriteResult {
       appendWritten(reply);
     }
     if (failure != null) {
-      // Some statements were executed before a shard failed as a whole: the reply is that of a
-      // server in this case.
+      // A shard failed the command as a whole. The reply also contains the results of the
+      // statements that were executed before, like the reply of a single server.
       reply.putAll(failure);
     } else {
       if (!writeConcernErrors.isEmpty()
@@ -271,10 +271,11 @@ public final class WriteResult {
   }
 
   /**
-   * The labels of the parts' errors. {@code NoWritesPerformed} requires it of every part, {@code
-   * RetryableError} of every part that failed. Without a transaction number, a retry would execute
-   * written parts twice. {@code RetryableWriteError} is for commands with such a number: servers
-   * recognise executed statements.
+   * The labels of the parts' errors. {@code NoWritesPerformed} stays only if every failed part has
+   * it and no part has written. {@code RetryableError} stays only if every failed part has it. It
+   * is also removed if a part has written and the command has no transaction number, because a
+   * retry would execute this part twice. {@code RetryableWriteError} always stays, because it
+   * belongs to commands with a transaction number, by which servers recognise executed statements.
    */
   private BsonArray labels() {
     Set<BsonValue> labels = new LinkedHashSet<>();

@@ -21,9 +21,11 @@ import reactor.core.publisher.Mono;
 
 /**
  * The open cursors of clients, by the clients' cursor ids. A cursor that is not used for ten
- * minutes is closed, as servers do: its client may never have received the reply.
+ * minutes is closed, as on a server. Its client may never have received the reply with the cursor
+ * id.
  *
- * <p>Thread-safe; a single cursor is used by one request at a time, as a client does.
+ * <p>Thread-safe. Only one request at a time uses a single cursor, because clients wait for each
+ * reply.
  */
 public final class Cursors {
   /** As {@code cursorTimeoutMillis} of the server. */
@@ -135,7 +137,10 @@ public final class Cursors {
         });
   }
 
-  /** Closes the cursor after an error, because the server may keep it. */
+  /**
+   * Removes a cursor after its last batch. After an error it also closes the cursor, because the
+   * server may keep it.
+   */
   private Mono<BsonDocument> endedIfLast(BsonDocument reply, long id, Kept kept) {
     if (!ErrorCodes.ok(reply)) {
       return kill(id).thenReturn(reply);
@@ -160,7 +165,9 @@ public final class Cursors {
         .then();
   }
 
-  /** Returns a server's reply for the client, and adds its cursor if that is still open. */
+  /**
+   * Returns a server's reply for the client, and adds the cursor of the reply if it is still open.
+   */
   public BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
     BsonDocument reply = answer.document();
     long id = CursorReplies.id(reply);

@@ -21,8 +21,8 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * A cursor at one server. It keeps the ownership of the time when it was opened, so it is read to
- * its end at this server even if ranges move.
+ * A cursor at one server. It returns the documents that the shard owned when the cursor was opened.
+ * It is therefore read to its end at this server, even if ranges move.
  */
 public final class ShardCursor implements OpenCursor {
   private static final List<String> STABLE_API =
@@ -41,7 +41,7 @@ public final class ShardCursor implements OpenCursor {
 
   /**
    * @param opening the command that opened the cursor; each getMore repeats its session and its
-   *     Stable API options, because servers refuse others
+   *     Stable API options, because servers refuse a getMore with other values
    * @param answer the reply with the first batch
    */
   public ShardCursor(ReplicaSet replicaSet, OpMsg opening, Answer answer) {

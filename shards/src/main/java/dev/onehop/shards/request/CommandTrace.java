@@ -15,7 +15,10 @@ public interface CommandTrace {
   /** A trace that records nothing. */
   CommandTrace NONE = new CommandTrace() {};
 
-  /** The trace of the command that runs in a context; {@link #NONE} without one. */
+  /**
+   * The trace of the command that a Reactor context belongs to; {@link #NONE} if the context has no
+   * trace.
+   */
   static CommandTrace in(ContextView context) {
     return context.<CommandTrace>getOrEmpty(CommandTrace.class).orElse(NONE);
   }

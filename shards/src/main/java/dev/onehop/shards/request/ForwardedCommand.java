@@ -24,8 +24,8 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
      * @param message the whole message; released by the carrier
      * @param head the parsed head of the command; used only during this call
      * @param outcome receives the outcome
-     * @return cancels the command; returns true if this was in time, so that the outcome is not
-     *     called
+     * @return an action that cancels the command. It returns true if it was in time, so that the
+     *     outcome is not called
      */
     BooleanSupplier send(
         ServerAddressName server, ByteBuf message, CommandHead head, Exchange.Outcome outcome);

@@ -37,10 +37,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Executes the requests of one client connection one at a time, as mongos does. Used by one thread
- * at a time: that of an event loop, or the client's own.
+ * at a time: the thread of an event loop, or the client's thread.
  */
 public final class RequestLoop {
-  // Parts of another command, or of no interest.
+  // Commands that continue another command, or whose latency is of no interest.
   private static final Set<String> NOT_MEASURED =
       Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
 
@@ -66,7 +66,7 @@ public final class RequestLoop {
   private @Nullable Consumer<Throwable> forwarding;
 
   private int replyId;
-  // The current request; by it, a late outcome of an earlier one is recognised and dropped.
+  // The current request. The late outcome of an earlier request is dropped.
   private @Nullable Head current;
 
   /** The fields that are needed to answer a request, even one that cannot be decoded. */
@@ -93,8 +93,8 @@ public final class RequestLoop {
   /** The threads and sockets that serve requests. */
   public interface Turns {
     /**
-     * Runs a task when no other thread uses the loop, at once if this thread does. Can be called by
-     * any thread.
+     * Runs a task when no other thread uses the loop; at once if the current thread uses it. Can be
+     * called by any thread.
      *
      * @return false if the connection is closed, so that the task does not run
      */
@@ -222,8 +222,8 @@ public final class RequestLoop {
 
   private void next() {
     if (looping) {
-      // A synchronous reply: the loop below continues. A recursive call would need a stack frame
-      // per request.
+      // The reply came while the loop below served the request. The loop continues with the next
+      // request. A recursive call would need a stack frame per request.
       return;
     }
     looping = true;
@@ -449,7 +449,8 @@ public final class RequestLoop {
   /**
    * The error of a broken connection, for which the driver's connection is closed, too; null if an
    * error reply is sent instead. If a connection closes, the driver clears its pool, which all
-   * servers share. So the connection stays open if one server cannot be reached and others can.
+   * servers share. The connection therefore stays open if one server cannot be reached and others
+   * can.
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
@@ -472,7 +473,8 @@ public final class RequestLoop {
       measured(reply);
       answer(head, reply);
     } catch (Throwable failure) {
-      // Wrapped, because an error of BSON would blame the client's BSON.
+      // The failure is wrapped. A BSON error itself would become a reply that blames the client's
+      // BSON.
       answerOrClose(
           head,
           CommandFailure.toReply(
@@ -521,7 +523,7 @@ public final class RequestLoop {
       this.head = new Head(frame);
     }
 
-    /** Runs the first outcome in its turn, and drops later ones. */
+    /** Runs the first outcome in its turn, and drops later outcomes. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
       if (!turns.run(() -> endNow(task, reply))) {
         // The client is closed, so nothing waits for the reply.

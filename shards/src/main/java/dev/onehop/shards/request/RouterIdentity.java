@@ -11,8 +11,8 @@ public interface RouterIdentity {
   ServerAddressName advertised();
 
   /**
-   * The version of the cluster's servers, such as {@code 6.0.5}; "" if the servers answer this
-   * themselves.
+   * The version of the cluster's servers, such as {@code 6.0.5}; "" if the servers themselves reply
+   * to {@code buildInfo}.
    */
   default String serverVersion() {
     return "";
@@ -25,7 +25,10 @@ public interface RouterIdentity {
     return Duration.ZERO;
   }
 
-  /** The fields of its {@code hello} that define its type for clients; a standalone without any. */
+  /**
+   * The fields of {@code hello} that define the router's type for clients. Without such fields,
+   * clients treat the router as a standalone server.
+   */
   default BsonDocument role() {
     return new BsonDocument("msg", new BsonString("isdbgrid"));
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
-/** What is read of a thousand and more tables at hand, in the formats of 4.4 and of 5.0. */
+/** The reads for more than a thousand loaded tables, in the formats of 4.4 and of 5.0. */
 class ChangedTablesTest {
   private static final int SHARDED = 1_200;
   private static final ObjectId EPOCH = new ObjectId("65a000000000000000000001");

@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** A config database in memory that counts what it is asked, and can be made to wait. */
+/** A config database in memory. It counts its reads, and a test can delay its replies. */
 final class FakeConfig implements ConfigReader {
   final Map<String, List<BsonDocument>> collections = new ConcurrentHashMap<>();
   final List<BsonDocument> chunkFilters = new ArrayList<>();
@@ -29,7 +29,7 @@ final class FakeConfig implements ConfigReader {
     collections.put(collection, parsed);
   }
 
-  /** Holds every answer back until the sink completes. */
+  /** Delays every reply until the sink completes. */
   Sinks.Empty<Void> hold() {
     Sinks.Empty<Void> sink = Sinks.empty();
     gate = sink.asMono();

@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
-/** Loads that take long, break, or meet a collection that changes meanwhile. */
+/** Loads that take long, break, or read a collection that changes during the load. */
 class LongLoadTest {
   private static final int CHUNKS = 40;
   private static final int BATCH = 4;

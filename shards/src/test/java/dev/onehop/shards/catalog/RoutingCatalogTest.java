@@ -261,7 +261,7 @@ class RoutingCatalogTest {
         + "}}}";
   }
 
-  /** Looks at a name anew for each use. */
+  /** Finds views. A result is valid for one use, so each use of a name causes a new check. */
   private static final class ShortLivedViews implements Views {
     private volatile Mono<Boolean> view = Mono.just(false);
     private final AtomicInteger looks = new AtomicInteger();

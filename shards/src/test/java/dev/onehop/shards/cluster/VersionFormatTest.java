@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The shapes by server version, as the servers' sources have them; those of 6.0 were run. */
+/**
+ * The formats by server version, from the sources of the servers. The formats of 6.0 were also
+ * tested with a server.
+ */
 class VersionFormatTest {
   private static final RoutingTable SHARDED =
       RoutingTable.of(

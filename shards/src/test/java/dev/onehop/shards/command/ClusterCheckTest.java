@@ -6,7 +6,7 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code connectionStatus} must say for an 8.0 shard to take direct operations. */
+/** The contents of {@code connectionStatus} with which an 8.0 shard accepts direct operations. */
 class ClusterCheckTest {
   @ParameterizedTest
   @CsvSource(

@@ -46,9 +46,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A config server and the shards {@code s0} and {@code s1} that answer what a test wants, over real
- * sockets. The collection {@code it.c} is sharded by {@code _id}: negative ones are on {@code s0}.
- * The mongoses {@code m0} and {@code m1} are there for who makes one of them the seed.
+ * A config server and the shards {@code s0} and {@code s1}, which reply by the script of a test,
+ * over real sockets. The collection {@code it.c} is sharded by {@code _id}. Documents with a
+ * negative {@code _id} are on {@code s0}, all others on {@code s1}. A test may use the mongoses
+ * {@code m0} and {@code m1} as seeds.
  */
 public final class ScriptedCluster implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -69,10 +70,10 @@ public final class ScriptedCluster implements AutoCloseable {
           uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]}
       """;
 
-  /** An answer that is none: the server closes the connection. */
+  /** In place of a reply: the server closes the connection. */
   public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
 
-  /** What a server answers; null to do as a well-behaved one. */
+  /** Returns the reply of a server; null for the default reply. */
   public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
 
   private record HeldBack(BsonDocument command, ChannelHandlerContext context, ByteBuf reply) {}
@@ -99,8 +100,8 @@ public final class ScriptedCluster implements AutoCloseable {
   }
 
   /**
-   * @param naming from {@code config}, {@code s0} and {@code s1} to what the servers call
-   *     themselves; null for their addresses
+   * @param naming maps {@code config}, {@code s0} and {@code s1} to the names in the metadata; null
+   *     for the servers' addresses
    */
   public ScriptedCluster(int maxWireVersion, @Nullable UnaryOperator<String> naming) {
     this.maxWireVersion = maxWireVersion;
@@ -123,7 +124,7 @@ public final class ScriptedCluster implements AutoCloseable {
             }));
   }
 
-  /** Where a server is. */
+  /** The address of a server. */
   public ServerAddressName address(String name) {
     return ServerAddressName.parse(peers.get(name).url().replaceFirst("mongodb://([^/]*).*", "$1"));
   }
@@ -159,31 +160,37 @@ public final class ScriptedCluster implements AutoCloseable {
     return router;
   }
 
-  /** Which router executes the commands; before the first one. */
+  /** Sets the router that executes the commands. Call it before the first command. */
   public synchronized ScriptedCluster routedBy(Function<ClusterState, CommandRouter> router) {
     routers = router;
     return this;
   }
 
-  /** Commands are a driver's, which sends again what its server may have done; before the first. */
+  /**
+   * Makes the commands those of a driver, which retries them after a broken connection. Call it
+   * before the first command.
+   */
   public synchronized ScriptedCluster underADriver() {
     driver = new DriverRetries(true, true);
     return this;
   }
 
-  /** Lets the router send to that one, a mongos or the config server, what is for no shard. */
+  /**
+   * Makes a mongos or the config server the seed, to which the router sends commands that no single
+   * shard executes.
+   */
   public void seed(String server) {
     seed = server;
   }
 
-  /** Makes the selection of a shard's server end without one, and without an error. */
+  /** Makes the selection of a shard's server end without a server and without an error. */
   public void selectNone() {
     selectsNone = true;
   }
 
   /**
-   * Gives the shards UUIDs, by which the database refers to its primary shard {@code s0}, and a
-   * chunk to {@code s1}, as while a cluster is upgraded.
+   * Gives the shards UUIDs, as during an upgrade of a cluster. The database refers to its primary
+   * shard {@code s0} by UUID, and a chunk refers to {@code s1} by UUID.
    */
   public ScriptedCluster withShardUuids() {
     uuids = true;
@@ -195,29 +202,29 @@ public final class ScriptedCluster implements AutoCloseable {
         "{uuid: {$uuid: '00000000-0000-4000-8000-00000000001" + shard.charAt(1) + "'}}");
   }
 
-  /** Ends a server, with its connections. */
+  /** Stops a server, and closes its connections. */
   public void stop(String server) {
     stopped.add(server);
     peers.get(server).close();
   }
 
-  /** Starts a stopped server again, where it was. */
+  /** Starts a stopped server again, at the same address. */
   public void start(String server) {
     listen(server, address(server).port());
     stopped.remove(server);
   }
 
-  /** Sets how a server answers from now on. */
+  /** Sets the script by which a server replies from now on. */
   public void script(String server, Script script) {
     scripts.put(server, script);
   }
 
-  /** Lets a server keep its answers to some commands to itself, until {@link #release}. */
+  /** Makes a server delay its replies to some commands until {@link #release}. */
   public void hold(String server, Predicate<BsonDocument> commands) {
     held.put(server, commands);
   }
 
-  /** Lets what was held come, and holds nothing any more. */
+  /** Sends the delayed replies, and delays no further replies. */
   public void release() {
     held.clear();
     List<HeldBack> answers;
@@ -228,7 +235,7 @@ public final class ScriptedCluster implements AutoCloseable {
     answers.forEach(each -> each.context().writeAndFlush(each.reply()));
   }
 
-  /** Closes the connections over which some of the commands came whose answers are held. */
+  /** Closes the connections of commands whose replies are delayed. */
   public void cut(Predicate<BsonDocument> commands) {
     List<HeldBack> cut;
     synchronized (heldBack) {
@@ -242,17 +249,17 @@ public final class ScriptedCluster implements AutoCloseable {
         });
   }
 
-  /** Lets a server answer each command that much later, from now on. */
+  /** Delays each reply of a server by a duration from now on. */
   public void delay(String server, Function<BsonDocument, Duration> by) {
     delays.put(server, by);
   }
 
-  /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
+  /** Executes a command in relaxed JSON over the router. A failure is returned as a reply, too. */
   public BsonDocument execute(String command) {
     return executing(command).block(TIMEOUT);
   }
 
-  /** The same, yet to be subscribed to. */
+  /** Like {@link #execute}, as a cold publisher. */
   public Mono<BsonDocument> executing(String command) {
     BsonDocument body = BsonDocument.parse(command);
     return router()
@@ -261,7 +268,7 @@ public final class ScriptedCluster implements AutoCloseable {
             failure -> Mono.just(CommandFailure.toReply(failure, body.containsKey("txnNumber"))));
   }
 
-  /** The commands of a name that a server was sent, in order. */
+  /** The commands with a name that a server has received, in order. */
   public List<BsonDocument> seen(String server, String command) {
     synchronized (seen) {
       return seen.stream()
@@ -274,7 +281,7 @@ public final class ScriptedCluster implements AutoCloseable {
     }
   }
 
-  /** The commands that all servers were sent, in order. */
+  /** The commands that all servers have received, in order. */
   public List<BsonDocument> seen() {
     synchronized (seen) {
       return seen.stream().map(each -> each.getDocument("command")).toList();
@@ -373,7 +380,7 @@ public final class ScriptedCluster implements AutoCloseable {
         .getArray(collection, new BsonArray());
   }
 
-  /** A script by which {@code it.c} is the only collection that is sharded. */
+  /** A script by which {@code it.c} is the only sharded collection. */
   public static @Nullable BsonDocument othersUnsharded(BsonDocument command) {
     return new BsonString("collections").equals(command.get("find"))
             && !command.getDocument("filter").equals(BsonDocument.parse("{_id: 'it.c'}"))
@@ -446,7 +453,7 @@ public final class ScriptedCluster implements AutoCloseable {
           .schedule(() -> context.writeAndFlush(reply), delay.toNanos(), TimeUnit.NANOSECONDS)
           .addListener(
               ended -> {
-                // With the cluster.
+                // The cluster is closed.
                 if (ended.isCancelled()) {
                   reply.release();
                 }

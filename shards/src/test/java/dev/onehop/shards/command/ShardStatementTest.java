@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which commands go the short way, and what is added to them. */
+/** The commands that are forwarded without decoding, and the fields that are added to them. */
 class ShardStatementTest {
   private static final String UPDATE = "{update: 'c', ordered: true, $db: 'd', txnNumber: 1}";
 
@@ -88,7 +88,10 @@ class ShardStatementTest {
     assertThat(ShardStatement.read(message(body, ""))).isNull();
   }
 
-  /** {@link OneShardForwarding} takes that for a reason to go the long way, too. */
+  /**
+   * {@link OneShardForwarding} does not forward such a command, so the router decodes it and
+   * returns the error.
+   */
   @Test
   void aCommandWithoutANameIsMalformed() {
     assertThatThrownBy(() -> ShardStatement.read(message("{}", "")))

@@ -166,7 +166,7 @@ class WriteResultTest {
     assertThat(result.toReply()).isEqualTo(failure);
   }
 
-  /** The first may have been written. */
+  /** The first statement may have been executed. */
   @Test
   void besideAStatementWithoutAnAnswerNothingMayBeSentAgain() {
     result.addError(0, new CommandFailure(6, "HostUnreachable", "the connection broke"));

@@ -34,7 +34,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
   private final EventLoop carrier;
   private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
   // The number of tasks that are queued or running. The thread that changes it from 0 to 1 runs the
-  // task, or the carrier does.
+  // task, or leaves it to the carrier.
   private final AtomicInteger tasks = new AtomicInteger();
   private final Runnable drain = this::drain;
   private final Promise<Void> terminated;
@@ -62,7 +62,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
       task.run();
     } else if (tasks.compareAndSet(0, 1)) {
       if (!queue.isEmpty()) {
-        // Another thread has queued a task and has not counted it yet. That task is first.
+        // Another thread has queued a task and has not counted it yet. That task must run first.
         queue.add(task);
         leaveToCarrier();
         return;
@@ -146,7 +146,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     return carrier.schedule(() -> run(task), delay, unit);
   }
 
-  /** Registers a channel; the loop ends with it. */
+  /** Registers a channel. The loop ends when the channel is closed. */
   @Override
   public ChannelFuture register(ChannelPromise promise) {
     Channel channel = promise.channel();

@@ -12,7 +12,8 @@ import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Creates a {@link CallerRunsEventLoop} for each channel. Ends with the group of carriers.
+ * Creates a {@link CallerRunsEventLoop} for each channel. This group ends when the group of
+ * carriers ends.
  *
  * <p>Thread-safe.
  */

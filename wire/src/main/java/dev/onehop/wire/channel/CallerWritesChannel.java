@@ -5,9 +5,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A NIO socket that any thread may write to, without the event loop that reads from it. Several
- * threads can write to and close Java's channels. Netty's native channels do not allow it: a write
- * might use a descriptor that belongs to another socket by then.
+ * A NIO socket that any thread may write to, without the help of the event loop that reads from it.
+ * With Java's channels, several threads may write and close. Netty's native channels do not allow
+ * this: a write might use the file descriptor of a closed socket, which may belong to another
+ * socket by then.
  */
 public class CallerWritesChannel extends NioSocketChannel {
   /**

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 @SuppressWarnings("deprecation")
 public final class EventLoops {
-  // The threads are daemons, so they do not keep the JVM running.
+  // The JVM does not wait for these times at its end, because the threads are daemons.
   private static final int QUIET_SECONDS = 2;
   private static final int MOST_SECONDS = 15;
 
@@ -49,8 +49,8 @@ public final class EventLoops {
   /**
    * Runs a task that opens a socket, after the events that the loop handles now. If a handler
    * opened the socket among these events, the socket might get the descriptor that another handler
-   * has just closed. A pending event of the closed socket would then be applied to the new one, and
-   * end it.
+   * has just closed. A pending event of the closed socket would then be applied to the new socket,
+   * and close it.
    *
    * @throws RejectedExecutionException if the loop has ended
    */

@@ -81,7 +81,7 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   /**
    * The same bytes with a separate reference count. When the driver closes its connection, it
    * releases every reference to a reply that it has not read completely, so the count must not
-   * include references of others, such as of replies from the same read.
+   * include references of other users, such as replies from the same read.
    */
   private static ByteBuf ofTheDriver(ByteBuf shared) {
     return new CompositeByteBuf(shared.alloc(), shared.isDirect(), 1).addComponent(true, shared);
@@ -91,8 +91,8 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   protected final void fail(Throwable cause) {
     if (open) {
       pipeline().fireExceptionCaught(cause);
-      // Without channelInactive: a driver that has not started to read would store that instead of
-      // the cause.
+      // This closes the channel without the event channelInactive. A driver that has not started to
+      // read would report this event instead of the cause.
       active = false;
       unsafe().close(unsafe().voidPromise());
     }

@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
 /**
- * The addresses of servers. A lookup may block for long, so lookups run on separate threads, one at
- * a time per name: a name that cannot be resolved occupies one thread.
+ * Finds the addresses of servers. A lookup may block for a long time, so lookups run on separate
+ * threads. There is one lookup at a time per name, so a name that cannot be resolved occupies only
+ * one thread.
  *
  * <p>Thread-safe.
  */

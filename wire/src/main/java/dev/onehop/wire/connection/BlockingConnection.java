@@ -232,8 +232,9 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Limits a step on a new socket by closing it, and not by a read timeout: once a Java socket was
-   * read with a timeout, each later read needs more system calls.
+   * Limits the time of a step on a new socket: the socket is closed when the time is over. A read
+   * timeout would have a cost. After one read with a timeout, each later read of a Java socket
+   * needs more system calls.
    */
   private static <T extends @Nullable Object> T within(
       TimeLimit limit, ScheduledExecutorService timer, Socket socket, Opening<T> opening)
@@ -270,10 +271,10 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for a part of the handshake. Its steps run on this thread, except those after a step that
-   * may block.
+   * Waits for a part of the handshake. Its steps run on this thread, except the steps after one
+   * that may block.
    */
-  @SuppressWarnings("NullAway") // infers no nullable type argument
+  @SuppressWarnings("NullAway") // NullAway infers no nullable type argument
   private <T> @Nullable T shake(Mono<T> part, TimeLimit limit) throws IOException {
     TimeLimit time = limit.atMost(maxOpening);
     try {
@@ -362,9 +363,10 @@ public final class BlockingConnection extends PooledConnection {
    * Waits for the reply to the request. After a timeout it may be called again.
    *
    * <p>If the server requires the connection to authenticate again, the connection does so and
-   * sends the request once more: the server has not executed it.
+   * sends the request once more. This is safe, because the server has not executed the request.
    *
-   * @param into receives the reply, in an array; its content is the beginning of the reply
+   * @param into receives the reply, and has an array. After a timeout, it contains the beginning of
+   *     the reply
    * @throws SocketTimeoutException after the limit
    * @throws IOException if the connection breaks, or receives another message
    * @throws ServerRefusedException if the server now refuses the user
@@ -467,8 +469,7 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * The socket's error with the server's name, or the reason why the connection was closed on this
-   * side.
+   * The socket's error with the server's name, or the reason why this client closed the connection.
    */
   private IOException broken(IOException e) {
     IOException why = lost;
@@ -523,7 +524,7 @@ public final class BlockingConnection extends PooledConnection {
     if (waitedFor != null) {
       waitedFor.cancel(true);
     }
-    // The plain socket and not the TLS socket, whose close would wait for a writing thread.
+    // This closes the plain socket. The close of the TLS socket would wait for a writing thread.
     close(transport);
     runWhenClosed();
   }

@@ -42,10 +42,11 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
 
   /**
    * Takes an idle connection or opens one. If the limit of connections to the server is reached,
-   * waits for one.
+   * waits until a connection is free.
    *
    * @param limit the time limit
-   * @param abort ends the wait, and closes the connection until it is cleared
+   * @param abort ends the wait. It also closes the taken connection, until {@link
+   *     Cancellation#clear}
    * @return the connection; the caller gives it back or discards it
    * @throws java.net.SocketTimeoutException after the limit
    * @throws java.io.InterruptedIOException if the thread is interrupted
@@ -73,7 +74,9 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
     connection.close();
   }
 
-  /** Closes a broken connection and the idle ones to its server, which may be broken, too. */
+  /**
+   * Closes a broken connection and the idle connections to its server, which may be broken, too.
+   */
   public void broken(BlockingConnection connection) {
     connection.close();
     pool(connection.server()).broken(connection);

@@ -26,12 +26,13 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   private final ScheduledExecutorService timer;
 
   /**
-   * The wait of a thread: it ends with a connection, or without one, and then the thread opens one.
+   * The wait of a thread. It ends with a connection, or with an opening that the thread has to
+   * complete.
    */
   static final class Turn extends CompletableFuture<Optional<BlockingConnection>> {
     private volatile @Nullable Opening opening;
 
-    /** The opening to complete if there is no connection. */
+    /** The opening that the thread completes if its wait ended without a connection. */
     Opening opening() {
       return Objects.requireNonNull(opening);
     }
@@ -97,8 +98,8 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   }
 
   /**
-   * Whether a failure is the caller's own, and not the server's: the time limit, an interrupt or a
-   * cancellation.
+   * Whether the caller has caused a failure, by its time limit, an interrupt or a cancellation.
+   * Otherwise the server has caused it.
    */
   private static boolean isOfTheCaller(Throwable failure, Cancellation abort) {
     return failure instanceof InterruptedIOException
@@ -138,7 +139,7 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
     }
   }
 
-  /** Returns a connection that arrived after the wait had ended. */
+  /** Ends the wait. If a connection has arrived in the meantime, it goes back to the pool. */
   private void giveUp(Turn turn) {
     leave(turn);
     if (!turn.cancel(false) && !turn.isCompletedExceptionally()) {

@@ -30,8 +30,8 @@ final class CallerWrites<R> {
   private final Function<R, @Nullable ByteBuf> encode;
   private final Consumer<IOException> broken;
   private final Queue<R> queue = new ConcurrentLinkedQueue<>();
-  // The number of requests that are queued or being written, plus one while writes are held. The
-  // thread that changes it from 0 writes.
+  // The number of requests that are queued or being written, plus one during a hold. The thread
+  // that changes it from 0 writes the requests.
   private final AtomicInteger due = new AtomicInteger();
   // The number of messages that the event loop has not written yet.
   private final AtomicInteger onEventLoop = new AtomicInteger();
@@ -64,7 +64,8 @@ final class CallerWrites<R> {
           write(message);
         }
       } catch (Throwable failure) {
-        // For example a stack overflow in the application: a part of a message may be written.
+        // The cause may be a stack overflow in the application. A part of the message may be
+        // written.
         broken.accept(new IOException("a request could not be written", failure));
         throw failure;
       } finally {
@@ -81,7 +82,7 @@ final class CallerWrites<R> {
   /**
    * Queues requests until {@link #release}, so that they are written together.
    *
-   * @return false if a thread is writing, so that nothing is held
+   * @return false if a thread is writing, so that there is no hold
    */
   boolean hold() {
     return due.compareAndSet(0, 1);

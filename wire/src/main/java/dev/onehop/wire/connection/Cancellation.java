@@ -3,8 +3,8 @@ package dev.onehop.wire.connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a thread's wait, from any thread: a place in a queue, a socket that connects, or a server
- * that does not reply.
+ * Ends the wait of a thread, from any thread. The thread may wait in a queue, for a socket to
+ * connect, or for a reply.
  *
  * <p>Thread-safe.
  */
@@ -12,7 +12,7 @@ public final class Cancellation {
   private @Nullable Runnable end;
   private boolean aborted;
 
-  /** Sets the action that ends the wait; runs it at once if this was aborted before. */
+  /** Sets the action that ends the wait; runs it at once if {@link #abort} was called before. */
   synchronized void by(Runnable action) {
     end = action;
     if (aborted) {
@@ -20,17 +20,20 @@ public final class Cancellation {
     }
   }
 
-  /** Clears the action: there is no wait. The action is not called after this method returns. */
+  /**
+   * Clears the action, because the wait is over. The action is not called after this method
+   * returns.
+   */
   public synchronized void clear() {
     end = null;
   }
 
-  /** Whether this was aborted. */
+  /** Whether {@link #abort} was called. */
   synchronized boolean isAborted() {
     return aborted;
   }
 
-  /** Ends the current wait and all later ones. */
+  /** Ends the current wait and all later waits. */
   public synchronized void abort() {
     aborted = true;
     if (end != null) {

@@ -92,7 +92,8 @@ public record Compressor(String name, int level) {
    * Compresses a request, unless its command must not be compressed.
    *
    * @param message the whole OP_MSG; released by this method
-   * @return the message to send, which the caller releases; in an array if the message is
+   * @return the message to send, which the caller releases. It has an array if the given message
+   *     has one
    */
   ByteBuf compress(ByteBuf message) {
     int start = message.readerIndex();

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The number of connections to one server in all pools, with its limits. At the limit, a pool that
- * needs a connection makes another pool close an idle one.
+ * Counts the connections to one server in all pools, and applies the limits of their number. At the
+ * limit, a pool that needs a connection makes another pool close an idle one.
  *
  * <p>Thread-safe. Methods may be called under a pool's lock only if they state it; pools are called
  * without the lock of this object.
@@ -53,7 +53,8 @@ final class ConnectionSlots {
   /**
    * Whether the limits allow more connections. May be called under a pool's lock.
    *
-   * @param wanted the number of needed connections beyond those being opened; may be negative
+   * @param wanted the number of waiting requests minus the number of connections that are being
+   *     opened; may be negative
    */
   boolean hasRoomBeside(int wanted) {
     return limits.maxSize() == 0 || open + wanted < limits.maxSize();
@@ -99,7 +100,10 @@ final class ConnectionSlots {
     }
   }
 
-  /** Whether another pool needs a connection that this pool does not need. */
+  /**
+   * Whether the limit is reached and another pool waits for a connection. This pool then closes a
+   * connection that it does not need.
+   */
   boolean isWantedElsewhere(Pool asking) {
     if (isFull()) {
       for (Pool each : pools) {

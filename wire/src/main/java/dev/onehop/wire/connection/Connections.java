@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * All connections of one router: those on event loops, and the blocking ones. Both share the limits
- * of {@link WireSettings.PoolLimits}.
+ * All connections of one router: the connections on event loops and the blocking connections. Both
+ * kinds share the limits of {@link WireSettings.PoolLimits}.
  *
  * <p>Thread-safe.
  */
@@ -56,7 +56,7 @@ public final class Connections implements AutoCloseable {
     return servers;
   }
 
-  /** Closes idle connections now, and the others after the reply to their request. */
+  /** Closes idle connections now, and connections in use after the reply to their request. */
   @Override
   public void close() {
     onEventLoops.close();

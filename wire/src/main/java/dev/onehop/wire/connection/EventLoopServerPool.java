@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to one server on event loops: each serves one request at a time. With {@link
- * WireSettings.Sharing}, short requests share additional connections.
+ * The connections to one server on event loops. Each connection serves one request at a time. With
+ * {@link WireSettings.Sharing}, short requests share additional connections.
  *
  * <p>Thread-safe.
  */

@@ -51,7 +51,8 @@ public final class Exchange {
     /**
      * Closes unused connections that were opened before the server was found to be down.
      *
-     * @param born the generation of the connection that broke, which may be an earlier one
+     * @param born the generation of the connection that broke. Nothing happens if it is not the
+     *     current generation
      */
     void clear(int born);
   }
@@ -87,7 +88,7 @@ public final class Exchange {
   }
 
   /**
-   * @param use whether the request may use a shared connection, if the pool has any
+   * @param use the kind of connection for the request, as the sharing rules decide
    */
   Exchange(
       Pool pool, ByteBuf message, boolean expectsReply, SharingRules.Use use, Outcome outcome) {
@@ -158,8 +159,8 @@ public final class Exchange {
   }
 
   /**
-   * Completes the request with a reply from a shared connection. Returns false if the caller has
-   * given up.
+   * Completes the request with a reply from a shared connection. Returns false if the request was
+   * cancelled.
    */
   boolean answered(ByteBuf reply) {
     if (!state.compareAndSet(SENT, DONE)) {
@@ -195,8 +196,8 @@ public final class Exchange {
     }
     taken.send(message, null);
     if (pool.isShared()) {
-      // The client's next request may use another connection, so this one must be executed before.
-      // A ping shows it.
+      // The client's next request may use another connection, and the server must execute this
+      // request first. The reply to a ping shows that it has.
       ByteBuf ping = ByteBufAllocator.DEFAULT.buffer(64);
       PING.encode(ping);
       taken.send(ping, new Reply(taken));

@@ -27,8 +27,8 @@ abstract class PooledConnection {
   public abstract boolean isOpen();
 
   /**
-   * Sets the action to run when either side closes the connection; runs it at once if the
-   * connection is closed already.
+   * Sets the action to run when the client or the server closes the connection; runs it at once if
+   * the connection is closed already.
    */
   public final void whenClosed(Runnable action) {
     whenClosed = action;

@@ -17,10 +17,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to one server. A request takes an idle connection, or queues for the first one
- * that is given back or opened. When the server is found to be down or restarting, the pool is
- * cleared: connections of an earlier generation serve no further request. Source: the drivers'
- * specifications "Connection Monitoring and Pooling" and "Server Discovery and Monitoring".
+ * The connections to one server. A request takes an idle connection, or queues for the first
+ * connection that is given back or opened. When the server is found to be down or restarting, the
+ * pool is cleared: connections of an earlier generation serve no further request. Source: the
+ * drivers' specifications "Connection Monitoring and Pooling" and "Server Discovery and
+ * Monitoring".
  *
  * <p>There are two kinds of pools. In the first kind, the pool opens connections and assigns each
  * to the first waiter in the queue. In the second kind, a waiter leaves the queue and opens a
@@ -159,7 +160,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   }
 
   /**
-   * Whether one more request would get a connection without waiting for that of another request.
+   * Whether one more request would get a connection without waiting until another request returns
+   * its connection.
    */
   final synchronized boolean hasRoom() {
     return !idle.isEmpty() || slots.hasRoomBeside(line.size() - openings.size());
@@ -247,8 +249,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
 
   /**
    * Opens a connection on a loop, after a request of this loop took a connection of another loop.
-   * Otherwise the loop's requests might always use that connection, and each request and reply
-   * would need a context switch.
+   * Otherwise the loop's requests might always use the other loop's connection, and each request
+   * and reply would need a context switch.
    */
   final void growOn(EventLoop loop) {
     Opening opening;
@@ -298,8 +300,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Called when a connection could not be opened.
    *
-   * @param failure the server's failure, with which earlier waiters fail, too; null if the server
-   *     is not the cause
+   * @param failure the failure of the server, null if the server is not the cause. The waiters of
+   *     the same and earlier generations fail with it, too
    */
   final void notOpened(Opening opening, @Nullable Throwable failure) {
     List<W> never = List.of();
@@ -331,7 +333,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
     return left;
   }
 
-  /** Fails waiters, each one even if the failure of another throws. */
+  /** Fails all waiters. If the call for one waiter throws, the other waiters are failed, too. */
   private void fail(List<W> never, Throwable why) {
     Each.of(never, waiter -> fail(waiter, why));
   }
@@ -339,7 +341,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Closes unused connections that were opened before the server was found to be down.
    *
-   * @param born the generation of the connection that broke, which may be an earlier one
+   * @param born the generation of the connection that broke. Nothing happens if it is not the
+   *     current generation
    */
   public final void clear(int born) {
     List<C> old;
@@ -411,7 +414,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
 
   /** Called when a connection has no request: it was just opened, or the reply has arrived. */
   public final void giveBack(C connection) {
-    // After the close of a connection, waiters get others.
+    // If the connection is closed, waiters get other connections.
     while (connection.isOpen()) {
       Place<W> next = null;
       boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
@@ -471,8 +474,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
           stalled.add(each);
         }
       }
-      // Not for the first waiters: their connections are being opened, with a time limit of its
-      // own.
+      // The limit does not apply to the first waiters. Their connections are being opened, and an
+      // opening has its own time limit.
       int served = waitersOpen ? 0 : openings.size();
       for (Iterator<Place<W>> each = line.iterator(); each.hasNext(); ) {
         Place<W> place = each.next();
@@ -509,7 +512,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
       ended = List.copyOf(openings);
       openings.clear();
     }
-    // The event loops may end before the openings do.
+    // Openings are ended here, because the event loops may end before the openings complete.
     Each.of(ended, this::giveUp);
     Each.of(unused, PooledConnection::close);
     fail(never, clientIsClosed());

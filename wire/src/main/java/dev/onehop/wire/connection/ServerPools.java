@@ -73,8 +73,8 @@ abstract class ServerPools<P extends ServerPool<?, ?>> implements AutoCloseable 
   }
 
   /**
-   * Closes connections that are idle or being opened now, and the others after the reply to their
-   * request.
+   * Closes connections that are idle or being opened now, and connections in use after the reply to
+   * their request.
    */
   @Override
   public final void close() {

@@ -33,7 +33,7 @@ final class SharedConnection {
     this.lastReplyAt = openedAt;
   }
 
-  /** A request without a reply. */
+  /** A request that has no reply yet. */
   final class Pending implements ReplyHandler {
     private final Exchange exchange;
     private final long sentAt;
@@ -85,7 +85,7 @@ final class SharedConnection {
   }
 
   private void done(Pending request, long now) {
-    // Usually the first one.
+    // The request is usually the first in the queue.
     if (!pending.removeFirstOccurrence(request)) {
       return;
     }

@@ -21,15 +21,15 @@ import reactor.core.publisher.Mono;
 /**
  * The shared connections to one server, for short requests, and the queues of waiting requests.
  *
- * <p>There are two kinds of requests. A request that may wait in the server, such as a write for
- * its write concern, shares a connection only with requests of the same kind. A quick request is
- * never sent behind it, unless there is only one connection. The requests that may wait use the
- * last connections, in proportion to their share of all requests. At least one responsive
- * connection stays free for quick requests, if there are any or if the pool has no room for a
- * separate connection.
+ * <p>There are two kinds of requests. A request that may wait in the server, such as a write that
+ * waits for its write concern, shares a connection only with requests of the same kind. A quick
+ * request is sent behind it only if there is a single connection. The requests that may wait use
+ * the last connections of the list. The number of these connections corresponds to their share of
+ * all requests. At least one responsive connection stays free for quick requests, if there are such
+ * requests or if the pool has no room for a separate connection.
  *
- * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. Methods that
- * other threads may call are marked.
+ * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. The comment
+ * of a method that any thread may call says so.
  */
 final class SharedConnections {
   /**
@@ -38,10 +38,13 @@ final class SharedConnections {
    */
   private static final Duration RELIEF = Duration.ofSeconds(1);
 
-  /** A server has this time to finish requests that were all cancelled. */
+  /**
+   * If all requests on a connection were cancelled, the server has this time to finish them before
+   * the connection is closed.
+   */
   private static final Duration ABANDONED = Duration.ofSeconds(1);
 
-  /** The pause after a server has refused another connection. */
+  /** The time without further attempts after a connection could not be opened. */
   private static final Duration OPEN_AGAIN = Duration.ofSeconds(1);
 
   private final ServerAddressName server;
@@ -123,7 +126,8 @@ final class SharedConnections {
       exchange.unable(ServerPool.clientIsClosed());
       return;
     }
-    // With a single connection, requests that may wait get separate ones.
+    // If there is only one shared connection, requests that can block at the server get separate
+    // connections.
     if (mayWait ? sharing.connections() == 1 : areHeldUp(now) && pool.hasRoom()) {
       pool.takeOwn(exchange);
       return;
@@ -165,7 +169,8 @@ final class SharedConnections {
   }
 
   /**
-   * The same for a request that may wait in the server.
+   * The least loaded connection for a request that may wait in the server; null if all suitable
+   * connections are full or slow.
    *
    * @param crowds whether it may use the only connection
    */
@@ -220,7 +225,7 @@ final class SharedConnections {
     return !connections.isEmpty();
   }
 
-  /** Whether another connection is being opened or may be. */
+  /** Whether another connection is being opened or may be opened. */
   private boolean isGrowing(long now) {
     return connections.size() < sharing.connections() && (!opening.isEmpty() || mayOpen(now));
   }
@@ -229,7 +234,7 @@ final class SharedConnections {
     return connections.isEmpty() || !refused || now - refusedAt > OPEN_AGAIN.toNanos();
   }
 
-  /** Opens connections if more would help. */
+  /** Opens connections for the waiting requests, within the limits. */
   private void grow(long now) {
     while (!closed
         && opening.size() < Math.max(1, quick.size() + patient.size())
@@ -261,8 +266,8 @@ final class SharedConnections {
   private void failed(Opening one, Throwable failure) {
     Runnable end = () -> notOpened(one, failure);
     if (loop.inEventLoop()) {
-      // As a task, because a failure must not end during the call: the caller may be opening
-      // several.
+      // The failure is processed in a later task, because the caller may be in a loop that opens
+      // several connections.
       loop.execute(end);
     } else {
       loop.run(end);
@@ -305,7 +310,7 @@ final class SharedConnections {
     }
   }
 
-  /** Fails requests, each one even if the failure of another throws. */
+  /** Fails all requests. If the call for one request throws, the other requests are failed, too. */
   private static void fail(List<Exchange> never, Throwable why) {
     Each.of(never, exchange -> exchange.unable(why));
   }
@@ -445,7 +450,10 @@ final class SharedConnections {
     }
   }
 
-  /** Sends requests that all connections would delay on separate connections, if there is room. */
+  /**
+   * Sends waiting requests on separate connections, if all shared connections would delay them and
+   * the pool has room.
+   */
   private void relieve(WaitingLine line, boolean mayWait, long now) {
     for (Exchange first = line.first();
         first != null && isStuck(first, line, mayWait, now) && pool.hasRoom();
@@ -458,7 +466,7 @@ final class SharedConnections {
 
   /**
    * Whether the first waiting request has waited for long while every suitable connection is slow.
-   * Not if one of them is only full, because the queue then moves on.
+   * False if a suitable connection is only full, because it accepts requests again soon.
    */
   private boolean isStuck(Exchange first, WaitingLine line, boolean mayWait, long now) {
     return now - first.waitingSince() >= Math.max(RELIEF.toNanos(), line.slowThresholdNanos())
@@ -493,8 +501,8 @@ final class SharedConnections {
   }
 
   /**
-   * Closes connections that are idle or being opened now, and the others after their last reply.
-   * Any thread.
+   * Closes connections that are idle or being opened now, and connections in use after their last
+   * reply. Any thread.
    */
   void close() {
     loop.run(this::closeNow);

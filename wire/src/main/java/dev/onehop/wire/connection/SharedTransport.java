@@ -23,12 +23,15 @@ interface SharedTransport {
   /** The number of bytes that the peer has not accepted yet. */
   long unsentBytes();
 
-  /** Whether the connection is authenticated, so that the server may require it again. */
+  /**
+   * Whether the connection is authenticated, so that the server may require it to authenticate
+   * again.
+   */
   boolean authenticates();
 
   /**
-   * Sets the action to run when either side closes the connection; runs it at once if the
-   * connection is closed already.
+   * Sets the action to run when the client or the server closes the connection; runs it at once if
+   * the connection is closed already.
    */
   void whenClosed(Runnable action);
 

@@ -37,7 +37,8 @@ public final class SharingMeters {
   private final Counter failures;
   private final Timer queueWait;
   private final MeterRegistry registry;
-  // A field, because the registry's own methods have no overload with Tags before 1.16.
+  // The meters are built with these tags, because the registry's own methods accept no Tags before
+  // Micrometer 1.16.
   private final Tags tags;
   private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED);
   private final BitSet numbers = new BitSet();

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which requests may share a connection. A server executes the requests of one connection
- * one after another, so a slow request delays those behind it.
+ * one after another, so a slow request delays the requests behind it.
  *
  * <p>The tables below contain all rules. Any other command gets a separate connection: aggregations
  * and change streams, getMore, explain, commands that build, wait or scan, and commands that are
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class SharingRules {
   /** The kind of connection for a request. */
   enum Use {
-    /** A shared connection, behind no request that may wait in the server. */
+    /** A shared connection on which no earlier request may wait in the server. */
     QUICK,
     /**
      * A shared connection. The request may wait in the server, so only requests of the same kind
@@ -38,7 +38,7 @@ final class SharingRules {
    */
   private static final long MAX_SHARED_MILLIS = Duration.ofSeconds(10).toMillis();
 
-  /** The commands that share, with a condition on their options. */
+  /** The commands that may use a shared connection, each with a condition on its options. */
   private static final Map<String, Predicate<CommandHead>> SHARED =
       Map.ofEntries(
           // A cursor without a limit continues with getMore, and its first batch may scan.
@@ -56,8 +56,8 @@ final class SharingRules {
           entry("buildinfo", SharingRules::always),
           entry("connectionStatus", SharingRules::always),
           entry("endSessions", SharingRules::always),
-          // Without a transaction, it is only an error. In a transaction it may wait for its write
-          // concern, as commitTransaction does.
+          // Without a transaction, the server returns an error at once. In a transaction, the
+          // command may wait for its write concern, as commitTransaction does.
           entry("abortTransaction", c -> !c.isInTransaction()));
 
   /**
@@ -98,8 +98,9 @@ final class SharingRules {
 
   /**
    * Whether a request may wait in the server. A write may wait even without a write concern,
-   * because the cluster's default applies. In a transaction a write does not wait: a conflict is an
-   * error. It also must not follow a write that waits for the end of the transaction.
+   * because the cluster's default applies. A write in a transaction does not wait, because the
+   * server returns an error for a conflict. Such a write must also not follow a write that waits
+   * for the end of the transaction.
    */
   private static boolean mayWait(CommandHead command) {
     String name = command.name();

@@ -10,8 +10,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects a blocking socket to a server through a SOCKS5 proxy (RFC 1928, RFC 1929). The Java
- * runtime's own SOCKS sockets accept a password only from a global authenticator.
+ * Connects a blocking socket to a server through a SOCKS5 proxy (RFC 1928, RFC 1929). This class
+ * exists because the SOCKS sockets of the Java runtime accept a password only from a global
+ * authenticator.
  */
 final class SocksTunnel {
   private static final int VERSION = 5;

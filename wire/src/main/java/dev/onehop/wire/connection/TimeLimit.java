@@ -35,7 +35,7 @@ public final class TimeLimit {
   }
 
   /**
-   * The remaining time, at least 1; 0 for no limit.
+   * The remaining time in milliseconds, at least 1; 0 for no limit.
    *
    * @throws SocketTimeoutException if the time is over
    */

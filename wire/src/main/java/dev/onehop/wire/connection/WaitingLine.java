@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitingLine {
   /**
-   * Below this time no reply counts as slow: garbage collection or a flush in the server takes as
-   * long.
+   * A reply within this time never counts as slow, because garbage collection or a flush in the
+   * server may take as long.
    */
   static final Duration SLOW_HEAD = Duration.ofMillis(50);
 

@@ -198,7 +198,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
         bootstrap(settings, address)
             .connect(proxy == null ? address : WireSettings.Proxy.destination(server));
     if (connecting.cause() != null) {
-      // There is no channel, for example without a file descriptor, so there is nothing to close.
+      // There is no channel to close. For example, no file descriptor was left.
       sink.error(unreachable(server, connecting.cause()));
       return;
     }
@@ -419,7 +419,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       message.setIntLE(message.readerIndex() + 4, request.id);
       sent = compressor == null ? message : compressor.compress(message);
     } catch (RuntimeException e) {
-      // Closed here, because a failed request does not return the connection to the pool.
+      // The connection is closed here, because a failed request does not return it to the pool.
       close();
       request.failed(new IOException("cannot compress a request to " + server, e));
       return null;
@@ -554,7 +554,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       try {
         Request next = pending.poll();
         if (writes != null && !held && !pending.isEmpty()) {
-          // Requests that follow from several replies are written together.
+          // Several replies may cause further requests, which are then written together.
           held = writes.hold();
         }
         String wrong = wrong(frame, next);
@@ -563,7 +563,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
           if (next != null) {
             next.failed(new ProtocolException("unreadable answer: " + why.getMessage()));
           }
-          // After a wrong message, nothing on this connection can be trusted.
+          // After an invalid message, the later bytes of this connection have no reliable meaning.
           throw why;
         }
         Objects.requireNonNull(next.handler).replied(frame);

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Connections to any number of servers. Each serves one request at a time: a request takes an idle
- * connection, or waits until one is opened or given back. With {@link WireSettings.Sharing}, short
- * requests share some connections instead.
+ * Connections to any number of servers. Each connection serves one request at a time: a request
+ * takes an idle connection, or waits until one is opened or given back. With {@link
+ * WireSettings.Sharing}, short requests share some connections instead.
  *
  * <p>Thread-safe.
  */
@@ -54,7 +54,7 @@ public final class WirePool extends ServerPools<EventLoopServerPool> {
    *
    * @return the reply, empty if the request expects none; a {@link NotSentException} if the server
    *     can't be reached, another {@link IOException} if the connection breaks, a {@link
-   *     ServerRefusedException} if it refuses the user
+   *     ServerRefusedException} if the server refuses the user
    */
   public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
     return Mono.create(

@@ -52,7 +52,8 @@ public record WireSettings(
    *
    * @param channelClass the class of channels, which must fit the event loops
    * @param localAddress the address to connect from (port 0), null for the system's choice
-   * @param connectTimeout the limit for the name lookup, TCP and TLS, each; zero for no limit
+   * @param connectTimeout the time limit of each step: the name lookup, the TCP connect and the TLS
+   *     handshake; zero for no limit
    * @param sendBufferBytes the send buffer in bytes, 0 for the system's choice
    * @param receiveBufferBytes the receive buffer in bytes, 0 for the system's choice
    * @param proxy the proxy, null to connect to the servers directly
@@ -92,8 +93,8 @@ public record WireSettings(
     }
 
     /**
-     * The destination for the proxy: an address if the server's name is one, else the unresolved
-     * name.
+     * The destination for the proxy: an IP address if the server's name is an IP address, otherwise
+     * the unresolved name.
      */
     public static InetSocketAddress destination(ServerAddressName server) {
       InetAddress literal = NetUtil.createInetAddressFromIpAddressString(server.host());
@@ -104,7 +105,7 @@ public record WireSettings(
 
     @Override
     public String toString() {
-      // Never the password.
+      // The password must not appear in messages.
       return "proxy " + address;
     }
   }
@@ -129,14 +130,14 @@ public record WireSettings(
       Duration maxIdle,
       Duration maxLife) {
 
-    /** No limits except that of the wait. */
+    /** Limits that bound only the wait of a request. */
     public static PoolLimits none(Duration maxWait) {
       return new PoolLimits(0, 0, 0, maxWait, Duration.ZERO, Duration.ZERO);
     }
   }
 
   /**
-   * The shared connections to each server, in addition to those of {@link PoolLimits}.
+   * The shared connections to each server, in addition to the connections of {@link PoolLimits}.
    *
    * @param connections the number of shared connections
    * @param maxInFlight the most requests without a reply on one connection
@@ -148,8 +149,8 @@ public record WireSettings(
 
   /**
    * The time limit for hello and authentication together, zero for no limit. It is the longest time
-   * that a request would wait for the connection, or the time that a person needs to log in, if
-   * that is longer.
+   * that a request would wait for the connection. If a person has to log in and needs more time, it
+   * is this time.
    */
   Duration maxOpening() {
     if (pool.maxWait().isNegative() || sockets.connectTimeout().isZero()) {
@@ -207,7 +208,7 @@ public record WireSettings(
    *
    * @param localAddress the address to connect from, null for the system's choice
    * @param client the {@code client} document of hello
-   * @param ways the addresses of servers that cannot be reached at their own
+   * @param ways addresses to use for servers that cannot be reached at their own addresses
    */
   public static WireSettings plain(
       @Nullable SocketAddress localAddress,

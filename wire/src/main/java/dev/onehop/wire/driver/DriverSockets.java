@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Translates the driver's settings into those of OneHop's own sockets, which connect, authenticate
- * and compress like the driver's.
+ * Translates the driver's settings into the settings of OneHop's own sockets, which connect,
+ * authenticate and compress like the sockets of the driver.
  */
 public final class DriverSockets {
   private static final Logger log = LoggerFactory.getLogger(DriverSockets.class);
@@ -73,7 +73,8 @@ public final class DriverSockets {
   }
 
   /**
-   * Like {@link #of(MongoClientSettings, Carrier)}, for a carrier with event loops of its own.
+   * Like {@link #of(MongoClientSettings, Carrier)}, for a carrier whose event loops no other object
+   * uses.
    *
    * @param release shuts these event loops down if the settings are invalid
    */
@@ -203,7 +204,7 @@ public final class DriverSockets {
   private static Mechanism provided(MongoCredential credential) {
     return ServiceLoader.load(MechanismProvider.class, DriverSockets.class.getClassLoader())
         .findFirst()
-        // If an application server provides this module, the application may contain the add-on.
+        // An application server may provide this module while the application contains onehop-auth.
         .or(() -> ServiceLoader.load(MechanismProvider.class).findFirst())
         .orElseThrow(
             () ->

@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connects the driver's monitoring clients through a SOCKS5 proxy, which the reactive driver
- * refuses: their channels connect to the proxy. Netty creates channels by class, so a channel finds
- * its proxy by its event loops.
+ * Connects the driver's monitoring clients through a SOCKS5 proxy. The reactive driver refuses
+ * settings with a proxy, so the channels of these clients connect to the proxy themselves. Netty
+ * creates channels by class, so a channel finds its proxy by its event loops.
  *
  * <p>Thread-safe.
  */
@@ -42,7 +42,7 @@ public final class ProxiedChannels implements AutoCloseable {
   /** Settings for clients that monitor servers through the proxy. */
   MongoClientSettings applyTo(MongoClientSettings settings) {
     return MongoClientSettings.builder(withoutProxy(settings))
-        // The proxy resolves names: the address only contains the name.
+        // The proxy resolves the name, so the bytes of this address are never used.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
         .transportSettings(Carrier.transport(group, Channel.class))
         .build();

@@ -25,7 +25,7 @@ public record Reach(
   /**
    * Creates the pools, without opening a connection.
    *
-   * @param release also run at once if the settings are invalid
+   * @param release runs when the client is closed, and at once if the settings are invalid
    */
   public static Reach of(MongoClientSettings asked, Carrier carrier, Runnable release) {
     WireSettings wire = DriverSockets.of(asked, carrier, release);

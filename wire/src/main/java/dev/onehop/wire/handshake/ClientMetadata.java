@@ -117,7 +117,8 @@ public final class ClientMetadata {
     boolean azure = environment.apply("FUNCTIONS_WORKER_RUNTIME") != null;
     boolean gcp =
         environment.apply("K_SERVICE") != null || environment.apply("FUNCTION_NAME") != null;
-    // The specification: several matches count as none, except that Vercel runs on AWS.
+    // By the specification, several matches count as none. Vercel and AWS count as one match,
+    // because Vercel runs on AWS.
     int found = (aws || vercel ? 1 : 0) + (azure ? 1 : 0) + (gcp ? 1 : 0);
     if (found == 1 && vercel) {
       env.append("name", new BsonString("vercel"));
@@ -173,8 +174,8 @@ public final class ClientMetadata {
     if (excess > 0) {
       client.put("platform", new BsonString(shorter(client, "platform", excess)));
     }
-    // In addition to the specification, because a document that is too large would fail every
-    // connection.
+    // The specification does not require this step. Without it, every connection would fail if the
+    // document were still too large.
     excess = bytes(client) - MOST_BYTES;
     if (excess > 0) {
       BsonDocument driver = client.getDocument("driver");

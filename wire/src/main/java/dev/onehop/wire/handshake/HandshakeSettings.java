@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The client's data in each handshake. Immutable.
  *
  * @param client the {@code client} document of hello, see {@link ClientMetadata}
- * @param compressors the names of the offered compressors, the preferred first
+ * @param compressors the names of the offered compressors, in order of preference
  * @param mechanism the authentication, null for none
  */
 public record HandshakeSettings(

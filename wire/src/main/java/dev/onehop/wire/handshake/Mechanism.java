@@ -22,8 +22,8 @@ public interface Mechanism {
   Login login(String host);
 
   /**
-   * The time that a user may need to log in, in addition to the time limit of a connection; zero
-   * for none.
+   * The time that a person may need to log in. The time limit of the handshake is at least as long.
+   * Zero if no person takes part.
    */
   default Duration patience() {
     return Duration.ZERO;
@@ -64,7 +64,10 @@ public interface Mechanism {
     return new X509Mechanism(user);
   }
 
-  /** PLAIN (RFC 4616): sends the password in clear, for a directory service behind the server. */
+  /**
+   * PLAIN (RFC 4616): sends the password as plain text, which the server passes to a directory
+   * service.
+   */
   static Mechanism plain(String user, String source, char[] password) {
     byte[] message = ("\0" + user + "\0" + new String(password)).getBytes(StandardCharsets.UTF_8);
     return new SaslMechanism(

@@ -10,7 +10,7 @@ import reactor.core.scheduler.Schedulers;
 
 /** One SASL conversation over {@code saslStart} and {@code saslContinue}. */
 public final class SaslDialogue {
-  // More than any mechanism needs; a limit for servers that never end the conversation.
+  // Limits the conversation with a server that never ends it. No mechanism needs so many steps.
   private static final int MOST_STEPS = 100;
 
   private final String who;

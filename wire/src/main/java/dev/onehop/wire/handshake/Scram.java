@@ -5,7 +5,7 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** SCRAM-SHA-1 and SCRAM-SHA-256 (RFC 5802, RFC 7677); starts within hello. */
+/** SCRAM-SHA-1 and SCRAM-SHA-256 (RFC 5802, RFC 7677). Hello contains the first message. */
 final class Scram implements Mechanism {
   static final String SHA_1 = "SCRAM-SHA-1";
   static final String SHA_256 = "SCRAM-SHA-256";
@@ -24,7 +24,10 @@ final class Scram implements Mechanism {
     return new ScramLogin();
   }
 
-  /** Starts with SCRAM-SHA-256 in hello; the reply lists the user's mechanisms. */
+  /**
+   * If no mechanism is set, hello starts with SCRAM-SHA-256, and its reply lists the user's
+   * mechanisms.
+   */
   private final class ScramLogin implements Login {
     private @Nullable ScramConversation begun;
     private String chosen = name == null ? SHA_256 : name;

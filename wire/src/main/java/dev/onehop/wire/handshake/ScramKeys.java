@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Thread-safe.
  */
 final class ScramKeys {
-  // More than the number of servers; a limit for a server that sends new salts each time.
+  // Limits the cache if a server sends a new salt each time. No client has so many servers.
   private static final int MOST = 1_000;
 
   private final Map<Derivation, Keys> known = new ConcurrentHashMap<>();
@@ -24,7 +24,7 @@ final class ScramKeys {
   private record Derivation(ScramMechanism mechanism, String salt, int iterations) {}
 
   /** The keys that prove the client to the server, and the server to the client. */
-  @SuppressWarnings("ArrayRecordComponent") // never compared
+  @SuppressWarnings("ArrayRecordComponent") // records are never compared
   record Keys(byte[] client, byte[] server) {}
 
   /** The keys for a conversation, from the server's first message. */

@@ -6,12 +6,12 @@ package dev.onehop.wire.handshake;
  * @param user the user's name
  * @param source the database that the user belongs to
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared
+@SuppressWarnings("ArrayRecordComponent") // records are never compared
 record UserCredential(String user, String source, char[] password) {
 
   @Override
   public String toString() {
-    // Never the password.
+    // The password must not appear in messages.
     return "user " + user + "@" + source;
   }
 }

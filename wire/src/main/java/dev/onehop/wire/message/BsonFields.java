@@ -7,11 +7,12 @@ import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 
 /**
- * Iterates over the elements of a BSON document in a buffer without decoding it. Each request is
- * routed by them, so only names are copied.
+ * Iterates over the elements of a BSON document in a buffer without decoding it. Routing does this
+ * for each request, so this class copies only names.
  */
 public final class BsonFields extends Elements {
-  // A cache, because commands and replies use the same few names. A race only loses an entry.
+  // A cache, because commands and replies use the same few names. A race between threads only loses
+  // an entry.
   private static final String[] LAST_NAMES = new String[256];
   private static final int LONGEST_KEPT = 32;
 
@@ -115,7 +116,8 @@ public final class BsonFields extends Elements {
   }
 
   /**
-   * Moves to the next element with a name, in ASCII. Returns false, at the end, if there is none.
+   * Moves to the next element with an ASCII name. If there is none, moves to the end and returns
+   * false.
    */
   public boolean find(String wanted) {
     while (next()) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An error as the reply to a command, in the format of a server. */
+/** An error that becomes the reply to a command, in the format of a server. */
 public class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
@@ -23,14 +23,14 @@ public class CommandFailure extends RuntimeException {
   /** The label of an error after which the driver may retry the whole transaction. */
   public static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
 
-  /** The label of an error of an overloaded server: the driver backs off. */
+  /** The label of an error of an overloaded server. The driver waits before it retries. */
   public static final String SYSTEM_OVERLOADED_ERROR = "SystemOverloadedError";
 
   private final int code;
   private final String codeName;
   private final List<String> labels;
 
-  /** The server's reply; null if the error is not a server's. */
+  /** The server's reply; null if the error does not come from a server. */
   private final transient @Nullable BsonDocument reply;
 
   private final transient @Nullable ServerAddressName server;
@@ -161,7 +161,8 @@ public class CommandFailure extends RuntimeException {
       return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
     }
     if (failure instanceof PoolWaitException) {
-      // The code of a mongos for its own pools; the driver does not retry it.
+      // A mongos returns this code if its own pool has no free connection. The driver does not
+      // retry it.
       return error(
           ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
           "NetworkInterfaceExceededTimeLimit",

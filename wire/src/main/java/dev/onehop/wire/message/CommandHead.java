@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fields of a command that routing and sharing need, found in one pass over the top level of
- * the message. Nested values are read on demand, and documents are then copied. Valid as long as
- * the message is.
+ * the message. Nested values are read on demand, and documents are then copied. The object must not
+ * be used after the message is released.
  */
 public class CommandHead {
   /** The index of an OP_MSG's flags. */
@@ -497,8 +497,8 @@ public class CommandHead {
   }
 
   /**
-   * Whether a write waits for a number of members above one, or for a tag; or a read for
-   * confirmation by a majority.
+   * Whether a write waits for more than one member or for a tag, or a read waits for confirmation
+   * by a majority.
    */
   public final boolean waitsForMembers() {
     BsonFields write = writeConcern();

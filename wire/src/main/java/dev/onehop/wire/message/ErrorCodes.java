@@ -50,7 +50,10 @@ public final class ErrorCodes {
           STALE_EPOCH,
           SHARD_CANNOT_REFRESH_DUE_TO_LOCKS_HELD);
 
-  /** "Not primary" and "recovering", per the Server Discovery and Monitoring specification. */
+  /**
+   * The codes for "not primary" and "recovering" in the specification "Server Discovery and
+   * Monitoring".
+   */
   private static final Set<Integer> NOT_PRIMARY =
       Set.of(10107, 13435, 11600, 11602, 13436, 189, 91, 10058);
 
@@ -70,7 +73,7 @@ public final class ErrorCodes {
     return ok.isNumber() && ok.asNumber().doubleValue() == 1;
   }
 
-  /** Whether a shard refused because the sender's routing table is stale. */
+  /** Whether a shard refused a command because the sender's routing table is stale. */
   public static boolean isStale(int code) {
     return STALE.contains(code);
   }
@@ -81,8 +84,8 @@ public final class ErrorCodes {
   }
 
   /**
-   * Whether a shard refused because the view's collection is sharded. A mongos can execute the
-   * command.
+   * Whether a shard refused a command on a view because the view's collection is sharded. A mongos
+   * can execute the command.
    */
   public static boolean isOfShardedView(BsonDocument reply) {
     return !ok(reply) && of(reply) == COMMAND_ON_SHARDED_VIEW;

@@ -16,9 +16,10 @@ public final class MessageAssembly {
   private boolean fromPartial;
 
   /**
-   * The next whole message, null if it is incomplete. It is unchanged until {@link #taken}.
+   * The next whole message, null if the bytes of a whole message have not arrived. The message
+   * stays the next one until {@link #taken}.
    *
-   * @throws WireProtocolException if a message has an impossible length
+   * @throws WireProtocolException if a message has an invalid length
    */
   public @Nullable ByteBuf next(ChannelOutboundBuffer in) {
     while (true) {
@@ -72,7 +73,7 @@ public final class MessageAssembly {
   private static int checkedLength(ByteBuf message) {
     int length = message.getIntLE(message.readerIndex());
     if (length < OpMsg.HEADER_BYTES || length > MAX_BYTES) {
-      throw new WireProtocolException("a request claims to be " + length + " bytes long");
+      throw new WireProtocolException("a request has an invalid length of " + length + " bytes");
     }
     return length;
   }

@@ -32,7 +32,7 @@ public record OpMsg(
   /** Flag: the last four bytes of the message are a CRC-32C. */
   public static final int CHECKSUM_PRESENT = 1;
 
-  /** Flag: the sender expects no reply (in a request), or sends more (in a reply). */
+  /** Flag: the sender expects no reply (in a request), or sends further replies (in a reply). */
   public static final int MORE_TO_COME = 1 << 1;
 
   /** Largest message a MongoDB server accepts, in bytes. */
@@ -217,7 +217,8 @@ public record OpMsg(
     int size = limit - start >= 4 ? frame.readIntLE() : -1;
     int end = start + size;
     if (size < 5 || end > limit) {
-      throw new WireProtocolException("document sequence claims " + size + " bytes");
+      throw new WireProtocolException(
+          "document sequence has an invalid length of " + size + " bytes");
     }
     int nul = frame.indexOf(frame.readerIndex(), end, (byte) 0);
     if (nul < 0) {

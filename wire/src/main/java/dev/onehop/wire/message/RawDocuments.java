@@ -17,7 +17,11 @@ final class RawDocuments {
     int size = available >= EMPTY_DOCUMENT_BYTES ? in.getIntLE(in.readerIndex()) : -1;
     if (size < EMPTY_DOCUMENT_BYTES || size > available) {
       throw new WireProtocolException(
-          "BSON document claims " + size + " bytes where " + available + " are left");
+          "BSON document has a length of "
+              + size
+              + " bytes, where "
+              + available
+              + " bytes are left");
     }
     byte[] bytes = new byte[size];
     in.readBytes(bytes);
@@ -29,7 +33,7 @@ final class RawDocuments {
     out.writeBytes(bytes);
   }
 
-  /** The fields of {@code head}, then those of {@code tail}. */
+  /** A document with the fields of {@code head} and then the fields of {@code tail}. */
   static RawBsonDocument append(RawBsonDocument head, RawBsonDocument tail) {
     ByteBuffer first = bytes(head);
     ByteBuffer second = bytes(tail);

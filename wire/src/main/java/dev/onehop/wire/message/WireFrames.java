@@ -3,7 +3,10 @@ package dev.onehop.wire.message;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import java.nio.ByteOrder;
 
-/** Cuts a byte stream into wire protocol messages: the length comes first and counts itself. */
+/**
+ * Cuts a byte stream into wire protocol messages. A message begins with its length, which includes
+ * the length field.
+ */
 public final class WireFrames extends LengthFieldBasedFrameDecoder {
 
   public WireFrames() {

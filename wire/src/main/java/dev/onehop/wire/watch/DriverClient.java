@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * A client of the official driver that monitors servers: the reactive or the synchronous client,
- * depending on the class path. Both monitor servers in the same way. If both are present, the
- * reactive client is used, because its operations wait without a thread.
+ * depending on the class path. Both clients monitor servers in the same way. If the class path has
+ * both, the reactive client is used, because its operations wait without a thread.
  *
  * <p>Thread-safe.
  */
@@ -22,10 +22,10 @@ abstract class DriverClient implements AutoCloseable {
 
   DriverClient() {}
 
-  /** The current state of the servers by the monitors. */
+  /** The current state of the servers, as the monitors report it. */
   abstract ClusterDescription description();
 
-  /** Runs an operation, which waits for a server; a cold publisher of the driver's result. */
+  /** A cold publisher that runs a ping. The ping waits for a server that the settings select. */
   abstract Mono<Document> ping();
 
   /** Closes the client. May block. */

@@ -26,14 +26,14 @@ import reactor.core.scheduler.Schedulers;
  * heartbeat, or every half second while an operation waits for a server. For a prompt check, this
  * class therefore runs an operation that waits for a server that never matches.
  *
- * <p>It resets the connections to servers that it loses, by the driver's own rules: requests in
- * flight fail if a server has stopped responding; otherwise they may still get a reply. Source: the
- * drivers' specification "Server Discovery and Monitoring".
+ * <p>When a server is lost, it resets the connections to this server, by the driver's own rules:
+ * requests in flight fail if a server has stopped responding; otherwise they may still get a reply.
+ * Source: the drivers' specification "Server Discovery and Monitoring".
  *
  * <p>Thread-safe.
  */
 final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitorListener {
-  /** How long the frequent checks last. */
+  /** The time for which the operation waits, and the driver therefore checks the servers often. */
   private static final Duration FOR = Duration.ofSeconds(5);
 
   private final Connections connections;
@@ -70,8 +70,8 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * On another thread: the caller may hold locks of a driver's client, and the driver acquires
-   * those of this one.
+   * Schedules the check on another thread, to avoid a deadlock. The caller may hold locks of one of
+   * the driver's clients, and the check acquires the locks of this client.
    */
   @Override
   public void checkNow() {
@@ -89,8 +89,8 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * Resets connections before the change is published: a request that fails then can be retried at
-   * once.
+   * Resets connections before the change is published. A request that fails because of the reset
+   * can then be retried at once.
    */
   @Override
   public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
@@ -109,8 +109,8 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * Handles a silent server, whose state no longer changes. Requests that were sent since then fail
-   * with the next heartbeat.
+   * Handles a server that stays silent. Its description no longer changes, so there is no other
+   * event. Requests that were sent after the first failed heartbeat fail with the next one.
    */
   @Override
   public void serverHeartbeatFailed(ServerHeartbeatFailedEvent event) {

@@ -40,7 +40,7 @@ final class MemberWatch implements ServerMonitor {
   /**
    * Starts to watch the members in the settings.
    *
-   * @param mapping from the names that members use for each other to the names that the application
+   * @param mapping maps the names that members use for each other to the names that the application
    *     uses
    * @param watcher watches one member
    * @param changed called for every change
@@ -66,7 +66,8 @@ final class MemberWatch implements ServerMonitor {
    * together.
    */
   private void follow() {
-    // Not while a member is being added: its monitor calls this method at once.
+    // While a member is being added, its monitor calls this method on the same thread. The members
+    // must not be changed then.
     if (!Thread.holdsLock(this)) {
       synchronized (this) {
         members.follow(wanted(), () -> {});

@@ -28,7 +28,7 @@ public final class PreferredZones {
   /** No preferred zones. */
   public static final PreferredZones NONE = new PreferredZones(List.of());
 
-  /** How long a new client waits for the first reply of servers in a better zone. */
+  /** The time for which a new client waits for the first reply of servers in a better zone. */
   private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]+");
@@ -108,7 +108,7 @@ public final class PreferredZones {
     if (!HOST.matcher(host).matches()) {
       throw new IllegalArgumentException("'" + text + "' is neither a host nor host:port");
     }
-    // {@code parse} refuses a port that is out of range.
+    // The method parse refuses a port that is out of range.
     Integer port =
         colon < 0 ? null : ServerAddressName.parse("host" + text.substring(colon)).port();
     String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;

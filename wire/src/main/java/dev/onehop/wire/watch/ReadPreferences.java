@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Parses {@code $readPreference}, in the driver's format for a mongos. */
 final class ReadPreferences {
-  /** The limit of servers. */
+  /** The least value that servers accept. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
   private ReadPreferences() {}
 
   /**
-   * The driver's read preference.
+   * Converts {@code $readPreference} to the driver's read preference.
    *
    * @param document the document; null for the primary
    */

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The servers of one replica set or several mongoses of one cluster, with their state by
- * monitoring. Implementations MUST be thread-safe.
+ * The servers of one replica set or several mongoses of one cluster, with the state that their
+ * monitors report. Implementations MUST be thread-safe.
  */
 public interface ServerSet extends AutoCloseable {
 
@@ -29,7 +29,10 @@ public interface ServerSet extends AutoCloseable {
     ServerSet watch(String connectionString);
   }
 
-  /** The primary, or a mongos; null if none is known. Never blocks. */
+  /**
+   * The primary of the replica set; null if none is known, or if the servers are mongoses. Never
+   * blocks.
+   */
   @Nullable Server primary();
 
   /**

@@ -53,7 +53,7 @@ final class ServerWait {
           }
           Mono<T> chosen =
               Flux.merge(
-                      // Not on monitor threads, which hold locks of the driver.
+                      // The choice must not run on monitor threads, which hold locks of the driver.
                       changes.asFlux().publishOn(Schedulers.parallel()),
                       Flux.interval(Duration.ZERO, CHECK_EVERY).doOnNext(tick -> checkNow.run()))
                   .onBackpressureDrop()

@@ -43,8 +43,8 @@ public final class ServerWatches implements AutoCloseable {
   }
 
   /**
-   * Creates a watch with internal settings, and with heartbeats that soon notice a server that
-   * returns.
+   * Creates a watch with internal settings, and with frequent heartbeats, which soon notice a
+   * server that returns.
    *
    * @param given the application's settings
    * @param connections the connections to the servers, which are reset when a server is lost; the
@@ -64,7 +64,8 @@ public final class ServerWatches implements AutoCloseable {
   /**
    * Watches these servers, and stops watching all others.
    *
-   * @param then runs when all of them are watched, before the previous ones are closed
+   * @param then runs when all wanted servers are watched, before the clients of the other servers
+   *     are closed
    */
   public void follow(Collection<ServerAddress> wanted, Runnable then) {
     Map<ServerAddress, Watched> gone;
@@ -81,7 +82,7 @@ public final class ServerWatches implements AutoCloseable {
       gone.keySet().removeAll(next.keySet());
       open = Map.copyOf(next);
     }
-    // Not on a monitor's thread, which may be the current one.
+    // The current thread may belong to a monitor, which must not close itself.
     gone.values().forEach(each -> Schedulers.boundedElastic().schedule(each.watch()::close));
   }
 

@@ -33,17 +33,17 @@ import reactor.core.publisher.Mono;
 
 /**
  * Servers that are monitored by official clients. The servers in the settings, the <i>seeds</i>,
- * are watched by one client, and each further mongos by a client of its own. Failures of commands
- * are noticed earlier than by the monitors, and count until the monitor has checked the server
- * again.
+ * are watched by one client, and each further mongos by a client of its own. A command may fail
+ * before the monitor notices that a server is down. The server is then avoided until its monitor
+ * has checked it again, or for a second.
  *
  * <p>Thread-safe.
  */
 public class Servers implements ServerSet {
-  /** How long a server is avoided after a failure that its monitor has not noticed. */
+  /** The time for which a server is avoided after a failure that its monitor has not noticed. */
   private static final Duration DISTRUST = Duration.ofSeconds(1);
 
-  /** How long to wait for the first reply or failure of a server. */
+  /** The longest wait for the first reply or failure of a server. */
   private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
   private final MongoClientSettings settings;
@@ -55,7 +55,7 @@ public class Servers implements ServerSet {
   private final ServerWait wait;
   private final Watched seeds;
   private final ServerWatches others;
-  // The time of each server's last failure.
+  // The time of each server's last failure, by System.nanoTime.
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
   private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
 
@@ -100,7 +100,7 @@ public class Servers implements ServerSet {
   /**
    * Starts to watch the servers in the settings.
    *
-   * @param mapping from the names that members of a replica set use for each other to the names
+   * @param mapping maps the names that members of a replica set use for each other to the names
    *     that the application uses; null if they are the same
    * @param zones the zones that the application prefers
    * @param connections the connections to the servers, which are reset when a server is lost; the
@@ -126,7 +126,7 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * A watcher with clients of the driver, which resets the connections to servers that it loses.
+   * A watcher with clients of the driver, which resets the connections to a server that is lost.
    */
   protected static Watcher byTheDriver(Connections connections) {
     return (settings, changed) -> new DriverWatch(settings, connections, changed);
@@ -172,8 +172,8 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * The settings of monitoring clients. With preferred zones, heartbeats soon notice a server that
-   * returns.
+   * The settings of monitoring clients. With preferred zones, heartbeats are frequent and soon
+   * notice a server that returns.
    */
   private static MongoClientSettings watching(MongoClientSettings given, PreferredZones zones) {
     return MongoClientSettings.builder(zones.isEmpty() ? given : SingleServer.soonHeard(given))
@@ -191,7 +191,7 @@ public class Servers implements ServerSet {
     return seeds.watch().description();
   }
 
-  /** The seeds in the URI, or those that the DNS record lists, as far as it was read. */
+  /** The seeds in the URI, or the seeds in the DNS record as far as it was read. */
   protected final Set<ServerAddress> seedNames() {
     ClusterSettings given = settings.getClusterSettings();
     return given.getSrvHost() == null
@@ -203,7 +203,8 @@ public class Servers implements ServerSet {
    * Watches these mongoses in addition to the seeds, each by a client of its own, and stops
    * watching all others.
    *
-   * @param then runs when all of them are watched, before the previous ones are closed
+   * @param then runs when all wanted mongoses are watched, before the clients of the other mongoses
+   *     are closed
    */
   protected final void watchAlone(Set<ServerAddress> wanted, Runnable then) {
     others.follow(wanted, then);
@@ -239,9 +240,9 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * Those of some servers that are usable now.
+   * Returns the given servers that are usable now.
    *
-   * @return null if this is not known yet: near servers answer before far ones
+   * @return null if none is usable and a server may still reply for the first time
    */
   protected final @Nullable List<ServerDescription> usableOf(List<ServerAddress> wanted) {
     Map<ServerAddress, Watched> alone = others.open();
@@ -259,7 +260,10 @@ public class Servers implements ServerSet {
     return servers.isEmpty() && undecided ? null : usable(selected(servers));
   }
 
-  /** The servers of a watch. An address in config.mongos without a running mongos has none. */
+  /**
+   * The servers of a watch. The list is empty if a server that is not a mongos listens at an
+   * address of {@code config.mongos}.
+   */
   private List<ServerDescription> servers(Watched watched) {
     List<ServerDescription> servers = watched.servers();
     for (ServerDescription server : servers) {
@@ -431,7 +435,7 @@ public class Servers implements ServerSet {
     return first;
   }
 
-  /** Called with the zone of a server that was chosen among all. */
+  /** Called with the zone of a server that was chosen among all usable servers. */
   protected void serves(int zone) {}
 
   /** Chooses one of the servers within the latency window; null if there is none. */

@@ -11,7 +11,10 @@ import java.util.concurrent.TimeUnit;
 
 /** The settings to watch a single server, and conversions of server names. */
 public final class SingleServer {
-  /** Limits the delay of a member that reports a new primary only with its next heartbeat. */
+  /**
+   * The longest heartbeat interval. A member may report a new primary only with its next heartbeat,
+   * so the interval limits this delay.
+   */
   private static final long LONGEST_HEARTBEAT_MILLIS = 2_000;
 
   private SingleServer() {}
@@ -31,7 +34,7 @@ public final class SingleServer {
         .build();
   }
 
-  /** The settings with heartbeats that soon notice a server that returns. */
+  /** The settings with frequent heartbeats, which soon notice a server that returns. */
   public static MongoClientSettings soonHeard(MongoClientSettings given) {
     ServerSettings server = given.getServerSettings();
     long millis =

@@ -14,8 +14,8 @@ import reactor.core.scheduler.Schedulers;
  */
 final class SyncDriverClient extends DriverClient {
   /**
-   * Not one of Reactor's schedulers: operations that wait for a lost server would block threads
-   * that other code shares.
+   * Starts a new thread for each operation. On Reactor's schedulers, operations that wait for a
+   * lost server would block threads that other code shares.
    */
   private static final Scheduler THREADS =
       Schedulers.fromExecutor(

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** On which thread the tasks of an event loop without a thread run. */
+/** The threads on which the tasks of a {@link CallerRunsEventLoop} run. */
 @Timeout(30)
 class CallerRunsEventLoopTest {
   private final EventLoopGroup carriers = EventLoops.newGroup("carrier", 2);
@@ -166,7 +166,7 @@ class CallerRunsEventLoopTest {
     assertThat(threads).containsExactly(carrierThread());
   }
 
-  /** Netty keeps what it knows of a loop, such as a resolver of names, until the loop ends. */
+  /** Netty keeps objects of a loop, such as a resolver of names, until the loop ends. */
   @Test
   void aLoopOfAGroupEndsWithItsChannel() throws Exception {
     EventLoop ofGroup = new CallerRunsEventLoops(carriers).next();

@@ -23,7 +23,7 @@ class InProcessChannelTest {
     loop.shutdownGracefully();
   }
 
-  /** As the driver's own stream does where the time is up before it has read the whole reply. */
+  /** The driver's stream does this if it times out before it has read the whole reply. */
   @Test
   void aDriverThatDropsAllReferencesLeavesThoseOfOthers() throws Exception {
     ByteBuf received = Unpooled.copiedBuffer("first,second", StandardCharsets.UTF_8);

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What several threads write to one socket arrives whole, and each thread's in its order. */
+/**
+ * Messages that several threads write to one socket arrive whole, and the messages of each thread
+ * in order.
+ */
 @Timeout(60)
 class CallerWritesTest {
   private static final int THREADS = 4;
@@ -60,7 +63,10 @@ class CallerWritesTest {
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
-  /** Length, thread, number, and bytes that follow from these; in one buffer or in several. */
+  /**
+   * A message with its length, the thread, a number, and bytes that are calculated from these; in
+   * one buffer or in several.
+   */
   private static ByteBuf message(int thread, int number, int size, boolean composite) {
     ByteBuf head = ByteBufAllocator.DEFAULT.buffer(12);
     head.writeInt(size).writeInt(thread).writeInt(number);
@@ -116,7 +122,7 @@ class CallerWritesTest {
     assertThat(broken).isNotDone();
   }
 
-  /** The event loop writes what the socket does not take, and threads write again after it. */
+  /** The event loop writes the bytes that the socket does not accept. Then threads write again. */
   @Test
   void moreThanTheSocketTakes() throws Exception {
     List<Thread> threads = sendFromThreads(40, 1_000_000);

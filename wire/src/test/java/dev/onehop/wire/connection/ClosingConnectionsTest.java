@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Exceptions;
 
-/** Every request ends, with an answer or an error, while connections are closed under them. */
+/** Every request ends with a reply or an error, even if its connection is closed. */
 class ClosingConnectionsTest {
   private static final int THREADS = 8;
   private static final int REQUESTS = 600;
@@ -64,7 +64,7 @@ class ClosingConnectionsTest {
       pool.send(server.name(), WireServer.ping()).block(FOR_EVER);
       return false;
     } catch (RuntimeException e) {
-      // Not that it has waited in vain.
+      // The failure must not be a timeout.
       assertThat(Exceptions.unwrap(e)).isInstanceOf(IOException.class);
       return true;
     }

@@ -84,7 +84,7 @@ class CompressedMessagesTest {
     return bytes.toByteArray();
   }
 
-  /** The classes of the transport where neither snappy nor zstd is to be found. */
+  /** Loads the classes of the transport without the libraries for snappy and zstd. */
   private static final class WithoutLibraries extends ClassLoader {
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Compression, and authentication that the server asks for anew. */
+/** Compression, and a repeated authentication that the server requires. */
 class ConnectionsAsTheDriversTest {
   private static final Mechanism PLAIN =
       Mechanism.plain("user", "$external", "secret".toCharArray());
@@ -47,7 +47,7 @@ class ConnectionsAsTheDriversTest {
     return server.seen.stream().map(BsonDocument::getFirstKey).toList();
   }
 
-  /** One message, which takes the time of a call. */
+  /** A mechanism with one message, which takes as long as a call. */
   private static Mechanism blocking(Callable<?> call) {
     return new SaslMechanism(
         "SLOW",
@@ -68,7 +68,10 @@ class ConnectionsAsTheDriversTest {
             });
   }
 
-  /** One that others share does not authenticate again: what is refused on it goes elsewhere. */
+  /**
+   * The commands that the server receives. A shared connection does not authenticate again: a
+   * command that is refused on it goes to another connection.
+   */
   private static List<String> sentAgain(Kind kind) {
     return kind == Kind.SHARED
         ? List.of("hello", "saslStart", "ping", "hello", "saslStart", "ping")
@@ -125,7 +128,7 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  /** Else a login that never ends would keep the only connection. */
+  /** Otherwise a login that never ends would occupy the only connection. */
   @Test
   void aThreadThatGivesUpEndsWhatBlocksItsHandshake() {
     AtomicInteger calls = new AtomicInteger();
@@ -153,7 +156,7 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  /** Once only: the second refusal is the answer. */
+  /** A command is sent again once only. The second refusal is its reply. */
   @ParameterizedTest
   @EnumSource
   void aCommandIsNotSentAgainForEver(Kind kind) {
@@ -226,7 +229,7 @@ class ConnectionsAsTheDriversTest {
   })
   void whatIsAgreedUponIsUsedBothWays(Kind kind, String name, int level) {
     Compressor compressor = new Compressor(name, level);
-    // Longer than what is read of a request that only has to be classified.
+    // The text is longer than the part that is read of a request to classify it.
     BsonString text = new BsonString("text ".repeat(500_000));
     try (WireServer server =
             new WireServer(

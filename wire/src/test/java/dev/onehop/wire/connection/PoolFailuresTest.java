@@ -41,8 +41,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Whatever throws while a pool opens, clears or closes connections, the requests that wait for one
- * fail at once, and later ones are served: no place among those that are being opened is lost.
+ * An exception occurs while a pool opens, clears or closes connections. The waiting requests fail
+ * at once, and later requests are served. No slot for an opening connection is lost.
  */
 class PoolFailuresTest {
   private static final Duration AT_ONCE = Duration.ofSeconds(10);
@@ -61,7 +61,7 @@ class PoolFailuresTest {
     CONNECT,
     CLOSE;
 
-    /** As a class that can't be loaded, which Reactor does not hand on as an error. */
+    /** An error like that of a class that cannot be loaded, which Reactor does not emit. */
     void failHere() {
       if (failing == this) {
         throw new NoClassDefFoundError("planted");
@@ -69,7 +69,7 @@ class PoolFailuresTest {
     }
   }
 
-  /** Fails at a step. */
+  /** A channel that fails at a step. */
   public static final class FailingChannel extends CallerWritesChannel {
     public FailingChannel() {
       if (failing == Step.SOCKET) {
@@ -95,7 +95,7 @@ class PoolFailuresTest {
       super.doRegister(promise);
     }
 
-    /** The same in Netty 4.1. */
+    /** The same method for Netty 4.1. */
     @Override
     @Deprecated
     protected void doRegister() throws Exception {
@@ -250,7 +250,7 @@ class PoolFailuresTest {
     assertThat(started).isNotNull();
   }
 
-  /** It was opened before the server was said to have been gone, and hangs up afterwards. */
+  /** The opening of the connection starts before the reset, and fails after it. */
   @Test
   void threadsThatWaitFailWithAConnectionOfBefore() {
     CountDownLatch hangUp = new CountDownLatch(1);
@@ -272,7 +272,7 @@ class PoolFailuresTest {
     }
   }
 
-  /** It fails with a connection that was begun before, and these began to wait afterwards. */
+  /** The opening starts before the reset and fails. The threads start to wait after the reset. */
   @Test
   void threadsThatWaitSinceAResetAreServed() {
     CountDownLatch hangUp = new CountDownLatch(1);
@@ -334,7 +334,7 @@ class PoolFailuresTest {
         WireServer.settings(Kind.BLOCKING, limits, null, null, List.of()), server.group);
   }
 
-  /** Threads that wait for a connection, one after the other. */
+  /** Starts threads that wait for a connection, one after another. */
   private static List<CompletableFuture<Throwable>> waiting(BlockingPool pool, WireServer server) {
     List<CompletableFuture<Throwable>> waiting =
         Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
@@ -354,7 +354,7 @@ class PoolFailuresTest {
     return WireServer.Script.HANG_UP;
   }
 
-  /** A thread that takes a connection, and completes with why it gets none. */
+  /** A thread that takes a connection. It completes the future with the failure, or with null. */
   private static Thread taking(
       BlockingPool pool, WireServer server, CompletableFuture<Throwable> failure) {
     Thread thread =

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** A server's pool keeps to the limits of the driver's, and is cleared when the driver's is. */
+/** A server's pool has the limits of the driver's pool, and is cleared in the same cases. */
 class PoolLimitsTest {
   private static final Duration NEVER = Duration.ZERO;
 
@@ -42,7 +42,7 @@ class PoolLimitsTest {
         .succeedsWithin(TIMEOUT);
   }
 
-  /** Whether the server has executed it is not known. */
+  /** It is unknown whether the server has executed the request. */
   @ParameterizedTest
   @EnumSource
   void aRequestWhoseConnectionBreaksIsNotSentAgain(Kind kind) {
@@ -66,7 +66,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** As the driver's pool, where the monitor's heartbeat has timed out. */
+  /** The driver's pool does the same after a timeout of the monitor's heartbeat. */
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void whatIsUnderWayAtALostServerFails(Kind kind) {
@@ -75,7 +75,7 @@ class PoolLimitsTest {
         Client pool = server.pool(kind, limits(2, 0, 0, TIMEOUT))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
       silent.set(true);
-      // One is sent, one opens a connection, one waits for either.
+      // One ping is sent, one opens a connection, and one waits for a free connection.
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 3);
       await().until(() -> server.accepted() == 2 && server.seen.size() == 4);
 
@@ -142,7 +142,7 @@ class PoolLimitsTest {
       Map<Kind, Client> pools = server.pools(limits(3, 0, 0, TIMEOUT));
       try (Client one = pools.get(first);
           Client other = pools.get(second)) {
-        // Idle ones of one kind make room for the other.
+        // Idle connections of one kind are closed for the other kind.
         allAnswered(pings(one, server, 20));
         allAnswered(pings(other, server, 20));
         allAnswered(pings(one, server, 20));
@@ -158,7 +158,7 @@ class PoolLimitsTest {
             .during(Duration.ofMillis(700))
             .until(() -> server.open() <= 3 && sent(server, before) == 3);
 
-        // A connection that is given up by one kind serves the other.
+        // A slot that one kind has released serves the other kind.
         silent.set(false);
         stuck.forEach(each -> each.cancel(true));
         await().until(() -> others.stream().filter(CompletableFuture::isDone).count() == 4);
@@ -201,7 +201,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** A thread that opens a connection itself waits for that one. */
+  /** Only for event loops: a thread that opens a connection itself waits for this connection. */
   @Test
   void whatWaitsTakesTheFirstConnectionThatIsFree() {
     // Of two connections that are being opened, one never says hello.
@@ -232,7 +232,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** Not by a blocking pool: its Javadoc says so. */
+  /** A blocking pool does not do this, see its Javadoc. */
   @Test
   void someAreKeptOpenInAdvance() {
     try (WireServer server = new WireServer((connection, command) -> ok());
@@ -267,7 +267,7 @@ class PoolLimitsTest {
             server.pool(
                 kind,
                 new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, NEVER, Duration.ofMillis(50)))) {
-      // Used all the time, and never idle for that long.
+      // The connection is used all the time, and is never idle for so long.
       await()
           .pollInterval(Duration.ofMillis(1))
           .until(
@@ -299,7 +299,7 @@ class PoolLimitsTest {
       int before = server.accepted();
       int next = connectionOfNextPing(pool, server);
       shuttingDown.set(next);
-      // The idle connections are all of the past now.
+      // The idle connections all belong to an earlier generation now.
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       await().until(() -> server.open() == 0);
@@ -350,7 +350,8 @@ class PoolLimitsTest {
       refusing.set(true);
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 10);
 
-      // One has the connection that is there; the others don't wait for one that can't be had.
+      // One request has the open connection. The others do not wait for a connection that cannot be
+      // opened.
       await()
           .until(
               () ->
@@ -363,7 +364,7 @@ class PoolLimitsTest {
     }
   }
 
-  /** Else the next requests would wait for what is of the past. */
+  /** Otherwise the next requests would wait for the connections of an earlier generation. */
   @Test
   void whatIsBeingOpenedEndsWithTheOthers() {
     try (WireServer server =

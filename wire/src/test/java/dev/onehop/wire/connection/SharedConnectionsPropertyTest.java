@@ -17,9 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random interleavings of requests, answers, cancellations, breaks and time, against what a request
- * may rely on: its own answer and no other, or a failure, and a failure only if its own connection
- * broke.
+ * Random interleavings of requests, replies, cancellations, broken connections and time. Each
+ * request receives its own reply, or a failure if its own connection broke.
  */
 class SharedConnectionsPropertyTest {
   private static final int RUNS = 500;
@@ -76,7 +75,7 @@ class SharedConnectionsPropertyTest {
       assertThat(serving()).isIn(0.0, Double.NaN);
     }
 
-    /** How many connections serve requests. */
+    /** The number of connections that serve requests. */
     private double serving() {
       return links.meter(SharingMeters.SOCKETS, "use", "shared");
     }
@@ -107,7 +106,7 @@ class SharedConnectionsPropertyTest {
         interrupted = true;
         links.reset(new IOException("lost"));
       } else {
-        // Now and then long enough for what helps those that are stuck.
+        // Sometimes the time is long enough to relieve requests that are stuck.
         links.later(Duration.ofMillis(random.nextInt(random.nextInt(10) == 0 ? 3_000 : 100)));
       }
     }
@@ -154,7 +153,9 @@ class SharedConnectionsPropertyTest {
       if (!underWay.isEmpty()) {
         Set<Request> before = failed();
         assertThat(underWay.get(random.nextInt(underWay.size())).cancel()).isTrue();
-        assertThat(failed()).as("what fails because another one is cancelled").isEqualTo(before);
+        assertThat(failed())
+            .as("requests that fail because another request is cancelled")
+            .isEqualTo(before);
       }
     }
 

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which connection a request is sent on, and what becomes of it. */
+/** The choice of the connection for a request, and the outcome of the request. */
 class SharedConnectionsTest {
   private static final int REAUTHENTICATION_REQUIRED = 391;
   private static final int SHUTDOWN_IN_PROGRESS = 91;
@@ -37,7 +37,7 @@ class SharedConnectionsTest {
     assertThat(requests).allSatisfy(Request::assertAnswered);
   }
 
-  /** Everything up to the first of those commands on each connection. */
+  /** Replies to all requests before the first one with this command, on each connection. */
   private void answerWhatIsNotBehindA(String command) {
     for (SimulatedLink link : links.links) {
       while (!link.pending.isEmpty() && !link.pending.peek().command().equals(command)) {
@@ -56,13 +56,13 @@ class SharedConnectionsTest {
     answerWhatIsNotBehindA("update");
 
     assertAnswered(reads);
-    // And they have all the others.
+    // The other requests have all other connections.
     assertThat(links.open(true)).hasSize(3);
     links.answerAll();
     assertAnswered(writes);
   }
 
-  /** Before there are any reads, writes have all connections. */
+  /** Before the first read, writes use all connections. */
   @Test
   void writesThatHangOnEveryConnectionHoldUpNoLaterRead() {
     links.openAtMost();
@@ -217,7 +217,7 @@ class SharedConnectionsTest {
     assertThat(link.pending).isEmpty();
   }
 
-  /** The server stops it then. */
+  /** The server stops the cancelled requests when their connection is closed. */
   @Test
   void aConnectionThatIsBusyForNothingIsClosed() {
     links.openAtMost();
@@ -238,7 +238,7 @@ class SharedConnectionsTest {
     links.links.get(0).abort(new IOException("cut"));
 
     assertThat(reads.stream().filter(read -> read.failure != null)).hasSize(2);
-    // The others are answered, and serve no further request.
+    // The other requests on the connection get replies. The connection serves no further request.
     Request later = links.send("find");
     links.answerAll();
     assertThat(reads.stream().filter(read -> read.answer != null)).hasSize(6);
@@ -294,7 +294,7 @@ class SharedConnectionsTest {
     assertThat(links.links).noneMatch(SimulatedLink::isOpen);
   }
 
-  /** The others on the connection are neither refused nor broken by it. */
+  /** The other requests on the connection neither fail nor are refused. */
   @Test
   void whatIsRefusedUntilAuthenticatedAnewIsSentElsewhere() {
     links.authenticate();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which requests share a socket, by command and options. */
+/** The requests that share a socket, by command and options. */
 class SharingRulesTest {
   private static final int MAX_SHARED_BYTES = 256 * 1024;
 

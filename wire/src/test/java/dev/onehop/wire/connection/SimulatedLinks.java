@@ -23,8 +23,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Shared connections to a server that does what a test says, when it says so, by a clock of its
- * own.
+ * Shared connections to a simulated server. A test controls each step of the server, and its clock.
  */
 final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, AutoCloseable {
   static final ServerAddressName SERVER = new ServerAddressName("simulated", 27017);
@@ -34,12 +33,12 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
   final SharingMeters meters = new SharingMeters(registry, "simulated", () -> 0);
   final SharedConnections shared;
 
-  /** All that there ever were. */
+  /** All connections, open or closed. */
   final List<SimulatedLink> links = new ArrayList<>();
 
   final Deque<Sinks.One<SharedTransport>> opening = new ArrayDeque<>();
 
-  /** What was given a connection of its own. */
+  /** The requests that have a separate connection. */
   final Deque<Exchange> own = new ArrayDeque<>();
 
   private final EmbeddedChannel loop = new EmbeddedChannel();
@@ -67,17 +66,17 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     return one.asMono();
   }
 
-  /** The server wants its connections to authenticate. */
+  /** Makes the server require authentication. */
   void authenticate() {
     authenticates = true;
   }
 
-  /** How many requests may have a connection of their own. */
+  /** Sets the number of requests that may have a separate connection. */
   void roomForOwn(int requests) {
     roomForOwn = requests;
   }
 
-  /** The oldest one that is being opened is there. */
+  /** Completes the oldest opening. */
   SimulatedLink opened() {
     SimulatedLink link = new SimulatedLink(authenticates);
     Sinks.One<SharedTransport> one = opening.remove();
@@ -85,7 +84,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
       links.add(link);
       one.tryEmitValue(link);
     } else {
-      // As one does whose opening is cancelled.
+      // A connection whose opening is cancelled is closed.
       link.close();
     }
     return link;
@@ -101,7 +100,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     opening.remove().tryEmitError(new IOException("refused"));
   }
 
-  /** Opens as many connections as there may be. */
+  /** Opens the most connections that are allowed. */
   void openAtMost() {
     List<Request> requests = new ArrayList<>();
     for (int n = 0; n < 20; n++) {
@@ -138,7 +137,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     return send(command, use(command));
   }
 
-  /** By what the rules say of the plainest of these commands. */
+  /** The kind of connection, by the sharing rules, for the simplest form of a command. */
   static SharingRules.Use use(String command) {
     return command.equals("find") || command.equals("ping")
         ? SharingRules.Use.QUICK
@@ -157,7 +156,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     return request;
   }
 
-  /** A request and what became of it. */
+  /** A request and its outcome. */
   static final class Request implements Exchange.Outcome {
     final String command;
     @Nullable Exchange exchange;
@@ -231,7 +230,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
       this.authenticates = authenticates;
     }
 
-    /** A request as the server has it. */
+    /** A request that the server has received. */
     record Sent(String command, String tag, ReplyHandler handler) {}
 
     @Override
@@ -343,7 +342,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     own.add(exchange);
   }
 
-  /** Answers what has a connection of its own, as if that were its server. */
+  /** Replies to the requests on separate connections. */
   void answerOwn() {
     Exchange exchange = own.remove();
     ByteBuf message = exchange.begin(false);

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** Servers that are slow to answer, or answer nonsense: a request has an end all the same. */
+/** Servers that reply late, or with invalid messages. Every request ends. */
 class WirePoolTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final OpMsg PING =
@@ -56,7 +56,7 @@ class WirePoolTest {
     try (ScriptedPeer silent = silent();
         WirePool pool = pool(1, Duration.ofMillis(200))) {
       for (int i = 0; i < 3; i++) {
-        // With a single connection allowed: the next one gets its turn.
+        // The pool allows a single connection, and the next request gets it.
         assertThatThrownBy(() -> pool.send(address(silent), PING).block(TIMEOUT))
             .hasRootCauseInstanceOf(IOException.class)
             .hasMessageContaining("has not finished the handshake in 200 ms");
@@ -130,7 +130,7 @@ class WirePoolTest {
     }
   }
 
-  /** After a cancellation in time, what the outcome needs may be released. */
+  /** After a cancellation in time, the caller may release resources of the outcome. */
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
@@ -148,9 +148,10 @@ class WirePoolTest {
   }
 
   /**
-   * Two connections are answered in the same turn of the event loop. The first to be notified
-   * closes the other one and opens a third, which gets the descriptor that was closed: the event
-   * that is still to be handled under its number is not the third's.
+   * Replies on two connections arrive in the same iteration of the event loop. The handler of the
+   * first reply closes the other connection and opens a third one, which gets the closed file
+   * descriptor. The pending event with this descriptor's number must not be applied to the third
+   * connection.
    */
   @Test
   void anEventOfAClosedConnectionIsNotTakenForAnothers() throws InterruptedException {
@@ -170,7 +171,7 @@ class WirePoolTest {
       Mono<OpMsg> ping = pool.send(address(peer), PING);
       CompletableFuture<?> third =
           Mono.firstWithValue(ping, ping)
-              // One of them takes the connection that was answered, the other a new one.
+              // One ping takes the connection of the reply, the other ping opens a new connection.
               .flatMap(answer -> Mono.zip(ping, ping))
               .toFuture();
       Runnable first = answers.take();
@@ -205,7 +206,10 @@ class WirePoolTest {
     }
   }
 
-  /** Else a request would change threads twice for ever, because of who opened the connection. */
+  /**
+   * Otherwise each request would change threads twice, depending on the loop that opened the
+   * connection.
+   */
   @Test
   void aRequestGetsAConnectionOfItsOwnEventLoop() throws Exception {
     try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
@@ -237,7 +241,7 @@ class WirePoolTest {
     }
   }
 
-  /** The event loop on which a request's answer comes that one loop has sent. */
+  /** The event loop on which the reply to a request of another loop arrives. */
   private static EventLoop answeringLoop(WirePool pool, WireServer server, EventLoop sender)
       throws Exception {
     CompletableFuture<EventLoop> answered = new CompletableFuture<>();
@@ -312,7 +316,7 @@ class WirePoolTest {
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
-            // Accepts, and says nothing.
+            // The server accepts connections, and sends nothing.
           }
         });
   }

@@ -29,13 +29,16 @@ import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A server that answers what a test wants, and knows its connections; and clients of it. */
+/**
+ * A server that replies by the script of a test and numbers its connections, and clients of this
+ * server.
+ */
 final class WireServer implements AutoCloseable {
   static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** Answers a command on a connection; null for never. */
+  /** Returns the reply to a command on a connection; null for no reply. */
   interface Script {
-    /** An answer that is none: the server closes the connection. */
+    /** In place of a reply: the server closes the connection. */
     BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
 
     @Nullable BsonDocument answer(int connection, BsonDocument command);
@@ -45,7 +48,7 @@ final class WireServer implements AutoCloseable {
   private final EventLoopGroup callers = EventLoops.newCallerWritesGroup("wire-server-callers", 2);
   final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
 
-  /** The op codes of requests that were no hello, and what answers them. */
+  /** The op codes of the requests other than hello. */
   final List<Integer> opCodes = Collections.synchronizedList(new ArrayList<>());
 
   private final AtomicInteger accepted = new AtomicInteger();
@@ -59,7 +62,7 @@ final class WireServer implements AutoCloseable {
   }
 
   /**
-   * @param compressing compresses answers, null for none
+   * @param compressing compresses replies, null for no compression
    */
   WireServer(Script script, @Nullable Compressor compressing) {
     this.script = script;
@@ -90,7 +93,7 @@ final class WireServer implements AutoCloseable {
     return ServerAddressName.parse(peer.url().replaceFirst("mongodb://([^/]*).*", "$1"));
   }
 
-  /** How many connections there ever were. */
+  /** The number of connections that the server has accepted. */
   int accepted() {
     return accepted.get();
   }
@@ -99,12 +102,12 @@ final class WireServer implements AutoCloseable {
     return open.get();
   }
 
-  /** The kinds of connections, which do the same. */
+  /** The kinds of connections. All behave in the same way. */
   enum Kind {
     EVENT_LOOP,
-    /** The same, and the threads that send write themselves. */
+    /** Like {@link #EVENT_LOOP}, and the sending threads write to the sockets. */
     CALLER_WRITES,
-    /** The same, and pings share two of them. */
+    /** Like {@link #EVENT_LOOP}, and pings share two connections. */
     SHARED,
     BLOCKING
   }
@@ -139,7 +142,7 @@ final class WireServer implements AutoCloseable {
         : new LoopClient(new WirePool(kind == Kind.EVENT_LOOP ? group : callers, settings));
   }
 
-  /** Pools of each kind, which have their limits together. */
+  /** Pools of each kind, which share their limits. */
   Map<Kind, Client> pools(WireSettings.PoolLimits limits) {
     Connections connections =
         new Connections(group, settings(Kind.EVENT_LOOP, limits, null, null, List.of()));
@@ -190,7 +193,7 @@ final class WireServer implements AutoCloseable {
     }
   }
 
-  /** A thread for each request. */
+  /** A client that starts a thread for each request. */
   private record BlockingClient(BlockingPool pool) implements Client {
     @Override
     public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {

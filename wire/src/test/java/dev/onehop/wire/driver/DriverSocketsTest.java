@@ -16,7 +16,7 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The driver's settings reach our own sockets. */
+/** The driver's settings apply to OneHop's own sockets. */
 class DriverSocketsTest {
   private final EventLoopGroup group = EventLoops.newGroup("driver-sockets-test", 1);
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where the provider of mechanisms is found. The class path of this module has none. */
+/** The search for the provider of mechanisms. The class path of this module has no provider. */
 class MechanismProviderTest {
   private static final MongoCredential AWS = MongoCredential.createAwsCredential(null, null);
 
@@ -32,7 +32,7 @@ class MechanismProviderTest {
         .hasMessage("MONGODB-AWS needs dev.onehop:onehop-auth, and the class path has none");
   }
 
-  /** As in an application server that has this module for all of its applications. */
+  /** An application server may provide this module to all of its applications. */
   @Test
   void theApplicationsClassLoaderIsAsked(@TempDir Path folder) throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));
@@ -45,7 +45,7 @@ class MechanismProviderTest {
     }
   }
 
-  /** Made by the Java runtime. */
+  /** The Java runtime creates this provider. */
   public static final class Own implements MechanismProvider {
     static final Mechanism MECHANISM = Mechanism.x509(null);
 

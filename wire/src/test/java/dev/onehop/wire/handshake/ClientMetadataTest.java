@@ -9,7 +9,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
 
-/** The metadata of hello, and the specification's way to keep it short. */
+/** The metadata of hello, and the specification's rules to shorten it. */
 class ClientMetadataTest {
   private static final Map<String, String> LAMBDA =
       Map.of(
@@ -65,7 +65,7 @@ class ClientMetadataTest {
                 .getDocument("env"))
         .isEqualTo(
             BsonDocument.parse("{container: {runtime: 'docker', orchestrator: 'kubernetes'}}"));
-    // Two of them are none.
+    // Two environments count as none.
     assertThat(
             metadata(
                 null,
@@ -75,7 +75,10 @@ class ClientMetadataTest {
         .doesNotContainKey("env");
   }
 
-  /** First the environment's details go, then the system's, then the environment, then more. */
+  /**
+   * The order is: details of the environment, details of the system, the environment, then other
+   * fields.
+   */
   @Test
   void whatIsTooMuchIsLeftOutInOrder() {
     int room = 512 - bytes(metadata("", "d", LAMBDA));

@@ -12,10 +12,10 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.junit.jupiter.api.Test;
 
-/** Hello, and the mechanisms that need nothing but the connection. */
+/** Hello, and the mechanisms that need only the connection. */
 class HandshakeTest {
   private static final char[] PASSWORD = "pencil".toCharArray();
-  // MD5 of user:mongo:pencil, what SCRAM-SHA-1 takes for the password.
+  // The MD5 of user:mongo:pencil, which SCRAM-SHA-1 uses as the password.
   private static final char[] DIGESTED = "1c33006ec1ffd90f9cadcbcc0e118200".toCharArray();
 
   private final ScriptedConnection connection = new ScriptedConnection();
@@ -134,7 +134,7 @@ class HandshakeTest {
     assertThatThrownBy(() -> connection.run(scram(null))).isInstanceOf(AuthenticationFailure.class);
   }
 
-  /** Else it would not have to show that it knows the password. */
+  /** Otherwise the server would not have to prove that it has the password. */
   @Test
   void aServerThatEndsTheConversationEarlyIsRefused() {
     ScramServer server = new ScramServer(ScramMechanism.SCRAM_SHA_256, PASSWORD);

@@ -24,7 +24,7 @@ class ScramConversationTest {
 
   @Test
   void sha256AsInTheStandard() throws ScramException {
-    // Twice: the second one has the keys already.
+    // The second conversation uses the cached keys.
     for (int i = 0; i < 2; i++) {
       ScramConversation conversation = conversation("pencil");
 

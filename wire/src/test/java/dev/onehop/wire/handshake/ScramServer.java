@@ -35,7 +35,7 @@ final class ScramServer {
     return ScriptedConnection.payload(false, second.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Checks the client's proof, and gives the server's. */
+  /** Checks the client's proof, and returns the server's proof. */
   BsonDocument end(BsonDocument step) {
     String last = text(step);
     String withoutProof = last.substring(0, last.lastIndexOf(",p="));

@@ -11,7 +11,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
-/** A connection to a server that answers as a test wants it, one answer after the other. */
+/** A connection to a server whose replies a test sets, one after another. */
 public final class ScriptedConnection implements Commands {
   public static final Duration TIMEOUT = Duration.ofSeconds(20);
   static final BsonDocument METADATA = BsonDocument.parse("{driver: {name: 'it'}}");
@@ -19,7 +19,7 @@ public final class ScriptedConnection implements Commands {
   public final List<BsonDocument> seen = new ArrayList<>();
   private final Deque<UnaryOperator<BsonDocument>> answers = new ArrayDeque<>();
 
-  /** The answer to the next command, in relaxed JSON. */
+  /** Adds the reply to the next command, in relaxed JSON. */
   public ScriptedConnection then(String json) {
     return then(command -> BsonDocument.parse(json));
   }
@@ -29,7 +29,7 @@ public final class ScriptedConnection implements Commands {
     return this;
   }
 
-  /** A step of a SASL conversation as the next answer. */
+  /** Adds a step of a SASL conversation as the next reply. */
   public ScriptedConnection thenPayload(boolean done, byte[] payload) {
     return then(command -> payload(done, payload));
   }
@@ -55,7 +55,7 @@ public final class ScriptedConnection implements Commands {
     return new Handshake(new HandshakeSettings(METADATA, List.of(), mechanism), host, this);
   }
 
-  /** Says hello and authenticates. */
+  /** Sends hello and authenticates. */
   public Handshake run(Mechanism mechanism) {
     Handshake handshake = handshake(mechanism, "localhost");
     handshake.run().block(TIMEOUT);

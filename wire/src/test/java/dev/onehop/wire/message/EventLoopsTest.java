@@ -23,7 +23,7 @@ class EventLoopsTest {
       Channel before = connect(group, server);
       EventLoops.shutDown(group);
       Channel after = connect(group, server);
-      // That they are not closed can only be waited for.
+      // The test has to wait for some seconds to see that the connections stay open.
       assertThat(before.closeFuture().await(3, TimeUnit.SECONDS)).isFalse();
       assertThat(after.isActive()).isTrue();
       assertThat(group.isShuttingDown()).isFalse();

@@ -108,7 +108,7 @@ class OpMsgTest {
       }
       frame.writerIndex(frame.writerIndex() - random.nextInt(8));
       try {
-        // Only the framing is checked here; a document's inside is read when it is needed.
+        // Decoding checks only the framing. The content of a document is read when it is needed.
         assertThat(OpMsg.decode(frame).sequences()).isNotNull();
       } catch (WireProtocolException expected) {
         assertThat(expected).hasMessageMatching(".+");

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What the clients of our own take from the application's settings. */
+/** The settings of OneHop's own clients that come from the application's settings. */
 class InternalSettingsTest {
   @Test
   void takeHowServersAreReachedAndNothingThatIsForTheApplicationsOperations() {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Reading zones, and choosing servers by them. */
+/** Parses zones, and chooses servers by zones. */
 class PreferredZonesTest {
   private static final long NEW = 0;
   private static final long OLD = Duration.ofSeconds(3).toNanos();

@@ -184,9 +184,9 @@ final class ApplySink implements ChannelSink {
 
   /**
    * Called when documents of the destination do not match their updates. Plans the batch again and
-   * reads these documents from the source. The new plan may update documents that the first plan
-   * did not update, because the source may have inserted them again since. If these do not match,
-   * they are read in a further plan.
+   * reads these documents from the source. In the meantime the source may have inserted documents
+   * again. The new plan can therefore contain updates of documents that the first plan did not
+   * update. If such a document does not match either, a further plan reads it.
    */
   private Mono<Void> again(
       ChannelBatch batch,

@@ -25,9 +25,12 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
     MAPPED,
     /** They run on the host of the shard's primary. */
     SAME_HOST,
-    /** By measured round trips, they are as close as mongoses near the shard. */
+    /** The measured round trips from them to the shard are short enough for near mongoses. */
     MEASURED,
-    /** No mongos is near the shard; by measured round trips, the way over these is the shortest. */
+    /**
+     * No mongos is near the shard. By measured round trips, the path over these mongoses is the
+     * shortest.
+     */
     SHORTEST_WAY,
     /** There is no mongos. */
     NONE
@@ -43,7 +46,9 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
       routers = List.copyOf(routers);
     }
 
-    /** Whether the mongoses are near the shard, not merely on the shortest way to it. */
+    /**
+     * Whether the mongoses are near the shard. False if they are only on the shortest path to it.
+     */
     public boolean isBeside() {
       return source != Source.NONE && source != Source.SHORTEST_WAY;
     }
@@ -54,7 +59,7 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
     shards = Map.copyOf(shards);
   }
 
-  /** The mongoses of a shard; without any if the shard is unknown. */
+  /** The mongoses of a shard. If the shard is unknown, their list is empty. */
   public Beside ofShard(String shard) {
     return shards.getOrDefault(shard, UNKNOWN);
   }

@@ -21,28 +21,30 @@ import java.util.function.UnaryOperator;
  *
  * <ol>
  *   <li>the mongoses that the application maps to the shard;
- *   <li>the mongoses on the host of the shard's primary; on the host of any member as long as the
- *       primary is not known. The names in the metadata are compared first. If none match, the
- *       mapped names are compared, which may be one name for all servers;
- *   <li>measured round trips: among the mongoses with the shortest way from this client to the
- *       shard, those nearest to the shard, so that most of the latency is on the client's side of
- *       the mongos.
+ *   <li>the mongoses on the host of the shard's primary, or on the host of any member while the
+ *       primary is not known. The rule compares the names in the metadata. Only if no names match,
+ *       it compares the mapped names, because one mapped name may stand for all servers;
+ *   <li>the mongoses with the shortest path from this client to the shard, by measured round trips.
+ *       If several paths are equally short, the mongoses nearest to the shard are chosen.
  * </ol>
  *
  * <p>Pure and thread-safe.
  */
 public final class AffinityRules {
-  /** Differences below this are treated as jitter: such ways are equally long. */
+  /**
+   * Round trips count as equal if they differ by less than this, or by less than {@link
+   * #RELATIVE_NOISE} of the shorter one.
+   */
   private static final Duration NOISE = Duration.ofMillis(2);
 
   private static final double RELATIVE_NOISE = 0.1;
 
-  /** A mongos within this distance of a shard counts as near it. */
+  /** A mongos counts as near a shard if the round trip between them is at most this long. */
   private static final Duration BESIDE = Duration.ofMillis(5);
 
   /**
-   * The most mongoses per shard that are chosen by measurement. More would only add monitored
-   * servers; with this bound their number grows with the number of shards.
+   * The most mongoses per shard that are chosen by measurement. Each chosen mongos is monitored, so
+   * this also bounds the number of monitored servers.
    */
   private static final int MOST_MEASURED = 3;
 
@@ -61,7 +63,7 @@ public final class AffinityRules {
    * @param primaries the known primaries by shard id, under their names in the metadata
    * @param distances the measured distances, by shard id and mongos
    * @param usable returns false for a mongos that must not be used
-   * @param previous the previous choice; it is kept where measurements show no clear difference
+   * @param previous the previous choice; it is kept if measurements show no clear difference
    */
   public Affinity apply(
       ClusterMembers members,

@@ -18,7 +18,7 @@ import org.bson.BsonDocument;
  *
  * @param routers the live mongoses, in order of their names
  * @param shards per shard id the members of its replica set
- * @param mapping from these names to the names under which the application reaches the servers
+ * @param mapping maps these names to the names under which the application reaches the servers
  */
 public record ClusterMembers(
     List<ServerAddressName> routers,
@@ -30,8 +30,8 @@ public record ClusterMembers(
       new ClusterMembers(List.of(), Map.of(), UnaryOperator.identity());
 
   /**
-   * A mongos counts as live if its entry is at most this much older than the newest ping: three of
-   * the ten-second intervals in which a mongos updates the entry.
+   * A mongos counts as live if its last ping is at most this much older than the newest ping of all
+   * mongoses. A mongos writes a ping to its entry every ten seconds, so it may miss two pings.
    */
   public static final Duration LIVE = Duration.ofSeconds(30);
 
@@ -43,7 +43,7 @@ public record ClusterMembers(
   /**
    * Parses the entries of the two collections.
    *
-   * @param mapping from the names in the metadata to the names that the application uses
+   * @param mapping maps the names in the metadata to the names that the application uses
    */
   public static ClusterMembers of(
       List<BsonDocument> shardEntries,

@@ -30,24 +30,25 @@ import reactor.core.scheduler.Schedulers;
  * wrong name in a URI or a mapping, or an address that was reassigned, can lead to a mongos of
  * another cluster, which would execute every operation on other data.
  *
- * <p>The cluster is that of the first seed of the URI that returns its id. The id of a mongos is
- * read before its first use, and again when another process listens at its address. A mongos that
- * does not return its id (no right to read {@code config}, no config server up) is used.
+ * <p>The first seed of the URI that returns a cluster id determines the cluster. The cluster id of
+ * a mongos is read before the mongos is first used, and again when another process listens at its
+ * address. A mongos is used, too, if it returns no cluster id because the user may not read {@code
+ * config} or no config server is up.
  *
  * <p>Thread-safe.
  */
 public final class ClusterPin {
   private static final Logger log = LoggerFactory.getLogger(ClusterPin.class);
 
-  /** How long a seed that does not answer delays the decision. */
+  /** The longest time for which the choice of the cluster waits for the replies of all seeds. */
   private static final Duration ALL_SEEDS = Duration.ofSeconds(2);
 
   private final @Nullable Function<ServerAddressName, Mono<Identity>> identify;
   private final List<ServerAddress> seeds;
   private final Map<ServerAddress, Known> known = new ConcurrentHashMap<>();
   private final Map<ServerAddress, Mono<Void>> queries = new ConcurrentHashMap<>();
-  // Seeds that were down when they were queried. They are not waited for, and are queried again
-  // once they are up.
+  // Seeds that were down when they were queried. The choice of the cluster does not wait for these
+  // seeds. They are queried again once they are up.
   private final Set<ServerAddress> unreachable = ConcurrentHashMap.newKeySet();
   private final Map<ServerAddress, String> failures = new ConcurrentHashMap<>();
   private volatile @Nullable ObjectId clusterId;
@@ -58,8 +59,8 @@ public final class ClusterPin {
 
   /**
    * @param identify reads the identity of a mongos
-   * @param seeds the servers of the URI; the first of them with a known cluster id decides. Empty
-   *     if a DNS record lists the servers: then the first reply decides
+   * @param seeds the servers of the URI; the first of them with a known cluster id determines the
+   *     cluster. Empty if a DNS record lists the servers: then the first reply determines it
    */
   public ClusterPin(
       Function<ServerAddressName, Mono<Identity>> identify, List<ServerAddress> seeds) {
@@ -83,8 +84,8 @@ public final class ClusterPin {
   }
 
   /**
-   * Whether operations may go to a server. If the cluster of a mongos is not known yet, it is
-   * queried in the background and is not used before the reply.
+   * Whether operations may go to a server. If the cluster of a mongos is not known yet, the mongos
+   * is queried in the background, and operations may go to it only after its reply.
    */
   public boolean allows(ServerDescription server) {
     if (identify == null || server.getType() != ServerType.SHARD_ROUTER) {
@@ -93,9 +94,9 @@ public final class ClusterPin {
     ServerAddress address = server.getAddress();
     Known entry = known.get(address);
     if (entry == null || !isSameProcess(entry, server)) {
-      // On another thread, because this method is on the path of an operation.
+      // The query runs on another thread, because operations call this method and must not wait.
       var unused = queryInOrder(address).subscribeOn(Schedulers.parallel()).subscribe();
-      // A single seed defines the cluster.
+      // The cluster of a single seed is the right one, so operations need not wait for its reply.
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
     return !entry.refused() && (pinned || !entry.hasId());
@@ -108,8 +109,7 @@ public final class ClusterPin {
   }
 
   /**
-   * The reason why a mongos could not be reached at its last query; null if it could, or was not
-   * queried.
+   * The reason why the last query did not reach a mongos; null if it did, or if there was no query.
    */
   @Nullable String failure(ServerAddressName router) {
     return failures.get(SingleServer.address(router));
@@ -138,8 +138,8 @@ public final class ClusterPin {
           if (pinned || !seeds.contains(address)) {
             return query(address);
           }
-          // All seeds are queried before one is used, so that the order of the seeds decides and
-          // not their speed.
+          // All seeds are queried before one is used. The first seed with an id decides, even if
+          // another seed replies sooner.
           return Flux.fromIterable(seeds)
               .flatMap(this::query)
               .then()
@@ -242,8 +242,8 @@ public final class ClusterPin {
   }
 
   /**
-   * Whether a description is of the process that was queried. A mongos before 4.4 has no process
-   * id: one query is enough then.
+   * Whether a description comes from the process that was queried. A mongos before version 4.4
+   * reports no process id and counts as the same process.
    */
   private static boolean isSameProcess(Known entry, ServerDescription server) {
     ObjectId now = RouterProbe.process(server);

@@ -67,8 +67,8 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private final AtomicInteger rounds = new AtomicInteger();
 
   /**
-   * By shard id, the start of the last measurement. A shard without a suitable read is not in the
-   * map and is measured later.
+   * By shard id, the start of the last measurement as a value of {@link System#nanoTime}. A shard
+   * without a suitable read is not in the map and is measured later.
    */
   private final Map<String, Long> measuredNanos = new ConcurrentHashMap<>();
 
@@ -84,7 +84,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
    * @param historyInterval the interval of reads of the change history; zero for never
    * @param measureRoundTrips whether round trips decide where host names do not match
    * @param routers per shard id the mongoses that the application maps to it
-   * @param hostMapping from the names in the metadata to the names that the application uses
+   * @param hostMapping maps the names in the metadata to the names that the application uses
    */
   public record Settings(
       Duration refreshInterval,
@@ -142,7 +142,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     /**
      * Creates a watch without shards.
      *
-     * @param changed called when a primary moved
+     * @param changed called when a shard has another primary
      */
     PrimaryWatch create(Runnable changed);
   }
@@ -157,7 +157,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     return catalog;
   }
 
-  /** Measures if the new table has a shard that could not be measured before. */
+  /** Starts a measurement if the new table contains a shard that could not be measured before. */
   @Override
   public void refreshed(
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
@@ -274,14 +274,14 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     if (!failures.isEmpty()) {
       log.warn(
           "mongoses beside shards can't be reached: {}. Operations of these shards go to the nearest"
-              + " mongos. Where names of config.mongos lead nowhere from here, set hostMapping",
+              + " mongos. If this application can't reach names of config.mongos, set hostMapping",
           failures);
     }
   }
 
   /**
-   * Measures for the shards without a mongos on a matching host, if a routing table in use has a
-   * read for the shard.
+   * Measures the round trips to the shards that have no mongos on a matching host. A shard is
+   * measured if the loaded routing tables show a read that only this shard executes.
    */
   private void measureInBackground() {
     if (!settings.measureRoundTrips() || !measuring.compareAndSet(false, true)) {

@@ -23,7 +23,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Follows the primary of each shard by monitoring one member at a time: the driver's monitor
- * reports an election within moments. It takes two sockets per watched shard. If no member can be
+ * reports an election within moments. Each watched shard takes two sockets. If no member can be
  * reached, the primary stays unknown.
  *
  * <p>Thread-safe.
@@ -36,7 +36,7 @@ public final class PrimaryWatch implements AutoCloseable {
   private final ServerWatches watches;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
 
-  /** By shard id its members; the first one is monitored. */
+  /** The members by shard id; the first member of each shard is monitored. */
   private volatile Map<String, List<ServerAddress>> shards = Map.of();
 
   /**

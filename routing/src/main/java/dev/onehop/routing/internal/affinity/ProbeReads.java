@@ -15,14 +15,14 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
 /**
- * Finds a read for each shard that only this shard answers, from the loaded routing tables:
- * equality on the whole shard key, or any read of an unsharded collection on its primary shard. A
- * shard without such a read owns no data of the collections in use.
+ * Finds, for each shard, a read that only this shard executes. The loaded routing tables show such
+ * reads: equality on the whole shard key, or any read of an unsharded collection on its primary
+ * shard. Usually, a shard without such a read owns no data of the collections in use.
  */
 final class ProbeReads {
   /**
-   * Attempts per collection to find a value that belongs to a shard. Hashed keys allow no other
-   * method.
+   * The number of shard key values that are tried per shard and collection. The bounds of a chunk
+   * show hashes, and no value can be calculated from a hash.
    */
   private static final int TRIES = 200;
 

@@ -27,7 +27,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Queries a single mongos: its cluster id, and the distance of shards over it. The probe uses
+ * Reads the cluster id of a mongos, and measures the distances of shards over it. The probe uses
  * separate connections, which are closed after a second without a query.
  *
  * <p>Thread-safe.
@@ -37,8 +37,8 @@ public final class RouterProbe implements AutoCloseable {
   private static final Duration LONGEST = TIMEOUT.multipliedBy(2);
 
   /**
-   * The number of round trips per measurement. On a busy machine, too, one of seven is close to the
-   * time on the network.
+   * The number of round trips per measurement. Even on a busy machine, the shortest of seven is
+   * close to the time that the network takes.
    */
   private static final int ROUNDS = 7;
 
@@ -55,7 +55,7 @@ public final class RouterProbe implements AutoCloseable {
   public record Identity(@Nullable ObjectId clusterId, @Nullable ObjectId processId) {}
 
   /**
-   * A read that only one shard answers.
+   * A read that only one shard executes.
    *
    * @param filter equality on the whole shard key, preferably with a key that no document has
    */
@@ -89,8 +89,8 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * Reads the cluster and the process of the mongos at an address. Fails if it does not answer, at
-   * once if it cannot be reached.
+   * Reads the ids of the cluster and of the process of the mongos at an address. Fails after ten
+   * seconds without a reply, and at once if the mongos cannot be reached.
    */
   public Mono<Identity> identify(ServerAddressName router) {
     return run(router, "admin", new BsonDocument("isMaster", new BsonInt32(1)))
@@ -109,9 +109,10 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * Measures the distances of shards over a mongos. Each is the shortest of seven round trips.
+   * Measures the distances of shards over a mongos. Each distance is the shortest of seven round
+   * trips.
    *
-   * @param reads a read per shard id
+   * @param reads per shard id, a read that only this shard executes
    * @return the distances by shard id, without the shards whose read failed
    */
   public Mono<Map<String, Distance>> measure(
@@ -158,8 +159,8 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /**
-   * The shortest of several round trips. The first one is not counted: it may open a connection or
-   * run code that is not compiled yet.
+   * The shortest of several round trips. One more round trip before them does not count: it may
+   * open a connection or run code that is not compiled yet.
    */
   private static Mono<Duration> shortest(Supplier<Mono<BsonDocument>> question) {
     return Mono.defer(question)

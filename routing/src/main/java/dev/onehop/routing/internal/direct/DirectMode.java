@@ -23,10 +23,10 @@ public final class DirectMode {
   private DirectMode() {}
 
   /**
-   * Direct mode's own settings, in addition to those of the driver.
+   * Direct mode's own settings, in addition to the driver's settings.
    *
    * @param refreshInterval the interval of refreshes of the shards and the default concerns
-   * @param hostMapping from the names in the metadata to the names that the application uses; null
+   * @param hostMapping maps the names in the metadata to the names that the application uses; null
    *     if they are the same
    * @param zones the zones that the application prefers
    * @param tables measures routing tables
@@ -44,8 +44,8 @@ public final class DirectMode {
    *
    * @param reach the settings and connections of the cluster; its seeds are mongoses or config
    *     servers
-   * @param versions adds versions to commands; without versions only for tests that show their
-   *     purpose
+   * @param versions adds shard versions to commands, or none in tests that show why the versions
+   *     are needed
    * @param options direct mode's own settings
    */
   public static RouterClients create(Reach reach, Versions versions, Options options) {

@@ -203,8 +203,9 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
   }
 
   /**
-   * Handles a command whose table is not loaded soon. A mongos executes it until then. Without a
-   * mongos it waits for the table, which takes time if it has many chunks.
+   * Handles a command whose routing table is not loaded within a moment, for example because it has
+   * many chunks. A mongos executes the command. Without a mongos, the command waits for the table,
+   * or fails if the config servers do not reply.
    */
   private Mono<BsonDocument> withoutTable(OpMsg command, String namespace) {
     return fallback

@@ -41,7 +41,7 @@ final class MongosFallback {
     return clusterCheck.hasMongos();
   }
 
-  /** Sends a command to a mongos while the config servers do not return its routing table. */
+  /** Sends a command to a mongos while the config servers do not return the routing table. */
   Mono<BsonDocument> sendUnplaced(OpMsg command) {
     ClusterFacts facts = clusterCheck.known();
     return facts != null && facts.hasMongos()
@@ -62,7 +62,7 @@ final class MongosFallback {
   private CommandFailure refusal(String what) {
     return CommandFailure.notSupported(
         what
-            + ", which direct mode sends to a mongos if the URI names one (this one names config"
+            + ", which direct mode sends to a mongos if the URI names one (it names config"
             + " servers),");
   }
 
@@ -83,13 +83,13 @@ final class MongosFallback {
                       }
                       return cursors.keep(mongoses, command, answer);
                     })
-                // Another mongos can end it, by the recovery token.
+                // Another mongos can end the transaction, by its recovery token.
                 .doOnError(IOException.class, e -> transactions.unpin(command)));
   }
 
   /**
-   * Pins the transaction before the reply: it has begun at the mongos even if the client cancels
-   * its first statement.
+   * Pins the transaction before the reply, because the transaction has begun at the mongos even if
+   * the client cancels its first statement.
    */
   private OpMsg pinned(OpMsg command, boolean part, ServerSet.Server mongos) {
     if (part) {
@@ -99,8 +99,8 @@ final class MongosFallback {
   }
 
   /**
-   * Whether a mongos that shuts down has replied to the end of a transaction. The driver then sends
-   * the end again.
+   * Whether a mongos has failed to commit or abort a transaction because it shuts down. The driver
+   * then sends the commit or abort again, and another mongos can execute it.
    */
   private static boolean isToEndElsewhere(OpMsg command, Answer answer) {
     return TransactionCommands.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());

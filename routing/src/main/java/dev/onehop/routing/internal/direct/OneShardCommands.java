@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Executes reads and writes at the one shard that owns everything they touch. A command that
- * several shards own goes to a mongos, and so does one that the shard refuses because it cannot
+ * Executes reads and writes at the one shard that owns all data they touch. A command goes to a
+ * mongos if several shards own its data, or if the shard refuses it because the shard cannot
  * execute it alone.
  *
  * <p>Thread-safe.
@@ -39,7 +39,7 @@ final class OneShardCommands {
     this.fallback = fallback;
   }
 
-  /** Executes one of {@link OwnCommands}. */
+  /** Executes a command that {@link OwnCommands} allows. */
   Mono<BsonDocument> run(OpMsg command, String namespace) {
     Mono<BsonDocument> answer =
         OwnCommands.isWrite(command)
@@ -72,7 +72,7 @@ final class OneShardCommands {
                             : Mono.just(WriteResult.atShard(shard, reply)));
   }
 
-  /** The one shard that owns everything that a command touches; null if there is none. */
+  /** The one shard that owns all data that a command touches; null if there is no such shard. */
   private static @Nullable String owner(OpMsg command, RoutingTable table) {
     try {
       Target target = ReadTargets.of(table, command.commandName(), command.body());
@@ -88,10 +88,10 @@ final class OneShardCommands {
   }
 
   /**
-   * Returns the table for a second decision, after one by which no single shard owns a command.
-   * Such a command reaches no shard that could refuse a stale table. With a mongos the command goes
-   * to it, and the table is refreshed in the background. Without a mongos the table is refreshed
-   * before the command is refused.
+   * Returns the table for a second decision, after a first decision found no single owner for a
+   * command. Such a command goes to no shard, so no shard can refuse it because the table is stale.
+   * With a mongos, the command goes to the mongos, and the table is refreshed in the background.
+   * Without a mongos, the table is refreshed before the command is refused.
    */
   Mono<RoutingTable> doubted(RoutingTable table) {
     return fallback

@@ -14,7 +14,7 @@ import org.bson.BsonType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which commands direct mode executes itself if one shard owns everything they touch.
+ * Decides which commands direct mode executes itself if one shard owns all data they touch.
  * Malformed commands go to a mongos, which returns the error.
  */
 final class OwnCommands {
@@ -27,7 +27,8 @@ final class OwnCommands {
   private OwnCommands() {}
 
   /**
-   * Whether a command reads from open cursors or closes them. The server of a cursor is known here.
+   * Whether a command reads from open cursors or closes them. Such a command needs no decision,
+   * because the router stores the server of each open cursor.
    */
   static boolean isOnOwnCursors(OpMsg command) {
     return switch (command.commandName()) {

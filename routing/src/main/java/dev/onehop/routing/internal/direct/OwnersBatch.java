@@ -12,8 +12,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * A write command that is split by the owners of its statements. If a statement has no single
- * owner, a mongos executes the statements that are left. They keep session, transaction number and
- * statement ids, so that shards recognise statements that they have executed.
+ * owner, a mongos executes the statements that are left. The statements keep their session,
+ * transaction number and statement ids, so that shards recognise statements that they have
+ * executed.
  */
 final class OwnersBatch extends WriteBatch {
   private final OneShardCommands commands;
@@ -35,8 +36,8 @@ final class OwnersBatch extends WriteBatch {
   }
 
   /**
-   * Sends the statements to a mongos. They may include executed ones, which the shard finds in the
-   * session's history.
+   * Sends the statements to a mongos. The shard may have executed some of them already. It
+   * recognises these statements by the session's history.
    */
   @Override
   protected Mono<Void> moves(

@@ -36,7 +36,7 @@ public final class CommandMeter implements RequestMeter {
   private final Counter handedOver;
 
   /**
-   * Creates a meter for a mode without a fallback to a mongos.
+   * Creates a meter for any mode except direct mode.
    *
    * @param mode the value of the tag {@code mode}
    */

@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 
 /**
- * Reports observations of a virtual mongos' commands, for tracing. The parent of a command is the
- * observation in the subscriber's Reactor context or of the calling thread. The driver's command
- * event carries it here, with the number of the request that arrives a moment later.
+ * Reports observations of a virtual mongos' commands, for tracing. The parent of a command's
+ * observation is the observation in the subscriber's Reactor context or of the calling thread. The
+ * driver's command event contains this parent and the request id. The event comes a moment before
+ * the request with the same id.
  *
  * <p>Thread-safe.
  */
@@ -49,8 +50,8 @@ public final class CommandObservations implements CommandListener {
   }
 
   /**
-   * Adds a context provider and a listener to the settings of a synchronous client, which record
-   * the parents of its commands.
+   * Adds a context provider and a listener to the settings of a synchronous client. They record the
+   * parents of the client's commands.
    */
   public void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider own) {
     if (areOn()) {
@@ -64,8 +65,8 @@ public final class CommandObservations implements CommandListener {
   }
 
   /**
-   * Adds a context provider and a listener to the settings of a reactive client, which record the
-   * parents of its commands.
+   * Adds a context provider and a listener to the settings of a reactive client. They record the
+   * parents of the client's commands.
    */
   public void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider own) {
     if (areOn()) {

@@ -35,8 +35,8 @@ public interface ExplainedRouter extends CommandRouter {
   void setRouting(boolean on);
 
   /**
-   * A collection's routing table, as for the next command; fails with an {@code
-   * UnknownNamespaceException} if there is none.
+   * The routing table that the next command on a collection uses. Fails with an {@code
+   * UnknownNamespaceException} if there is no table.
    */
   Mono<RoutingTable> table(String namespace);
 
@@ -49,8 +49,8 @@ public interface ExplainedRouter extends CommandRouter {
    * The target of an operation.
    *
    * @param decision the routing decision
-   * @param servers the servers that it may go to; empty for the nearest
-   * @param reason the reason, in words
+   * @param servers the servers that the operation may go to; empty for the nearest server
+   * @param reason the reason of the decision, in words
    */
   record Choice(RouteDecision decision, List<ServerAddressName> servers, String reason) {}
 

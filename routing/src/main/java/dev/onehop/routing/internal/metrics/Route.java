@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The route of a command or of a part of it.
  *
  * @param decision the routing decision
- * @param shard the shard that owns everything the command touches; null if none or several do
- * @param server the mongos
+ * @param shard the shard that owns everything the command touches; null if no or several shards do
+ * @param server the mongos that the command goes to
  * @param routerDown whether this mongos replaces a near one that is down
  */
 public record Route(

@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * <p>Thread-safe; complete when the command has ended.
  */
 public class RouteTrace implements CommandTrace {
-  // The only server of almost all commands; a list would be garbage.
+  // Almost all commands go to one server only. A list for it would create garbage per command.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
   private @Nullable String shard;
@@ -26,7 +26,10 @@ public class RouteTrace implements CommandTrace {
 
   RouteTrace() {}
 
-  /** The trace of the command that runs in a context; a new one if there is none. */
+  /**
+   * The trace of the command that a Reactor context belongs to; a new trace if the context has
+   * none.
+   */
   public static RouteTrace in(ContextView context) {
     return of(CommandTrace.in(context));
   }
@@ -109,12 +112,12 @@ public class RouteTrace implements CommandTrace {
     return decision;
   }
 
-  /** The one shard that the command went to; null if it was none or several. */
+  /** The one shard that the command went to; null if it went to none or to several. */
   synchronized @Nullable String shard() {
     return shard;
   }
 
-  /** The server that has answered; null if it was none or several in parallel. */
+  /** The server that has replied; null if none has, or if several servers have in parallel. */
   synchronized @Nullable ServerAddressName server() {
     return decision == RouteDecision.SEVERAL_SHARDS || first == null
         ? null

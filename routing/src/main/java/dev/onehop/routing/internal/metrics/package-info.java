@@ -1,4 +1,4 @@
-/** The meters of both modes. */
+/** The meters and observations of targeted and direct mode. */
 @NullMarked
 package dev.onehop.routing.internal.metrics;
 

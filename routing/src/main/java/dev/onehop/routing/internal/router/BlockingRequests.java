@@ -34,11 +34,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Serves the requests of one blocking connection on the thread that reads the reply. The thread
- * decides the route, writes to the server's socket and reads from it. Other work is done elsewhere
- * while the thread waits.
+ * decides the route, writes to the server's socket and reads from it. It waits while other threads
+ * do the rest, such as loading a routing table.
  *
  * <p>A request starts when its reply is read, because only then the client's timeout is known.
- * Thread-safe: one thread has the turn, the others wait or leave it a task.
+ *
+ * <p>Thread-safe. One thread at a time has the turn, which is a lock. Other threads wait for the
+ * turn, or queue a task for the thread that has it.
  */
 final class BlockingRequests
     implements RequestLoop.Turns, RequestLoop.Replies, ForwardedCommand.Carrier {
@@ -72,7 +74,7 @@ final class BlockingRequests
   private volatile boolean closed;
   private volatile boolean clientClosed;
 
-  /** A request that this thread sends. */
+  /** A request that is sent by the thread that holds the {@link #turn}. */
   private static final class UnderWay {
     private final ServerAddressName server;
     private final ByteBuf message;
@@ -87,7 +89,7 @@ final class BlockingRequests
   }
 
   /**
-   * @param whenClosed called once, when this is closed
+   * @param whenClosed called once, when this object is closed
    */
   BlockingRequests(
       CommandRouter router,
@@ -115,7 +117,7 @@ final class BlockingRequests
       while (written != null && written.readableBytes() >= 4) {
         int size = written.getIntLE(written.readerIndex());
         if (size <= FLAGS_AT || size > MAX_REQUEST_BYTES) {
-          throw new IOException("a request claims to be " + size + " bytes long");
+          throw new IOException("a request has an invalid length of " + size + " bytes");
         }
         if (written.readableBytes() < size) {
           written.ensureWritable(size - written.readableBytes());
@@ -156,11 +158,12 @@ final class BlockingRequests
   }
 
   /**
-   * Returns bytes of a reply, after the work that the reply needs.
+   * Reads bytes of a reply into an array. If there is no reply yet, the calling thread first
+   * executes the request.
    *
    * @param timeoutMillis the longest wait in milliseconds, 0 for no limit
    * @return the number of bytes, at least 1
-   * @throws SocketTimeoutException after the timeout; like a socket, it can be read again
+   * @throws SocketTimeoutException after the timeout; as with a socket, the caller may read again
    */
   int read(byte[] bytes, int offset, int length, int timeoutMillis) throws IOException {
     turn.lock();
@@ -254,7 +257,8 @@ final class BlockingRequests
       return;
     }
     if (e instanceof IOException && Thread.currentThread().isInterrupted()) {
-      // The interrupt has closed a virtual thread's socket; the driver's plain sockets close, too.
+      // The interrupt has closed the server's socket, as Java does on a virtual thread. A plain
+      // socket of the driver would be closed, too, so this connection is closed.
       close();
       InterruptedIOException interrupted = new InterruptedIOException("interrupted");
       interrupted.initCause(e);
@@ -287,7 +291,7 @@ final class BlockingRequests
             close();
             throw new SocketException("Closed by interrupt");
           }
-          // A read of a plain socket continues after an interrupt.
+          // On other threads, a read of a plain socket continues after an interrupt.
         }
       }
     } finally {
@@ -355,8 +359,7 @@ final class BlockingRequests
   }
 
   /**
-   * Called when the application's client is closed: the current request fails, and so do later
-   * ones.
+   * Called when the application's client is closed. The current request and later requests fail.
    */
   void clientClosed() {
     clientClosed = true;

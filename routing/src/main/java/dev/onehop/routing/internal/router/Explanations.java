@@ -95,7 +95,7 @@ public final class Explanations {
     if (model instanceof DeleteManyModel<?> delete) {
       return delete(table, delete.getFilter(), 0, delete.getOptions());
     }
-    // A kind of model that is newer than this code.
+    // The driver may have a newer kind of model, which may touch any shard.
     return Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
   }
 

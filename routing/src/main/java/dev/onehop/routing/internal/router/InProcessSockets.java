@@ -33,11 +33,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A mongos in this process for synchronous clients: the driver's sockets end in a {@link
+ * A mongos in this process for synchronous clients: the driver's sockets lead to a {@link
  * CommandRouter}. The blocking counterpart of {@link VirtualMongos}.
  *
- * <p>The driver creates its sockets by the factory of the {@link SSLContext} in its settings. It
- * uses only the methods of {@link Socket}, and nothing is encrypted.
+ * <p>The driver creates its sockets by the factory of the {@link SSLContext} in its settings. The
+ * driver uses only the methods of {@link Socket}, and nothing is encrypted.
  *
  * <p>Thread-safe.
  */
@@ -66,8 +66,8 @@ final class InProcessSockets implements AutoCloseable {
   }
 
   /**
-   * Connects to the router once the cluster is usable. If the cluster is unusable or slow to
-   * answer, it connects, too, and the commands return the error.
+   * Waits until the cluster is usable, then connects to the router. If the cluster is unusable or
+   * does not reply in time, the connection opens as well, and its commands return the error.
    *
    * @param timeoutMillis 0 for no limit
    */

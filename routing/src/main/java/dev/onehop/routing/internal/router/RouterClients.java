@@ -31,8 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * A router with its official clients: reactive ones on {@link VirtualMongos}, synchronous ones on
- * {@link InProcessSockets}.
+ * A router with its official clients: reactive clients on {@link VirtualMongos}, synchronous
+ * clients on {@link InProcessSockets}.
  *
  * <p>Thread-safe.
  */
@@ -44,17 +44,19 @@ public final class RouterClients implements AutoCloseable {
   /** The interval between checks for missing information. */
   private static final Duration LOOK = Duration.ofMillis(50);
 
-  /** The longest wait between two attempts. */
+  /** The longest wait between two attempts to load routing tables. */
   private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(1);
 
   /**
-   * How soon the driver notices that the last server is gone or that one is back. The heartbeat
-   * stays in this process.
+   * The interval in milliseconds at which the driver checks the virtual mongos. It bounds the time
+   * until the driver notices that all servers are down or that a server is up again. The check
+   * sends nothing over the network.
    */
   private static final int HEARTBEAT_MILLIS = 500;
 
   /**
-   * How soon the driver uses the virtual mongos again after a connection to a real server broke.
+   * The time in milliseconds after which the driver checks and uses the virtual mongos again when a
+   * connection to a real server has broken.
    */
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
@@ -68,7 +70,7 @@ public final class RouterClients implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
-   * @param router executes the commands of the virtual mongos; closed with this
+   * @param router executes the commands of the virtual mongos; closed with this object
    * @param meter measures commands
    */
   public RouterClients(ExplainedRouter router, Reach reach, Face face, CommandMeter meter) {
@@ -138,7 +140,7 @@ public final class RouterClients implements AutoCloseable {
    * The appearance of a virtual mongos to the driver.
    *
    * @param identity the identity; its address appears in errors and events
-   * @param handshakeOnly whether it answers only the handshake itself
+   * @param handshakeOnly whether the virtual mongos itself replies only to handshakes
    * @param change changes the driver's settings
    */
   public record Face(
@@ -236,7 +238,8 @@ public final class RouterClients implements AutoCloseable {
         .applyToConnectionPoolSettings(
             pool ->
                 pool.applySettings(settings.getConnectionPoolSettings())
-                    // The pools to the shards have the limits; this one has none.
+                    // The application's limits apply to the pools of the real servers. This pool
+                    // has no limits.
                     .minSize(0)
                     .maxSize(0)
                     .maxConnecting(MAX_CONNECTING))

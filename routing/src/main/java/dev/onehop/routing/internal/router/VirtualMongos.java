@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A mongos in this process for reactive clients: the driver's connections end in a {@link
+ * A mongos in this process for reactive clients: the driver's connections lead to a {@link
  * CommandRouter}. Everything above the connections, from sessions to error types, is the driver's
  * own code.
  *

@@ -1,6 +1,6 @@
 /**
- * The side of a router that clients see: requests arrive one at a time and end in a {@link
- * dev.onehop.shards.request.CommandRouter}.
+ * The connections of clients to a router. Requests arrive one at a time, and a {@link
+ * dev.onehop.shards.request.CommandRouter} executes them.
  */
 @NullMarked
 package dev.onehop.routing.internal.router;

@@ -10,10 +10,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mongos of each open cursor, by the cursor id that the driver uses. This is the mongos' id, or
- * another one if a cursor of a second mongos has the same. A cursor is removed when it ends, or
- * after a time without use that is longer than any server keeps it: ten minutes, or half an hour,
- * the life of a session, for a cursor without a timeout.
+ * The mongos of each open cursor, by the cursor id that the driver uses. The driver uses the
+ * mongos' id of the cursor, unless a cursor of another mongos has the same id. A cursor is removed
+ * when it ends, or when it was unused for 35 minutes. By then the server has closed it: after ten
+ * minutes, or after the half hour of its session if the cursor has no timeout.
  *
  * <p>Thread-safe.
  */

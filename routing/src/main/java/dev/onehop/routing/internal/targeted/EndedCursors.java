@@ -32,7 +32,7 @@ final class EndedCursors {
     this.cursors = cursors;
   }
 
-  /** Sends a killCursors command to each mongos of its cursors. */
+  /** Sends a killCursors command to the mongos of each of its cursors. */
   Mono<BsonDocument> kill(OpMsg command) {
     BsonArray unknown = new BsonArray();
     Map<ServerAddressName, Map<BsonValue, BsonValue>> sent = new LinkedHashMap<>();
@@ -80,7 +80,7 @@ final class EndedCursors {
                                   : value));
               return renamed;
             })
-        // A cursor ends with its mongos, or by its timeout.
+        // If the mongos is gone, so are its cursors. If it is only unreachable, they time out.
         .onErrorResume(
             IOException.class,
             gone ->

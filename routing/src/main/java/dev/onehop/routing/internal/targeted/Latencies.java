@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Detects operations that take much longer than the round trip to their shard. Several within a
- * second mean that the mongos near the shard had to send them to another shard, so that the routing
- * table is stale. Slow operations raise the same suspicion, so the caller MUST limit the refreshes
- * that follow.
+ * Detects operations that take much longer than the round trip to their shard. Several such
+ * operations within a second suggest that the routing table is stale, and that the mongos near the
+ * shard sends them to another shard. Operations that are slow for another reason raise the same
+ * suspicion. The caller MUST therefore limit the refreshes that follow.
  *
- * <p>Thread-safe. Races between threads only blur the estimate.
+ * <p>Thread-safe. Races between threads only make the estimate less exact.
  */
 final class Latencies {
   /** An operation is suspicious if it takes longer than twice the usual latency and this margin. */
@@ -20,10 +20,13 @@ final class Latencies {
 
   private static final long WINDOW_NANOS = 1_000_000_000;
 
-  /** The usual latency moves towards slower operations by a 1024th of the difference. */
+  /**
+   * A shift by this number of bits: a slower operation raises the usual latency by a 1024th of the
+   * difference.
+   */
   private static final int DRIFT = 10;
 
-  /** By shard, then by operation; a combined key would create garbage per operation. */
+  /** By shard, then by operation. A combined key would create garbage per operation. */
   private final Map<String, Map<String, Usual>> byShard = new ConcurrentHashMap<>();
 
   private static final class Usual {

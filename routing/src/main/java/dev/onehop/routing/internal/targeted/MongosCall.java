@@ -47,8 +47,8 @@ final class MongosCall implements Exchange.Outcome {
   }
 
   /**
-   * @param session the session of a transaction; else null
-   * @param cursor the cursor of a getMore; else null
+   * @param session the session of a transaction; otherwise null
+   * @param cursor the cursor of a getMore; otherwise null
    */
   MongosCall(
       TargetedRouter router,
@@ -134,7 +134,7 @@ final class MongosCall implements Exchange.Outcome {
   @Override
   public void unsent(Throwable cause) {
     if (NotSentException.isLocal(cause) || cause instanceof ServerRefusedException) {
-      // Another mongos would not help: this client is out of room, or every mongos refuses the
+      // Another mongos would not help: this process lacks resources, or every mongos refuses the
       // user.
       failed(cause);
       return;

@@ -25,8 +25,8 @@ final class MongosConfig implements ConfigReader {
   }
 
   /**
-   * Waits for the first reply: before it the type of the servers is unknown, and any server has a
-   * database config.
+   * Waits for the first reply of a server, which shows the type of the servers. The wait is needed
+   * because servers other than a mongos have a database {@code config}, too.
    */
   @Override
   public Flux<List<BsonDocument>> batches(BsonDocument find) {

@@ -43,15 +43,22 @@ import reactor.core.publisher.Mono;
 final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
-  /** At least this many mongoses are watched, if there are so many, for fallback. */
+  /**
+   * The least number of watched mongoses, if the cluster has as many. The mongoses that are not
+   * near a shard serve as fallback.
+   */
   private static final int LEAST = 3;
 
-  /** The assumed round trip to a mongos that has not answered yet: it may be in another region. */
+  /**
+   * The assumed round trip to a mongos that has not replied yet. The mongos may be in another
+   * region.
+   */
   private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
 
   private final ClusterPin pin;
   private final AtomicInteger servingZone = new AtomicInteger();
-  // The shortest read of ours. The driver's first round trips include the opening of a connection.
+  // The shortest duration of a read of metadata, in nanoseconds. The first round trips that the
+  // driver measures are too long, because they include the opening of a connection.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
   private volatile Known known = new Known(Affinity.EMPTY, Map.of());
 
@@ -209,7 +216,7 @@ final class Mongoses extends Servers {
     return Math.min(roundTripNanos(seeds().getServerDescriptions()), quickestRead.get());
   }
 
-  /** Records the duration of a read over the nearest mongos. */
+  /** Records the duration of a read through the nearest mongos. */
   void noteRead(long nanos) {
     quickestRead.accumulateAndGet(nanos, Math::min);
   }
@@ -223,9 +230,9 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Waits for the route of a command. If all mongoses are lost, a command that the driver retries
-   * fails like one on a broken connection. The driver then waits for a server and reports an error
-   * if none is found.
+   * Waits for the route of a command. If no mongos can be reached and the driver retries the
+   * command, the command fails with the error of a broken connection. The driver then waits for a
+   * server and reports an error if it finds none.
    *
    * @param driverRetries whether the driver retries the command
    */
@@ -296,7 +303,7 @@ final class Mongoses extends Servers {
     return seeds().getType();
   }
 
-  /** The member of a replica set, if the URI names just one; else null. */
+  /** The member of a replica set, if the URI names just one; otherwise null. */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();
     return cluster.getType() == ClusterType.REPLICA_SET

@@ -99,7 +99,7 @@ final class Planner {
   }
 
   /**
-   * Chooses the route of a part whose mongos could not be reached.
+   * Chooses another route for a part of a split write, whose mongos could not be reached.
    *
    * @return null if no mongos is usable yet
    */
@@ -193,9 +193,10 @@ final class Planner {
   }
 
   /**
-   * Whether the parts of a write, one after another, take hardly longer than the whole write over
-   * the nearest mongos. The nearest mongos also sends to each shard; this way is at least the
-   * difference between the distances of the shard and of the mongos.
+   * Whether the parts of a write, one after another, take at most a third longer than the whole
+   * write over the nearest mongos. The nearest mongos sends the statements to each shard in turn.
+   * Its round trip to a shard is estimated by its lower bound: the difference between the round
+   * trips from this client to the shard and to the nearest mongos.
    */
   private boolean paysToSplit(List<SplitWrite.Part> parts) {
     double nearest = mongoses.nearestRoundTripNanos();

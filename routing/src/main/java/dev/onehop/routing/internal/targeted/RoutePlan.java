@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The route of a command.
  *
  * @param route null if the command is split
- * @param parts the parts of a split command; else empty
+ * @param parts the parts of a split command; otherwise empty
  */
 record RoutePlan(@Nullable Route route, List<SplitWrite.Part> parts) {
   static RoutePlan of(Route route) {

@@ -21,9 +21,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * An insert, update or delete of many statements, split by route. Unordered: one command per route,
- * in parallel. Ordered: runs of consecutive statements with the same route, one after another up to
- * the first error. The replies are merged into one, as a single mongos would return it.
+ * An insert, update or delete of many statements, split by route. An unordered write becomes one
+ * command per route, and the commands run in parallel. An ordered write becomes one command for
+ * each run of consecutive statements with the same route. These commands run one after another up
+ * to the first error. The replies are merged into the reply that a single mongos would return.
  */
 final class SplitWrite {
   private final OpMsg command;
@@ -31,14 +32,14 @@ final class SplitWrite {
   private final boolean ordered;
   private final List<Part> parts;
 
-  /** Statements with the same route, by their indexes in the whole. */
+  /** Statements with the same route, by their indexes in the whole write. */
   record Part(Route route, List<Integer> indexes) {}
 
   /**
    * The reply to a part.
    *
    * @param lost the error of a broken connection, after which it is unknown which statements were
-   *     executed; else null
+   *     executed; otherwise null
    */
   private record Answered(Part part, BsonDocument reply, @Nullable IOException lost) {}
 
@@ -125,8 +126,7 @@ final class SplitWrite {
     WriteResult result = new WriteResult(command, statements.size());
     for (Answered each : answers) {
       for (int stale : result.add(each.reply(), each.part().indexes())) {
-        // A stale error. A shard's would cause another decision; this mongos has retried already,
-        // so it is final.
+        // The statement failed as stale. The mongos has retried it already, so the error is final.
         result.addError(stale, CommandFailure.of(result.lastRefusal()));
       }
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command with the fields that routing needs, and the changes that routing makes in its message.
- * Valid as long as the message is.
+ * It must not be used after its message is released.
  */
 final class TargetedCommand extends CommandHead {
   /** The commands whose route a shard key can decide. */
@@ -77,7 +77,8 @@ final class TargetedCommand extends CommandHead {
   }
 
   /**
-   * Clears the flag exhaustAllowed, so that the server sends one reply. A mongos is free to do so.
+   * Clears the flag exhaustAllowed, so that the server sends a single reply. The driver accepts
+   * this, because the flag allows several replies and does not require them.
    */
   void forbidExhaust() {
     if (allowsExhaust()) {

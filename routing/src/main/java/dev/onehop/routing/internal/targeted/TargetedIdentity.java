@@ -34,7 +34,7 @@ final class TargetedIdentity implements RouterIdentity {
   }
 
   /**
-   * If the URI names a single member of a replica set, the role is that of this member, so that the
+   * If the URI names a single member of a replica set, the role is the member's role, so that the
    * driver treats it as one.
    */
   @Override

@@ -27,7 +27,7 @@ public final class TargetedMode {
   private TargetedMode() {}
 
   /**
-   * Targeted mode's own settings, in addition to those of the driver.
+   * Targeted mode's own settings, in addition to the driver's settings.
    *
    * @param watching the settings of the cluster watch
    * @param zones the zones that the application prefers

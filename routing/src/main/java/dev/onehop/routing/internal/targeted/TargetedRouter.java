@@ -52,13 +52,14 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Sends a client's commands to mongoses: to one near the shard that owns the data if the routing
- * table has one owner, else to the nearest. Only the request id and a cursor id that two mongoses
- * have used are replaced in the bytes. Any mongos returns correct results, so a wrong table costs
- * only a detour.
+ * Sends a client's commands to mongoses. If one shard owns the data of a command, the command goes
+ * to a mongos near this shard, otherwise to the nearest mongos. In the bytes of a message, the
+ * router changes only the request id, a flag, and a cursor id that two mongoses use. Any mongos
+ * returns correct results, so a stale table costs only a detour.
  *
  * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
- * sent goes to another mongos. The driver decides whether to retry one that may have been sent.
+ * sent goes to another mongos. The driver decides whether to retry a command that may have been
+ * sent.
  *
  * <p>Thread-safe.
  */
@@ -68,7 +69,7 @@ public final class TargetedRouter implements ExplainedRouter {
   /** The most mongoses that are tried for one command while none has received it. */
   private static final int MOST_TRIES = 10;
 
-  /** Commands that go to several servers or that the router answers itself. */
+  /** Commands that go to several servers, or to which the router itself replies. */
   private static final Set<String> IN_FULL =
       Set.of(
           "hello",
@@ -219,7 +220,7 @@ public final class TargetedRouter implements ExplainedRouter {
               @Override
               public void unsent(Throwable why) {
                 turn.end();
-                // The caller holds the frame until this call.
+                // The caller releases the frame after this call, so it can still be changed.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
               }
@@ -351,7 +352,7 @@ public final class TargetedRouter implements ExplainedRouter {
     }
     if (command == null) {
       throw new CommandFailure(
-          ErrorCodes.FAILED_TO_PARSE, "FailedToParse", "a message with flags that are not known");
+          ErrorCodes.FAILED_TO_PARSE, "FailedToParse", "the message has unknown flags");
     }
     return command;
   }
@@ -432,7 +433,7 @@ public final class TargetedRouter implements ExplainedRouter {
     transactions.unpin(session, command.transactionNumber());
   }
 
-  /** Records a command that was executed. */
+  /** Records the latency of an executed command, and suspects its table if it took too long. */
   void served(TargetedCommand command, Route route, long nanos, long now) {
     String shard = route.shard();
     if (shard != null
@@ -474,8 +475,8 @@ public final class TargetedRouter implements ExplainedRouter {
 
   private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
-    // Two moments, one for the affinity and one for the table, or half of maxTimeMS if that is
-    // less.
+    // The wait is one moment for the affinity and one for the table, or half of maxTimeMS if that
+    // is shorter.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;

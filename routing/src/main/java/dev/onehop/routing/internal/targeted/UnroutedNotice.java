@@ -48,7 +48,8 @@ final class UnroutedNotice {
       if (saidUnauthorized.compareAndSet(false, true)) {
         log.warn(
             "nothing will be routed: the user may not read the routing metadata. Missing privilege:"
-                + " action find on the database config, as the role read on config has it ({})",
+                + " action find on the database config, which the role read on config includes"
+                + " ({})",
             reason instanceof MongoCommandException refused
                 ? refused.getErrorMessage()
                 : reason.getMessage());

@@ -119,7 +119,7 @@ class AffinityRulesTest {
     assertThat(affinity.besideShard("s0")).containsExactly(name("gate.example:30001"));
   }
 
-  /** A private link: one name for all, and a port for each mongos. */
+  /** A private link has one name for all servers, and a port for each mongos. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void behindOneNameTheClustersOwnNamesAreCompared(boolean membersToo) {
@@ -185,7 +185,7 @@ class AffinityRulesTest {
     assertThat(affinity.besideShard("s0")).containsExactly(name("or1:27117"));
   }
 
-  /** Names that tell nothing, in the places of the topology us-2014. */
+  /** Host names that show no places, with the round trips of the topology us-2014. */
   @Test
   void measuredRoundTripsFindTheMongosAtTheFarEnd() {
     Affinity affinity =

@@ -72,7 +72,7 @@ class ClusterPinTest {
     answers.put(B, Mono.just(new Identity(OURS, null)));
     ClusterPin pin = pin(A, B);
 
-    // Without any time-out of the pin's: all answers are there at once.
+    // The check does not time out, because all replies come at once.
     pin.check(List.of(new ServerAddressName("b", 1))).block();
     assertThat(pin.clusterId()).isEqualTo(OURS);
     assertThat(pin.allows(up(B, null))).isTrue();

@@ -23,7 +23,7 @@ class RouterProbeTest {
     EventLoops.shutDown(group);
   }
 
-  /** A mongos may wait for its shards to end a session, of which one is silent. */
+  /** A mongos may wait for a silent shard when it ends a session. */
   @Test
   void theAnswerDoesNotWaitForTheEndOfTheSession() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);

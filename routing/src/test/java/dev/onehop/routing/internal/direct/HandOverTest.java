@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What more than one shard has to do with goes to a mongos as the client has sent it, and the
- * client gets the reply of the mongos. {@code docs/direct-mode.md} names the commands.
+ * A command for several shards goes to a mongos unchanged, and the client receives the reply of the
+ * mongos. {@code docs/direct-mode.md} lists the commands.
  */
 class HandOverTest {
   private static final int WIRE_6_0 = 17;
@@ -40,7 +40,7 @@ class HandOverTest {
     cluster.close();
   }
 
-  /** The commands of the document's table, but for those that no router is asked for. */
+  /** The commands in the section of the page on direct mode. */
   static List<String> documented() throws IOException {
     String text = Files.readString(DOCUMENT);
     int start = text.indexOf("## Commands that a mongos executes");
@@ -123,7 +123,7 @@ class HandOverTest {
             .formatted(stage));
   }
 
-  /** It says what is wrong with them. */
+  /** A mongos executes malformed commands, and returns the error. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -203,7 +203,7 @@ class HandOverTest {
     assertThat(reply.getNumber("ok").intValue()).isZero();
     assertThat(reply).containsEntry("code", new BsonInt32(115));
     assertThat(reply.getString("errmsg").getValue())
-        .contains("direct mode sends to a mongos", "this one names config servers");
+        .contains("direct mode sends to a mongos", "it names config servers");
   }
 
   /** A cursor stays with the mongos that has opened it. */
@@ -225,7 +225,7 @@ class HandOverTest {
               default -> null;
             });
     BsonInt64 id = cluster.execute("{find: 'c', $db: 'it'}").getDocument("cursor").getInt64("id");
-    // The driver that watches them would choose this one now.
+    // From now on, a new command would go to this mongos.
     cluster.seed("m1");
 
     String next = "{getMore: {$numberLong: '%d'}, collection: 'c', $db: 'it'}";
@@ -239,7 +239,7 @@ class HandOverTest {
     assertThat(cluster.seen("m1", "getMore")).isEmpty();
   }
 
-  /** No shard refuses it, so the table is read again. */
+  /** The command goes to no shard that could refuse it, so the table is refreshed. */
   @Test
   void aTableThatIsTooOldIsReadAgain() {
     String find = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
@@ -258,7 +258,7 @@ class HandOverTest {
     await().untilAsserted(() -> assertThat(from(cluster.execute(find))).isEqualTo("s1"));
   }
 
-  /** Without a mongos it is read before the command is refused. */
+  /** Without a mongos, the table is refreshed before the command is refused. */
   @Test
   void aTableThatIsTooOldRefusesNothing() {
     String upsert =

@@ -17,7 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writes that shards have begun and a mongos ends: each statement is carried out once. */
+/**
+ * Shards execute the first statements of a write, and a mongos executes the rest. Each statement is
+ * executed once.
+ */
 class HandedOverWritesTest {
   private static final int WIRE_6_0 = 17;
   private static final String SESSION =
@@ -29,7 +32,7 @@ class HandedOverWritesTest {
   private static final String STALE =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
-  /** What s1 had up to 3 it has still, and s0 what it had from there. */
+  /** s1 still owns its documents below 3, and s0 now owns the documents from 3. */
   private static final String SPLIT =
       """
       [{_id: 2, min: {_id: 0}, max: {_id: 3}, shard: 's1', lastmod: {$timestamp: {t: 2, i: 1}},
@@ -59,7 +62,7 @@ class HandedOverWritesTest {
     cluster.script(server, got -> isWrite(got) ? BsonDocument.parse(reply) : null);
   }
 
-  /** Ranges of s1 have moved to s0. */
+  /** A range of s1 moves to s0. */
   private void splits() {
     splits("{ok: 1, n: 5, nModified: 4, writeErrors: [{index: 1, code: 121, errmsg: 'no'}]}");
   }
@@ -116,7 +119,7 @@ class HandedOverWritesTest {
             });
   }
 
-  /** The client's own ids of statements stay those. */
+  /** Statement ids that the client has set are kept. */
   @Test
   void theClientsIdsOfStatementsAreKept() {
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
@@ -132,7 +135,10 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("m0", "update").get(0).getArray("stmtIds")).isEqualTo(ids(12));
   }
 
-  /** What is done is told, and not sent again; what became of the rest is not known. */
+  /**
+   * The reply reports the executed statements, which are not sent again. The outcome of the other
+   * statement is unknown.
+   */
   @Test
   void aMongosThatIsGoneTakesNothingBack() {
     assertThat(cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}")).containsKey("cursor");
@@ -160,7 +166,10 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("m0", "update")).hasSize(1);
   }
 
-  /** As a mongos does: the driver is told what other shards have done, and sends nothing again. */
+  /**
+   * As with a mongos, the reply reports the results of the other shards, and the driver sends
+   * nothing again.
+   */
   @ParameterizedTest
   @CsvSource({"s1, true", "s1, false", "m0, true", "m0, false"})
   void aPartWhoseConnectionBreaksIsSentAgain(String server, boolean ordered) {
@@ -198,7 +207,7 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(1);
   }
 
-  /** It may have written something already; no driver sends it again. */
+  /** The aggregation may have written documents already. No driver sends it again. */
   @ParameterizedTest
   @ValueSource(strings = {"{hangUp: 1}", "{ok: 0, code: 91, errmsg: 'shutdown in progress'}"})
   void anAggregationIntoACollectionIsSentOnce(String reply) {
@@ -238,7 +247,10 @@ class HandedOverWritesTest {
     assertThat(cluster.seen("s0", sent.getFirstKey())).isEmpty();
   }
 
-  /** The shard has done the statements before it; the mongos finds them in the history. */
+  /**
+   * The shard has executed the statements before it. The mongos recognises them by the session's
+   * history.
+   */
   @Test
   void aChangeOfTheShardKeyAmongOthers() {
     cluster.script(
@@ -282,7 +294,7 @@ class HandedOverWritesTest {
         .doesNotContainKey("n");
   }
 
-  /** The driver sends it again, under the same number. */
+  /** The driver sends the write again, with the same transaction number. */
   @Test
   void aMongosThatIsLostLeavesAllOfItOpen() {
     answers("s1", MOVES);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Unexpected answers of servers: the caller gets an error, never a wrong answer. */
+/** Unexpected replies of servers. The caller receives an error, never a wrong result. */
 class MisbehavingShardTest {
   private static final int WIRE_6_0 = 17;
   private static final int WIRE_8_0 = 25;
@@ -47,7 +47,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The error reports what the other shard did, as a server's does. */
+  /** The error reports the results of the other shard, like an error of a server. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aBatchTellsWhatWasDoneBeforeAShardFailed(boolean ordered) {
@@ -94,7 +94,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** By its label the shard says that it may be sent again, whatever its code. */
+  /** The label allows a retry, with any error code. */
   @Test
   void anUnknownErrorWithTheLabelIsTriedAgainUnderTheSameNumber() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
@@ -121,7 +121,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** A shard that never takes any version must not keep the caller for ever. */
+  /** The caller does not wait for ever for a shard that refuses every version. */
   @Test
   void aShardThatAlwaysRefusesEndsInItsRefusal() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
@@ -140,7 +140,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** A clock that jumped ten years ahead, whose time no other server takes. */
+  /** The clock of a shard has jumped ten years ahead. Other servers refuse its time. */
   @Test
   void aClockThatJumpedDoesNotKeepUsFromTheMetadata() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {
@@ -170,14 +170,14 @@ class MisbehavingShardTest {
 
       assertThat(reply).containsEntry("n", new BsonInt32(1));
       assertThat(cluster.seen("s1", "insert")).hasSize(3);
-      // Refused with the time, then read without it.
+      // The read with the time is refused, and the read without it succeeds.
       assertThat(cluster.seen("config", "find")).anyMatch(got -> isFuture(got, future));
       assertThat(cluster.execute("{find: 'c', filter: {_id: -5}, $db: 'it'}"))
           .containsKey("cursor");
     }
   }
 
-  /** An application that mixes up its clusters' sessions harms only itself. */
+  /** An application uses a session of another cluster. This affects only its own operation. */
   @Test
   void theTimeOfAForeignSessionIsNotSpread() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {

@@ -8,7 +8,7 @@ import org.bson.BsonDouble;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client says of its sessions. */
+/** The commands of a client on its sessions. */
 class SessionsTest {
   private static final int WIRE_6_0 = 17;
 
@@ -19,7 +19,10 @@ class SessionsTest {
     cluster.close();
   }
 
-  /** What a client says of its sessions goes where they were used, and no server holds it up. */
+  /**
+   * Commands on sessions go to the servers that have used them, and a silent server delays none of
+   * them.
+   */
   @Test
   void sessionsEndWhereTheyWereUsed() {
     cluster.execute("{find: 'c', filter: {_id: 5}, lsid: {id: 'a'}, $db: 'it'}");

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/** Transactions that are handed to a mongos which goes away. */
+/** Transactions at a mongos that stops. */
 class TransactionHandOverTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -126,7 +126,7 @@ class TransactionHandOverTest {
     assertThat(cluster.seen("m0", "abortTransaction")).isEmpty();
   }
 
-  /** As a client does that closes a connection because of its time limit. */
+  /** A client closes its connection after a timeout, and then aborts. */
   @Test
   void theEndFollowsAStatementThatWasGivenUp() {
     cluster.hold("m1", got -> got.getFirstKey().equals("insert"));

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names under which shards have nothing themselves: views of what is sharded. */
+/** Views and time series of sharded collections, whose names mean no data on a shard. */
 class ViewHandOverTest {
   private static final int WIRE_6_0 = 17;
   private static final String OF_SHARDED_VIEW =
@@ -83,7 +83,10 @@ class ViewHandOverTest {
     assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
   }
 
-  /** What a shard without rights on the name says: then a mongos says what is wrong. */
+  /**
+   * A shard refuses to list the name, because the user has no rights on it. A mongos then returns
+   * the error.
+   */
   @Test
   void aNameThatMayNotBeLookedUpIsLeftToAMongos() {
     cluster.script("m0", got -> sharded(got));

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A request that no thread has room for is answered. */
+/** A request that overflows the stack of a thread gets a reply. */
 class EveryRequestIsAnsweredTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -43,9 +43,13 @@ class EveryRequestIsAnsweredTest {
     cluster.close();
   }
 
-  /** Deeper than a thread's stack; written by hand, since a codec would recurse, too. */
+  /**
+   * A document that is nested more deeply than a thread's stack allows. It is written without a
+   * codec, which would recurse, too.
+   */
   private static RawBsonDocument deep() {
-    // For each level its length, the type of an array, "$or", the array's one document under "0".
+    // Each level has its length, the type of an array, "$or", and the array's one document named
+    // "0".
     int head = 4 + 1 + 4 + 4 + 1 + 2;
     int tail = 2;
     ByteBuffer bytes = ByteBuffer.allocate(DEEP * (head + tail) + 5).order(ByteOrder.LITTLE_ENDIAN);
@@ -61,7 +65,9 @@ class EveryRequestIsAnsweredTest {
     return new RawBsonDocument(bytes.array());
   }
 
-  /** Reactor drops what it holds to be fatal; the second time the command goes the short way. */
+  /**
+   * Reactor drops errors that it considers fatal. The second command is forwarded without decoding.
+   */
   @Tag("newer-driver")
   @Test
   void aStackOverflowIsAnError() {

@@ -37,13 +37,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A socket in process is a socket: for the driver, and for what its next release may do. */
+/**
+ * An in-process socket behaves like a plain socket, also in methods that only a later driver may
+ * call.
+ */
 class InProcessSocketTest {
   private static final int WIRE_6_0 = 17;
   private static final InetSocketAddress ANYWHERE =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 27017);
 
-  /** Which is passed on as it is, and which is decoded first. */
+  /** A command that is forwarded without decoding; the other command is decoded. */
   private static final String PASSED_ON = "{find: 'c', filter: {_id: 5}, $db: 'it'}";
 
   private static final String DECODED =
@@ -64,7 +67,7 @@ class InProcessSocketTest {
             .build();
     sockets = router.syncClientSettings().getSslSettings().getContext().getSocketFactory();
     socket = connected();
-    // The table is read.
+    // This command loads the table.
     call(socket, PASSED_ON);
   }
 
@@ -190,13 +193,13 @@ class InProcessSocketTest {
         .hasMessageContaining("losed");
     assertThatThrownBy(() -> write(socket, command)).isInstanceOf(SocketException.class);
     cluster.release();
-    // What was given up leaves nothing for others to get.
+    // No other request receives the reply to the abandoned request.
     try (Socket other = connected()) {
       assertThat(call(other, PASSED_ON)).containsKey("cursor");
     }
   }
 
-  /** As of a plain socket on a platform thread. */
+  /** The same holds for a plain socket on a platform thread. */
   @ParameterizedTest
   @ValueSource(strings = {PASSED_ON, DECODED})
   void aReadGoesOnThoughTheThreadIsInterrupted(String command) throws Exception {

@@ -28,7 +28,7 @@ class VirtualMongosTest {
       assertThat(VirtualMongos.clients()).isEqualTo(before + 1);
 
       client.close();
-      // The driver tells its listeners in the background.
+      // The driver calls its listeners in the background.
       await().untilAsserted(() -> assertThat(VirtualMongos.clients()).isEqualTo(before));
     }
   }

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** ServerMonitor is scripted here: a test says what a server looks like. */
+/** ServerMonitor is scripted. A test sets the state of each server. */
 class MongosesTest {
   private static final String FOREIGN = "foreign";
 
@@ -248,7 +248,7 @@ class MongosesTest {
         .toList();
   }
 
-  /** Of live mongoses, and shards as {@code id=host,...}. */
+  /** An affinity with live mongoses, and with shards written {@code id=host,...}. */
   private static Affinity affinity(String routers, String... shards) {
     Map<String, Beside> beside = new HashMap<>();
     for (String shard : shards) {

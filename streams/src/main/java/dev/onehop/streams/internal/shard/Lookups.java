@@ -28,7 +28,7 @@ import reactor.util.retry.Retry;
 
 /**
  * Adds {@code fullDocument} to the update events of a shard, as a mongos does for {@code
- * updateLookup}. The documents are looked up over the mongoses and not at the event's shard,
+ * updateLookup}. The documents are looked up through the mongoses and not at the event's shard,
  * because a document may have moved. A found document has the state of the event's time or of a
  * later time. A lookup also finds a document whose shard key the update has changed; a mongos would
  * not find it. After the lookups, the shard applies the stages of the pipeline that come after the

@@ -36,7 +36,7 @@ final class Rights {
    * Checks the user's privileges on the config servers.
    *
    * @param status the reply of the config servers or of a mongos to {@code connectionStatus}
-   * @param lookups whether the documents of updates are looked up over the mongoses
+   * @param lookups whether the documents of updates are looked up through the mongoses
    */
   synchronized void atConfigServers(BsonDocument status, boolean lookups) {
     String place = "the config servers";
