@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * One byte for each row, with rows numbered from 0. A byte is 0 at first. In a set of versions, bit
- * v of a row's byte is set if the set contains version v. Several threads may use a set at the same
- * time, but only one thread at a time for each row.
+ * One byte for each row, with rows numbered from 0. A byte is 0 at first. If the bytes stand for
+ * versions, bit v of a row's byte is 1 if version v of the row is present. Several threads may use
+ * this class at the same time, but only one thread at a time for each row.
  */
 final class RowSet {
 

@@ -118,7 +118,7 @@ final class ResyncSheet {
   }
 
   private Table methods() {
-    String once = "a line needs several sizes and more than one run of each";
+    String once = "a fit of seconds needs several sizes and more than one run of each";
     return Table.of(
         "Methods",
         cells,

@@ -59,8 +59,8 @@ public final class FencedSink implements ChannelSink {
   private static final long RAISING_SECONDS = 2;
   private static final int MAX_TIME_EXPIRED = 50;
 
-  // A mongos returns this error if a command has several updates and one of them moves its document
-  // to another shard by its shard key.
+  // A mongos returns this error if a command has several updates and one of them changes a shard
+  // key, so that the document moves to another shard.
   private static final int INVALID_OPTIONS = 72;
 
   // The server returns this error for a statement if a new owner has ended the statement's session.

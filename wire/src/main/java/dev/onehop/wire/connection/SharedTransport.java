@@ -24,8 +24,8 @@ interface SharedTransport {
   long unsentBytes();
 
   /**
-   * Whether the connection is authenticated, so that the server may require it to authenticate
-   * again.
+   * Whether the connection is authenticated. The server may require an authenticated connection to
+   * authenticate again.
    */
   boolean authenticates();
 
