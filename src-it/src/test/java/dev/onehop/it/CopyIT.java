@@ -747,7 +747,7 @@ class CopyIT {
             onehop("copy", "--from", three.url(), "--to", two.url(), "--operations", "upsert")
                 .err())
         .isEqualToNormalizingNewlines(
-            "onehop: --operations upsert: must be insert, update, delete or ddl\n");
+            "onehop: --operations takes insert, update, delete, ddl, not 'upsert'\n");
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "none").err())
         .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
   }
