@@ -88,7 +88,7 @@ class ShardedReadsIT {
     }
   }
 
-  /** As a mongos, the stand-in returns a document per shard, which programs of others sum. */
+  /** As a mongos, the stand-in returns the documents of each shard. Other programs sum them. */
   @Test
   void statisticsOfEveryShard() {
     try (MongoClient client = MongoClients.create(cluster.url())) {
@@ -105,6 +105,9 @@ class ShardedReadsIT {
               counts ->
                   assertThat(counts.stream().mapToInt(Integer::intValue).sum())
                       .isEqualTo(DOCUMENTS));
+      assertThat(all(reads(client).aggregate(List.of(Document.parse("{$indexStats: {}}")))))
+          .filteredOn("name", "_id_")
+          .hasSize(3);
     }
   }
 

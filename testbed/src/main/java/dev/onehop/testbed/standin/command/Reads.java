@@ -24,6 +24,7 @@ import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -49,6 +50,9 @@ import reactor.core.publisher.Mono;
 final class Reads {
   private static final Set<String> PER_DOCUMENT_STAGES =
       Set.of("$match", "$project", "$addFields", "$set", "$unset", "$replaceRoot", "$replaceWith");
+
+  // Stages for which each shard returns its own documents.
+  private static final Set<String> STATISTICS = Set.of("$collStats", "$indexStats");
 
   private final ShardClient client;
   private final Cursors cursors;
@@ -78,9 +82,9 @@ final class Reads {
         (each, table, target) -> scatterAggregate(each, table, target, pipeline));
   }
 
-  /** The stages after {@code $collStats}, for which each shard returns its own document. */
+  /** The stages after one of {@link #STATISTICS}, which may be the first stage. */
   private static List<BsonDocument> withoutStatistics(List<BsonDocument> pipeline) {
-    return !pipeline.isEmpty() && pipeline.get(0).containsKey("$collStats")
+    return !pipeline.isEmpty() && !Collections.disjoint(STATISTICS, pipeline.get(0).keySet())
         ? pipeline.subList(1, pipeline.size())
         : pipeline;
   }
