@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 class FailuresTest {
-  private static final String OPTIONS = "/ycsb?serverSelectionTimeoutMS=300";
+  // Long enough for the first attempt to connect on a busy machine.
+  private static final String OPTIONS = "/ycsb?serverSelectionTimeoutMS=2000";
 
   @Test
   void aRefusedConnectionIsReportedAsTheOperatingSystemReportsIt() {
