@@ -27,8 +27,8 @@ final class ConnectionOptions {
       converter = DurationConverter.class,
       defaultValue = "30s",
       description =
-          "The longest wait for a server. At the start the command then fails; later it retries."
-              + " Default: ${DEFAULT-VALUE}.")
+          "The longest wait for a server. If no server answers within this time, the command fails"
+              + " at its start, and retries later. Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
   /** The longest wait for a server. */

@@ -27,12 +27,12 @@ final class LoadOptions {
         "Clients to measure: legacy and async (the official synchronous and reactive driver),"
             + " targeted-async, targeted-sync, direct-async, direct-sync (OneHop). Default: legacy,"
             + " async, targeted-async, direct-async.",
-        "For comparison, not with --url:%nnear-mongos: async, with a server selector for the"
+        "More modes for comparison, not possible with --url:%nnear-mongos: async, with a server selector for the"
             + " mongos with the shortest round trip;%nlocal-threshold-0: async, with"
             + " localThresholdMS=0;%npipelined-only: async, pipelined, without routing;%nstraight:"
-            + " the official drivers, each operation directly to its shard's mongod, which shows an"
-            + " upper limit and ignores migrations.%nIf only these are named, the default modes are"
-            + " added."
+            + " two modes, both official drivers, which send each operation directly to its shard's"
+            + " mongod. They show the most that routing can reach, and ignore migrations.%nIf you"
+            + " name only modes for comparison, the default modes are measured, too."
       })
   @Nullable List<String> modes;
 

@@ -20,8 +20,9 @@ final class PoolOptions {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Many requests in flight on each connection, for all modes except the synchronous"
-              + " driver. Default: both for targeted-async and direct-async.")
+          "Whether a connection has many requests in flight. With both, a mode is measured with and"
+              + " without. Only for async, targeted-async and direct-async. Default: off for async,"
+              + " both for the others.")
   @Nullable String pipelining;
 
   @Option(

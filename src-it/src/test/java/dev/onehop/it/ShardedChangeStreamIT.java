@@ -149,7 +149,7 @@ class ShardedChangeStreamIT {
         .getTimestamp("operationTime");
   }
 
-  /** The clocks of servers differ until these talk to each other. */
+  /** Each server has its own cluster time until it exchanges messages with another server. */
   @Test
   void whatIsWrittenAfterTheStartWasToldIsAfterIt() {
     sharded("begin");

@@ -1,8 +1,8 @@
 package dev.onehop.core.targeting;
 
 /**
- * The effect of a condition on one field's key. Outside {@code may}, no document matches. Inside
- * {@code must}, every document matches. Negation exchanges the two sets, as complements.
+ * The keys that a condition on one field can match. A document whose key is outside {@code may}
+ * never matches. A document whose key is inside {@code must} always matches.
  */
 record Bounds(IntervalSet may, IntervalSet must) {
   static final Bounds UNDECIDED = new Bounds(IntervalSet.ALL, IntervalSet.NONE);
@@ -22,6 +22,7 @@ record Bounds(IntervalSet may, IntervalSet must) {
     return new Bounds(may.and(other.may), must.and(other.must));
   }
 
+  /** Negates the condition: a key that always matched never matches, and the reverse. */
   Bounds not() {
     return new Bounds(must.complement(), may.complement());
   }

@@ -41,7 +41,8 @@ public final class PropagateBench
   /**
    * Creates a bench for a plan.
    *
-   * @param standInWaits whether streams of stand-in routers wait like a mongos' streams
+   * @param standInWaits whether streams of stand-in routers wait, as streams of a mongos do, until
+   *     each shard reports a later time
    */
   public PropagateBench(PropagatePlan plan, boolean standInWaits) {
     this.plan = plan;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Words for the comparison of two figures, the same in all reports. */
 final class Verdict {
 
-  /** The difference from 1 below which a ratio without an interval shows no difference. */
+  /** The assumed relative error of a ratio without an interval. */
   private static final double NOISE = 0.1;
 
   private Verdict() {}

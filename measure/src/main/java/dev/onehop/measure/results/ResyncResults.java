@@ -20,7 +20,10 @@ public record ResyncResults(
   /** The value of {@code command}. */
   public static final String COMMAND = "resync";
 
-  /** Creates results with the present format, with lines through the cells of several sizes. */
+  /**
+   * Creates results. Cells of several sizes with the same method and kind of data get a fitted line
+   * of seconds over bytes.
+   */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
         COMMAND, envelope, cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());

@@ -50,7 +50,7 @@ public record RouterCost(
   public String sentence() {
     return microsPerOperation == null || factor == null
         ? "A real mongos took 300 to 340 us of processor time per operation on this project's machine. The time of the stand-in router was not measured."
-        : "A real mongos took 300 to 340 us of processor time per operation on this project's machine. The stand-in router took %.0f us in this run, a factor of %.1f."
+        : "A real mongos took 300 to 340 us of processor time per operation on this project's machine. The stand-in router took %.0f us in this run; a mongos takes %.1f times as long."
             .formatted(microsPerOperation, factor);
   }
 }

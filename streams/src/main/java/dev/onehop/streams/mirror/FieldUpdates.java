@@ -42,8 +42,9 @@ public final class FieldUpdates {
    *
    * @param filter matches the document
    * @param update update operators, or the stages of a pipeline
-   * @param names the part of the filter that matches only if the document has no field with a dot
-   *     in its name that a path of the event could mean; null if the paths have only one meaning
+   * @param names the part of the filter that excludes ambiguous documents. A path {@code a.b} of an
+   *     event can mean a field {@code b} of {@code a}, or a field with the name {@code a.b}. This
+   *     part matches only documents without the second; null if no path is ambiguous
    */
   public record Update(BsonDocument filter, BsonValue update, @Nullable BsonDocument names) {
     /**

@@ -263,9 +263,8 @@ public final class DestinationStructure {
   }
 
   /**
-   * The specification with which an index is created. It always has a collation: servers report no
-   * collation for an index with the simple collation, but a new index without a collation would get
-   * the collection's collation.
+   * The specification with which an index is created. It names the simple collation if the source
+   * reports none: without it, a new index would get the collection's collation.
    */
   public static BsonDocument toCreate(BsonDocument index) {
     // Indexes of earlier index versions have no collation, and servers refuse a collation for them.

@@ -88,10 +88,12 @@ final class OneShardCommands {
   }
 
   /**
-   * Returns the table for a second decision, after a first decision found no single owner for a
-   * command. Such a command goes to no shard, so no shard can refuse it because the table is stale.
-   * With a mongos, the command goes to the mongos, and the table is refreshed in the background.
-   * Without a mongos, the table is refreshed before the command is refused.
+   * Returns the table for a second decision, after the first decision found no single owner for a
+   * command. The table may be stale. No shard would report this, because no shard gets the command.
+   *
+   * <p>With a mongos, this returns the same table, and refreshes it in the background: the mongos
+   * executes the command. Without a mongos, this returns the newest table: the command fails only
+   * if it has no single owner there.
    */
   Mono<RoutingTable> doubted(RoutingTable table) {
     return fallback

@@ -131,7 +131,7 @@ public final class ShardedCollection {
           } catch (TestbedException e) {
             if (commands != cluster.commands()) {
               throw new TestbedException(
-                  "the mongos and the shard refuse to split %s as stale: %s"
+                  "%s can't be split: the mongos refused with StaleConfig, then the shard refused: %s"
                       .formatted(namespace, e.getMessage()),
                   e.getCause() == null ? e : e.getCause());
             }
