@@ -310,8 +310,8 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Whether the servers accept {@code collectionUUID} in commands; true until a server has refused
-   * it.
+   * Whether commands may contain {@code collectionUUID}: true until a check or a refusal shows that
+   * the servers do not accept it.
    */
   public boolean takesUuids() {
     return takesUuids;
