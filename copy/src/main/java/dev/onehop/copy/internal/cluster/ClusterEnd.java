@@ -222,9 +222,7 @@ public final class ClusterEnd implements AutoCloseable {
     return persistently(() -> run(database, command));
   }
 
-  /**
-   * All values of a publisher. If a server is lost, all values are read again from the beginning.
-   */
+  /** All values of a publisher. If a server is lost, they are read again from the beginning. */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
     return one(() -> Flux.from(publisher).collectList());
   }
@@ -234,10 +232,7 @@ public final class ClusterEnd implements AutoCloseable {
     return persistently(() -> Waits.one(publisher.get()));
   }
 
-  /**
-   * Retries a step until it succeeds, fails permanently, or the time limit of {@link #patience} has
-   * passed.
-   */
+  /** Retries a step until it succeeds, fails permanently, or the time limit has passed. */
   public <T extends @Nullable Object> T persistently(Waits.Step<T> step)
       throws InterruptedException {
     return Waits.persistently(patience(), step);
@@ -309,10 +304,7 @@ public final class ClusterEnd implements AutoCloseable {
     return servers().clock().now();
   }
 
-  /**
-   * Whether commands may contain {@code collectionUUID}: true until a check or a refusal shows that
-   * the servers do not accept it.
-   */
+  /** Whether commands may contain {@code collectionUUID}; false if servers do not accept it. */
   public boolean takesUuids() {
     return takesUuids;
   }
