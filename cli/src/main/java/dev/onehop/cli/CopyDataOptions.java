@@ -22,8 +22,9 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "The source and destination: sharded, replica-set, replica-set-to-sharded,"
-              + " sharded-to-replica-set. Default: sharded,replica-set (--quick: sharded).")
+          "The kind of source and destination: sharded or replica-set for both,"
+              + " replica-set-to-sharded, sharded-to-replica-set. Default: sharded,replica-set"
+              + " (--quick: sharded).")
   @Nullable List<String> pairs;
 
   @Option(

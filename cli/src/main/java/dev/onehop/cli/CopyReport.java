@@ -145,7 +145,7 @@ final class CopyReport {
     if (lag != null) {
       out.printf(
           Locale.ROOT,
-          "cut-over     %s s behind at the start of finish, which took %s s%n",
+          "cut-over     the lag was %s s when finish began; finish took %s s%n",
           seconds(lag),
           seconds(done.times().get(CopyPhase.FINISH)));
     }

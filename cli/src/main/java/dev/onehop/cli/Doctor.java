@@ -142,7 +142,7 @@ final class Doctor {
         tls();
         String why = targeted.isReady() ? "no mongos near a shard replies" : missing(targeted);
         mode(Level.PROBLEM, "targeted", "possible", isTargeted ? "" : why);
-        mode(Level.NO, "direct", "possible, MongoDB does not support it", missing(direct.join()));
+        mode(Level.NO, "direct", "possible; MongoDB does not support it", missing(direct.join()));
       }
     } catch (MongoException e) {
       boolean isUser = e instanceof MongoSecurityException;

@@ -771,13 +771,13 @@ class CopyIT {
       assertThat(finish.exitCode()).isEqualTo(1);
       assertThat(finish.err())
           .isEqualToNormalizingNewlines(
-              "onehop: no process runs the job %s: it finishes after 'copy --resume'\n"
+              "onehop: the job %s finishes after 'copy --resume': no process runs it now\n"
                   .formatted(job));
       Printed goesOn = onehop("copy", "continue", "--to", two.url(), "--job", job);
       assertThat(goesOn.exitCode()).isEqualTo(1);
       assertThat(goesOn.err())
           .isEqualToNormalizingNewlines(
-              "onehop: no process runs the job %s: it continues after 'copy --resume'\n"
+              "onehop: the job %s continues after 'copy --resume': no process runs it now\n"
                   .formatted(job));
     }
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "runs"))
