@@ -70,7 +70,7 @@ final class BenchCommand extends MeasuringCommand {
     @Option(
         names = "--matrix",
         description =
-            "Measure every mode at 1 and 64 threads after a long warm-up, then with a frozen shard.")
+            "Measure every mode at 1 and 64 threads after a long warm-up, and with a frozen shard.")
     boolean matrix;
 
     @Option(

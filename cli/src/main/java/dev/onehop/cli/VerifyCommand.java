@@ -49,7 +49,7 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",
       "      --exclude shop.sessions --details 20",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --state shop.verify",
-      "                    continues after it was killed",
+      "                    the same command continues after it was killed",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
@@ -126,7 +126,7 @@ final class VerifyCommand extends Subcommand {
       names = "--through-mongos",
       description =
           "Read documents only through the mongoses. Default: from the shards directly, if they"
-              + " can be reached and have the user.")
+              + " can be reached and have the same user.")
   private boolean throughMongos;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();

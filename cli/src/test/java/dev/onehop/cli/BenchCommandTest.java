@@ -301,7 +301,7 @@ class BenchCommandTest {
           --matrix --seed-experiment | are mutually exclusive
           --peer fast | unknown mode 'fast'
           --peer straight --url mongodb://a | --modes straight and --url exclude each other
-          --scenario zones | bench zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
+          --scenario zones | bench zones needs a topology of two zones or more, each with a mongos and a member of every shard, such as three-zones
           --scenario zones --topology three-zones --zones some | Invalid value for option '--zones'
           --scenario zones --topology three-zones --arrivals poisson | Unknown options: '--arrivals', 'poisson'
           --zones all | Unknown options: '--zones', 'all'

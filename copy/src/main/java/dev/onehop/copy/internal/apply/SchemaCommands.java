@@ -69,7 +69,7 @@ final class SchemaCommands {
         ? command.onErrorResume(
             MongoCommandException.class,
             refused -> {
-              log.info("not applied, the destination may be newer: {}", refused.getErrorMessage());
+              log.info("not applied, maybe the destination is newer: {}", refused.getErrorMessage());
               return Mono.empty();
             })
         : command;
