@@ -30,7 +30,7 @@ final class CopyDataOptions {
   @Option(
       names = "--records",
       paramLabel = "N",
-      description = "Documents of all collections together. Default: 300000 (--quick: 20000).")
+      description = "The number of documents in all collections. Default: 300000 (--quick: 20000).")
   @Nullable Integer records;
 
   @Option(

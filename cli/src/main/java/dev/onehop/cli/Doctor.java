@@ -422,7 +422,10 @@ final class Doctor {
 
   private void tls() {
     var tls = settings.getSslSettings();
-    String on = tls.isInvalidHostNameAllowed() ? "on, names are not verified" : "on, names match";
+    String on =
+        tls.isInvalidHostNameAllowed()
+            ? "on, names are not verified"
+            : "on, names match the certificates";
     String advice = "Add the names to the certificates, or set onehop.hostMapping.";
     List<String> rejected = probes(Probe::isRejectedByTls);
     String ok = tls.isEnabled() ? on : "off";

@@ -24,7 +24,7 @@ final class SelectionOptions {
       names = "--exclude",
       split = ",",
       paramLabel = "NAME",
-      description = "Databases or collections to leave out, even if they are included.")
+      description = "Databases or collections to leave out, even if --include names them.")
   List<String> excluded = new ArrayList<>();
 
   @Option(

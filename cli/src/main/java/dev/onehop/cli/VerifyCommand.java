@@ -94,8 +94,8 @@ final class VerifyCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10s",
       description =
-          "A difference counts if the document has not changed for this time. It must be longer"
-              + " than the lag of the destination. Default: ${DEFAULT-VALUE}.")
+          "A difference counts if the document has not changed for this time. The time must be"
+              + " longer than the lag of the destination. Default: ${DEFAULT-VALUE}.")
   private Duration settle;
 
   @Option(
@@ -118,7 +118,7 @@ final class VerifyCommand extends Subcommand {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "The number of differing documents whose keys are listed, without the documents."
+          "How many differing documents the result lists. It lists only their keys."
               + " Default: ${DEFAULT-VALUE}.")
   private int details;
 

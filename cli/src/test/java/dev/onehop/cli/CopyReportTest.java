@@ -75,7 +75,7 @@ class CopyReportTest {
     assertThat(
             CopyReport.state(
                 progress(CopyPhase.INCREMENTAL, null, behind, Duration.ofMinutes(9), null)))
-        .endsWith(" | oplog for 9 min");
+        .endsWith(" | oplog lasts 9 min");
   }
 
   @Test

@@ -211,7 +211,8 @@ class CopyBackIT {
         assertThat(running.copy.progress().lagOperations()).isNull();
         assertThat(running.copy.progress().notes())
             .contains(
-                "it is unknown how many operations the destination is behind: the user lacks find"
+                "it is unknown how many operations the destination is behind: the user lacks the"
+                    + " privilege find"
                     + " on local.oplog.rs at the source");
       }
       CopyIT.assertSame(admin.getDatabase("uncounted"), to.getDatabase("uncounted"));

@@ -114,7 +114,7 @@ final class Rounds {
       before = now;
     }
     throw new IllegalStateException(
-        "collections, options or indexes keep changing, so that they can't be compared");
+        "collections, options or indexes keep changing, so they can't be compared");
   }
 
   private VerifyReport report(List<MetadataDifference> metadata, int details) {

@@ -62,7 +62,7 @@ final class FilterAnalyzer {
     List<KeySpace> parts = new ArrayList<>(branches.size());
     for (BsonValue branch : branches) {
       if (!branch.isDocument()) {
-        return undecided("a logical operator over values other than filters");
+        return undecided("a logical operator with operands that are not filters");
       }
       parts.add(analyze(branch.asDocument(), negated));
     }
