@@ -62,14 +62,14 @@ class BenchJoinCommand extends Subcommand {
       names = "--indexes",
       split = ",",
       paramLabel = "N",
-      description = "Secondary indexes per collection, to compare. Default: 0,5 (--quick: 0,4).")
+      description = "Numbers of secondary indexes to compare. Default: 0,5 (--quick: 0,4).")
   @Nullable List<Integer> indexes;
 
   @Option(
       names = "--collections",
       split = ",",
       paramLabel = "N",
-      description = "Numbers of collections with the same data in all. Default: 1,50 (--quick: 1).")
+      description = "Numbers of collections for the same data. Default: 1,50 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(

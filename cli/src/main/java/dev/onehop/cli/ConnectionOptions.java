@@ -27,8 +27,8 @@ final class ConnectionOptions {
       converter = DurationConverter.class,
       defaultValue = "30s",
       description =
-          "How long the command waits for a server. If no server replies, a command that starts"
-              + " fails, and a command that already runs retries. Default: ${DEFAULT-VALUE}.")
+          "How long to wait for a server. If no server replies at the start, the command fails. If"
+              + " no server replies later, the command retries. Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
   /** The longest wait for a server. */

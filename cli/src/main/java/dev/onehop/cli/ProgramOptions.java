@@ -23,8 +23,8 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOS}",
       description =
-          "The mongos to run (also: ONEHOP_MONGOS). Default: one on this machine. If there is none,"
-              + " stand-in routers run, and a notice says so.")
+          "The mongos to run (also: ONEHOP_MONGOS). Default: one on this machine, or a download. If"
+              + " there is none, stand-in routers run, and a notice says so.")
   @Nullable Path mongos;
 
   /**

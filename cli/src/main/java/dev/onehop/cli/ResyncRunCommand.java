@@ -173,8 +173,8 @@ final class ResyncRunCommand extends Subcommand {
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "The expected mebibytes per second. The oplog must cover the time of a transfer at this"
-              + " rate. Default: the rate of a trial copy; 50 with --copy; 10 with logical.")
+          "The expected rate in mebibytes per second. The oplog must cover a transfer at this rate."
+              + " Default: the rate of a trial copy; 50 with --copy; 10 with logical.")
   @Nullable Double rate;
 
   @Option(

@@ -38,7 +38,7 @@ final class SelectionOptions {
   @Option(
       names = "--filter",
       paramLabel = "COLLECTION=JSON",
-      description = "A query filter: only its documents are copied or compared.")
+      description = "A query filter. Only matching documents are copied or compared.")
   private Map<String, String> filters = new HashMap<>();
 
   /**
