@@ -16,7 +16,8 @@ final class ArrivalOptions {
   @Option(
       names = "--arrivals",
       paramLabel = "constant|poisson",
-      description = "The distribution of the intended times. Default: constant.")
+      description =
+          "The intended times of the operations: at equal distances, or random. Default: constant.")
   Spread spread = Spread.constant;
 
   boolean isPoisson() {

@@ -37,9 +37,9 @@ import picocli.CommandLine.Option;
     header = "Measure the effect of shard-aware routing.",
     description = {
       "",
-      "Starts a sharded cluster over distant regions on this machine, freezes one shard while"
-          + " clients work on all shards, and then measures throughput and latency. Takes four to"
-          + " six minutes. The commands below measure single topics in detail.",
+      "Starts a sharded cluster on this machine, with delays as between distant regions. Freezes"
+          + " one shard while clients work on all shards. Then measures throughput and latency of"
+          + " all shards. Takes four to six minutes. The commands below measure single topics.",
       ""
     },
     footer = {
@@ -47,7 +47,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop bench                     a frozen shard, then throughput",
       "  onehop bench --matrix            1 and 64 threads, all modes; thirteen minutes",
-      "  onehop bench --seed-experiment   the experiment of 2014; half an hour",
+      "  onehop bench --seed-experiment   repeats an experiment of 2014; half an hour",
       "  onehop bench points --threads 64 --rounds 5",
       "  onehop bench scenario shard-freeze --rate 300",
       "  onehop bench rate 100,300",
@@ -69,17 +69,18 @@ final class BenchCommand extends MeasuringCommand {
   static final class Extent {
     @Option(
         names = "--matrix",
-        description = "Every mode at 1 and 64 threads with a long warm-up; then a frozen shard.")
+        description =
+            "Measure every mode at 1 and 64 threads after a long warm-up, and with a frozen shard.")
     boolean matrix;
 
     @Option(
         names = "--seed-experiment",
         description =
-            "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
-                + " threads 10,25,50,75,100, 100,000 operations per point. A point ends earlier"
-                + " when the 95 %% interval of its throughput is within 2 %% of the throughput, or"
-                + " after 25 s. --records N and --operations N override its numbers; with"
-                + " --operations, every point runs to its last operation.")
+            "Repeat Allanbank's experiment of 2014: 100,000 documents, 5 connections, threads"
+                + " 10,25,50,75,100, 100,000 operations per point. A point ends earlier when its"
+                + " throughput is known to 2 %% (95 %% interval), or after 25 s. --records N and"
+                + " --operations N replace these numbers. With --operations, every point runs to"
+                + " its last operation.")
     boolean seedExperiment;
   }
 

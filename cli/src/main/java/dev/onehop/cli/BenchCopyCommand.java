@@ -19,10 +19,10 @@ import picocli.CommandLine.Option;
     header = "Measure the speed, lag and correctness of copies between clusters.",
     description = {
       "",
-      "Starts two clusters on this machine and writes documents like YCSB's. Copies them with"
-          + " OneHop and another tool in turns, while ranges move at the source. Each copy is"
-          + " compared with its source. Without --rival the other tool is the plain driver"
-          + " through one mongos.",
+      "Starts two clusters on this machine and writes documents in YCSB's format. OneHop and"
+          + " another tool copy them in turns, while ranges move at the source. The bench compares"
+          + " each copy with its source. Without --rival, the other tool is a plain program with"
+          + " the official driver and one mongos.",
       ""
     },
     footer = {
@@ -54,8 +54,8 @@ final class BenchCopyCommand extends Subcommand {
       split = ",",
       paramLabel = "KIND",
       description =
-          "full: all documents; incremental: a backlog of changes; lag: changes as they occur."
-              + " Default: all.")
+          "full: how fast all documents are copied; incremental: how fast a backlog of changes is"
+              + " applied; lag: how late each change arrives. Default: all.")
   private List<String> kinds = KINDS;
 
   @Option(
@@ -76,15 +76,15 @@ final class BenchCopyCommand extends Subcommand {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "The time of each measurement of lags. Default: 20s (--quick: 2s).")
+      description = "How long each measurement of lags runs. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 
   @Option(
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "How many processors each router may use, for all tools: 0.01 to 8. Each router then runs"
-              + " as on a separate small machine. Requires root. Default: no limit.")
+          "The processors that each mongos may use, 0.01 to 8. The limit is the same for all"
+              + " tools, as with mongoses on small machines. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 
   @Mixin private CopyDataOptions data = new CopyDataOptions();

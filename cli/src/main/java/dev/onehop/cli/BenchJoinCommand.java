@@ -22,8 +22,9 @@ import picocli.CommandLine.Option;
       "",
       "Starts a replica set on this machine, a primary and a hidden secondary, and writes"
           + " documents like POCDriver's. Adds a third member by initial sync and by copying files,"
-          + " while an application writes and reads. Checks each time that the server's log shows"
-          + " the method, that dbHash is equal on all three members, and that no write is lost.",
+          + " while an application writes and reads. Each time it checks the method in the new"
+          + " member's log. It also checks that dbHash is equal on all three members, and that no"
+          + " write is lost.",
       ""
     },
     footer = {
@@ -61,14 +62,14 @@ class BenchJoinCommand extends Subcommand {
       names = "--indexes",
       split = ",",
       paramLabel = "N",
-      description = "Secondary indexes of each collection. Default: 0,5 (--quick: 0,4).")
+      description = "Numbers of secondary indexes to compare. Default: 0,5 (--quick: 0,4).")
   @Nullable List<Integer> indexes;
 
   @Option(
       names = "--collections",
       split = ",",
       paramLabel = "N",
-      description = "Collections that share the data. Default: 1,50 (--quick: 1).")
+      description = "Numbers of collections for the same data. Default: 1,50 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(
@@ -76,16 +77,16 @@ class BenchJoinCommand extends Subcommand {
       split = ",",
       paramLabel = "MIB",
       description =
-          "The size of all documents in mebibytes. With two or more sizes, the fixed time and the"
-              + " time for each byte are calculated. Default: 64,512 (--quick: 8,64).")
+          "The size of all documents in mebibytes. From two or more sizes, the bench calculates a"
+              + " fixed time and a time for each GiB. Default: 64,512 (--quick: 8,64).")
   @Nullable List<Integer> sizes;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       description =
-          "The number of measurements of each combination. Default: 3 (--quick: 1 to 3, depending"
-              + " on the time).")
+          "The number of measurements of each combination. Default: 3 (--quick: 1 to 3, as many as"
+              + " fit into its time).")
   @Nullable Integer rounds;
 
   @Option(
@@ -101,14 +102,15 @@ class BenchJoinCommand extends Subcommand {
       names = "--seed",
       paramLabel = "N",
       defaultValue = "1",
-      description = "The seed of the documents and of the order. Default: ${DEFAULT-VALUE}.")
+      description = "The seed of the documents and of the random order. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
       names = "--mongod",
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or downloaded.")
+      description =
+          "The mongod to run (also: ONEHOP_MONGOD). Default: one on this machine, or a download.")
   @Nullable Path mongod;
 
   @Option(

@@ -24,12 +24,12 @@ final class ClusterOptions {
       paramLabel = "URL",
       description =
           "Use your own cluster: the URL of its mongoses, with a user if it has access control."
-              + " The user's password comes from ONEHOP_PASSWORD. --tls-ca also applies to it.")
+              + " ONEHOP_PASSWORD has the user's password. --tls-ca also applies to this cluster.")
   @Nullable String url;
 
   @Option(
       names = "--overwrite",
-      description = "With --url: delete the documents in the run's collection.")
+      description = "With --url: delete the documents that the collection already has.")
   boolean overwrite;
 
   /** Options that can't be combined with {@code --url}. */

@@ -86,7 +86,7 @@ final class CollectCommand extends Subcommand {
       if (Files.isRegularFile(client)) {
         folder = out.resolve("clients").resolve("%02d".formatted(folders.size()));
         if (!ResultsArchive.unpack(read(client), folder)) {
-          throw Failure.usage("no results in " + client + ": the client needs --print-results");
+          throw Failure.usage(client + " has no results: run the client with --print-results");
         }
       }
       if (!Files.isRegularFile(folder.resolve(ResultsFile.NAME))) {

@@ -27,8 +27,8 @@ final class ConnectionOptions {
       converter = DurationConverter.class,
       defaultValue = "30s",
       description =
-          "The longest wait for a server. If no server answers within this time, the command fails"
-              + " at its start, and retries later. Default: ${DEFAULT-VALUE}.")
+          "How long to wait for a server. If no server replies at the start, the command fails. If"
+              + " no server replies later, the command retries. Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
   /** The longest wait for a server. */

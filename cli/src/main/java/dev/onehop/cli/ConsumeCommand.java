@@ -24,12 +24,12 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Starts a sharded cluster on this machine and writes rows of 220 bytes into a sharded"
-          + " collection. Reads their change events in channels, both through a mongos and from"
-          + " each shard itself. The command counts lost, doubled and unordered rows.",
+          + " collection. Reads their change events in channels, through a mongos, and from each"
+          + " shard directly. The command counts lost, doubled and unordered rows.",
       "",
       "  drain       reads rows that were all written before",
       "  live        reads rows while they are written, at full speed or --rate",
-      "  idle-shard  as live, at 500 rows a second or --rate; one shard has no rows"
+      "  idle-shard  as live, but one shard has no rows; 500 rows a second, or --rate"
     },
     footer = {
       "",
@@ -91,7 +91,7 @@ final class ConsumeCommand extends Subcommand {
   @Option(
       names = "--rows",
       paramLabel = "N",
-      description = "Rows of the backlog of drain. Default: 200000 (--quick: 100000).")
+      description = "The number of rows that drain reads. Default: 200000 (--quick: 100000).")
   @Nullable Integer rows;
 
   @HelpGroup("Rows")
@@ -108,8 +108,8 @@ final class ConsumeCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "3s",
       description =
-          "The time of writes before live and idle-shard are measured. A backlog is first read"
-              + " once without measurement. Default: ${DEFAULT-VALUE}.")
+          "How long rows are written before live and idle-shard are measured. Default:"
+              + " ${DEFAULT-VALUE}. The warm-up of drain reads all its rows once.")
   private Duration warmup;
 
   // Earlier options, which are now names of --measure.
@@ -168,7 +168,7 @@ final class ConsumeCommand extends Subcommand {
     List<StreamPath> chosenSources = sources();
     if (options.order != null && !chosenSources.contains(StreamPath.DIRECT)) {
       throw Failure.usage(
-          "--order applies only to --source direct: a mongos has one order of all events");
+          "--order applies only to --source direct: a mongos always returns events in total order");
     }
     int processes = options.processes == null ? 1 : options.processes;
     if (processes != 1 && processes != 2) {

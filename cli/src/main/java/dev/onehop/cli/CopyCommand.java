@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
           + " directly and written through the destination's mongoses. The state is stored at the"
           + " destination, in the database "
           + ClusterCopy.STATE_DATABASE
-          + ", so that a copy can continue after the end of its process or of a server.",
+          + ". If a server or the process of the copy fails, --resume continues the copy.",
       ""
     },
     footer = {
@@ -60,7 +60,7 @@ import picocli.CommandLine.Option;
       "  onehop copy finish --to mongodb://new1,new2",
       "                    ends the copy, after the writes to the source were stopped",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
-      "                    copies later changes back, so that a return is possible",
+      "                    copies later changes back, so that you can return to the old cluster",
       "",
       "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
       "(--resume continues)."
@@ -73,7 +73,8 @@ final class CopyCommand extends CopyingCommand {
 
   @Option(
       names = "--overwrite",
-      description = "Drop the job and the collections to copy, and start again.")
+      description =
+          "Drop the job, and the destination's collections that this copy writes. Start again.")
   private boolean overwrite;
 
   @Option(
@@ -143,8 +144,8 @@ final class CopyCommand extends CopyingCommand {
         names = "--order-by",
         paramLabel = "INDEX",
         description =
-            "Read and insert documents in the order of this index, in collections that have it:"
-                + " its name, or its key as JSON. Default: the shard key, or _id.")
+            "The name of an index, or its key as JSON. Collections with this index are read and"
+                + " inserted in its order. Default: the order of the shard key, or of _id.")
     private @Nullable String order;
 
     ClusterCopy.Builder apply(ClusterCopy.Builder builder) {

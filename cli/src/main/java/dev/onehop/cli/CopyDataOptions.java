@@ -25,14 +25,15 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "The source and destination: sharded, replica-set, replica-set-to-sharded,"
-              + " sharded-to-replica-set. Default: sharded,replica-set (--quick: sharded).")
+          "The kind of source and destination: sharded or replica-set for both,"
+              + " replica-set-to-sharded, sharded-to-replica-set. Default: sharded,replica-set"
+              + " (--quick: sharded).")
   @Nullable List<String> pairs;
 
   @Option(
       names = "--records",
       paramLabel = "N",
-      description = "Documents of all collections together. Default: 300000 (--quick: 20000).")
+      description = "The number of documents in all collections. Default: 300000 (--quick: 20000).")
   @Nullable Integer records;
 
   @Option(

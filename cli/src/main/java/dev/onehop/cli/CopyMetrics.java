@@ -48,7 +48,7 @@ final class CopyMetrics {
         CopyReport.seconds(now.left()));
     all.gauge(
         "consistent",
-        "1 if the destination has a state of the source",
+        "1 if the destination equals the source at some cluster time",
         now.consistentFrom() == null ? 0 : 1);
     return all.text.toString();
   }

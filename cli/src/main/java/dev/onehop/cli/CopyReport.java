@@ -30,7 +30,7 @@ final class CopyReport {
                   now.bytesPerSecond() / 1e6,
                   now.rangesDone(),
                   now.ranges(),
-                  operations(now, " | %,d operations since the start"));
+                  operations(now, " | %,d operations at the source since the start"));
           case INCREMENTAL ->
               String.format(
                   Locale.ROOT,
@@ -48,7 +48,7 @@ final class CopyReport {
     Duration oplog = now.oplogLeft();
     String scarce =
         oplog != null && oplog.compareTo(now.lag()) < 0
-            ? " | oplog for " + Progress.about(oplog)
+            ? " | oplog lasts " + Progress.about(oplog)
             : "";
     return state + scarce + (now.paused() ? " | paused" : "");
   }
@@ -145,7 +145,7 @@ final class CopyReport {
     if (lag != null) {
       out.printf(
           Locale.ROOT,
-          "cut-over     %s s behind at the start of finish, which took %s s%n",
+          "cut-over     the lag was %s s when finish began; finish took %s s%n",
           seconds(lag),
           seconds(done.times().get(CopyPhase.FINISH)));
     }

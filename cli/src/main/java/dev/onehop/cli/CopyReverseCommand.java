@@ -10,10 +10,11 @@ import picocli.CommandLine.Command;
     description = {
       "",
       "After onehop copy finish the application uses the destination. This command applies later"
-          + " changes of the destination to the old source, so that you can return to it. It copies"
-          + " and drops no collections. There must be no writes to the old source after copy"
-          + " finish. It runs until onehop copy finish --to OLD. It uses the selection and the"
-          + " names of the finished job. It refuses a job with a filter.",
+          + " changes of the destination to the old source, so that you can return to the old"
+          + " source. It does no full copy and drops no collections. There must be no writes to the"
+          + " old source after copy finish. The command runs until onehop copy finish --to OLD. It"
+          + " takes its collections and names from the finished job, and refuses a job with a"
+          + " filter.",
       ""
     },
     footer = {

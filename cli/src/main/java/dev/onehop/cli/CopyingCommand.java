@@ -71,8 +71,8 @@ abstract class CopyingCommand extends Subcommand {
       paramLabel = "[HOST:]PORT",
       description =
           "Serve GET /status and /metrics, POST /pause, /continue and /finish over HTTP, without"
-              + " access control, until the command ends. Default: off; HOST: the loopback"
-              + " address.")
+              + " access control, until the command ends. Without HOST, only this machine can"
+              + " connect. Default: off.")
   private @Nullable String serve;
 
   /** Adds the settings of this command to the builder of the copy. */

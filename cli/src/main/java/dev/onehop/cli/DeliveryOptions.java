@@ -29,8 +29,9 @@ final class DeliveryOptions {
       names = "--order",
       paramLabel = "key|total",
       description =
-          "The order of events in OneHop's streams: key for the events of each document, total"
-              + " for all events, as with a mongos. Default: key; with an idle shard total.")
+          "The order of events in OneHop's streams. With key, the events of each document are in"
+              + " order. With total, all events are in one order, as with a mongos. Default: key;"
+              + " idle-shard always has total.")
   @Nullable String order;
 
   @HelpGroup("Streams")
@@ -39,7 +40,7 @@ final class DeliveryOptions {
       paramLabel = "N",
       description =
           "The number of processes. With consume, 1 or 2 processes that share the channels; default"
-              + " 1. With propagate, the maximum for the clients of load; default 2.")
+              + " 1. With propagate, at most N processes share the clients of load; default 2.")
   @Nullable Integer processes;
 
   @HelpGroup("Rows")
@@ -48,8 +49,8 @@ final class DeliveryOptions {
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "The time of live, idle-shard and load, after a warm-up. Default: 5s; idle-shard alone"
-              + " 10s; load with --quick 2s.")
+          "How long live, idle-shard and load are measured, after a warm-up. Default: 5s; 10s if"
+              + " only idle-shard is measured; 2s for load with --quick.")
   @Nullable Duration duration;
 
   @HelpGroup("Cluster")
@@ -57,7 +58,7 @@ final class DeliveryOptions {
       names = "--noop",
       paramLabel = "SECONDS",
       description =
-          "How often an idle server writes a no-op, in seconds. The stream of a mongos waits for"
+          "The seconds after which an idle server writes a no-op. The stream of a mongos waits for"
               + " these writes. MongoDB's default is 10, for config servers 1. Default:"
               + " consume 10, propagate 1.")
   @Nullable Integer noop;

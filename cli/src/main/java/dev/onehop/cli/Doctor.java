@@ -145,7 +145,7 @@ final class Doctor {
         tls();
         String why = targeted.isReady() ? "no mongos near a shard replies" : missing(targeted);
         mode(Level.PROBLEM, "targeted", "possible", isTargeted ? "" : why);
-        mode(Level.NO, "direct", "possible, MongoDB does not support it", missing(direct.join()));
+        mode(Level.NO, "direct", "possible; MongoDB does not support it", missing(direct.join()));
       }
     } catch (MongoException e) {
       boolean isUser = e instanceof MongoSecurityException;
@@ -432,7 +432,10 @@ final class Doctor {
 
   private void tls() {
     var tls = settings.getSslSettings();
-    String on = tls.isInvalidHostNameAllowed() ? "on, names are not verified" : "on, names match";
+    String on =
+        tls.isInvalidHostNameAllowed()
+            ? "on, names are not verified"
+            : "on, names match the certificates";
     String advice = "Add the names to the certificates, or set onehop.hostMapping.";
     List<String> rejected = probes(Probe::isRejectedByTls);
     String ok = tls.isEnabled() ? on : "off";

@@ -56,7 +56,7 @@ final class JmhCommand implements Callable<Integer> {
       throw Failure.usage(
           "no "
               + jar
-              + ": the benchmarks are built from the sources, with mvn package -pl jmh -am");
+              + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
     }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -27,12 +27,12 @@ final class LoadOptions {
         "Clients to measure: legacy and async (the official synchronous and reactive driver),"
             + " targeted-async, targeted-sync, direct-async, direct-sync (OneHop). Default: legacy,"
             + " async, targeted-async, direct-async.",
-        "More modes for comparison, not possible with --url:%nnear-mongos: async, with a server selector for the"
-            + " mongos with the shortest round trip;%nlocal-threshold-0: async, with"
-            + " localThresholdMS=0;%npipelined-only: async, pipelined, without routing;%nstraight:"
-            + " two modes, both official drivers, which send each operation directly to its shard's"
-            + " mongod. They show the most that routing can reach, and ignore migrations.%nIf you"
-            + " name only modes for comparison, the default modes are measured, too."
+        "More modes for comparison, not possible with --url:%nnear-mongos: async, with a server"
+            + " selector for the mongos with the shortest round trip;%nlocal-threshold-0: async,"
+            + " with localThresholdMS=0;%npipelined-only: async, pipelined, without"
+            + " routing;%nstraight: legacy and async, without a mongos: each operation goes to its"
+            + " shard's mongod. This shows the most that routing can reach. It ignores"
+            + " migrations.%nIf you name only modes for comparison, the default modes run, too."
       })
   @Nullable List<String> modes;
 

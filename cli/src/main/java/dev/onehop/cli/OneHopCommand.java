@@ -136,7 +136,7 @@ public final class OneHopCommand extends Subcommand {
               option -> {
                 throw new ParameterException(
                     command.commandLine(),
-                    "%s is before %s, which ignores it; write it after the command"
+                    "%s has no effect before the command %s; write it after the command"
                         .formatted(option.longestName(), command.name()));
               });
       above = below;

@@ -91,7 +91,7 @@ final class PointsCommand extends MeasuringCommand {
       names = "--client",
       hidden = true,
       paramLabel = "I",
-      description = "With --clients and --url: run client I only, from 0.")
+      description = "With --clients and --url: run only client I. Numbers begin at 0.")
   @Nullable Integer client;
 
   @Option(
@@ -125,8 +125,8 @@ final class PointsCommand extends MeasuringCommand {
     if (seedExperiment) {
       if (quick || threads != null || pools.connections != null || bound.duration != null) {
         throw Failure.usage(
-            "--seed-experiment sets threads, connections and time; of these options it accepts"
-                + " only --records and --operations");
+            "--seed-experiment sets threads, connections and time itself; it accepts only"
+                + " --records and --operations");
       }
       return plan.seedExperiment(
           modes, variants, warmup, workload.records(), operations(PointsPlan.SEED_THREADS));
@@ -210,7 +210,7 @@ final class PointsCommand extends MeasuringCommand {
     if (bound.operations != null
         && bound.operations < (long) clients * Collections.max(chosenThreads())) {
       throw Failure.usage(
-          "--operations " + bound.operations + ": must be at least the threads of all clients");
+          "--operations " + bound.operations + ": fewer than the threads of all clients");
     }
     workload.requireSharable();
     Integer index = client == null && where.url != null ? podIndex(podIndex) : client;

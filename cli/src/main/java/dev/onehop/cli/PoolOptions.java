@@ -15,17 +15,18 @@ final class PoolOptions {
       names = "--connections",
       paramLabel = "N",
       description =
-          "The pool size per server. With bench rate, the size of an additional pool of official"
-              + " clients, and the number of sockets of pipelined clients. Default: 5.")
+          "The pool size per server. With bench rate, official clients run with the default pool"
+              + " and with this size, and pipelined clients have this number of sockets. Default:"
+              + " 5.")
   @Nullable Integer connections;
 
   @Option(
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Whether a connection has many requests in flight. With both, a mode is measured with and"
-              + " without. Only for async, targeted-async and direct-async. Default: off for async,"
-              + " both for the others.")
+          "Whether a connection has many requests in flight. both: each mode is measured with and"
+              + " without pipelining. Only for async, targeted-async and direct-async. Default: off"
+              + " for async, both for the others.")
   @Nullable String pipelining;
 
   @Option(

@@ -14,7 +14,8 @@ final class ProgramOptions {
       names = "--mongod",
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or downloaded.")
+      description =
+          "The mongod to run (also: ONEHOP_MONGOD). Default: one on this machine, or a download.")
   @Nullable Path mongod;
 
   @Option(
@@ -22,8 +23,8 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOS}",
       description =
-          "The mongos to run (also: ONEHOP_MONGOS). Default: found or downloaded; if there is"
-              + " none, a stand-in router, with a notice.")
+          "The mongos to run (also: ONEHOP_MONGOS). Default: one on this machine, or a download. If"
+              + " there is none, stand-in routers run, and a notice says so.")
   @Nullable Path mongos;
 
   /**

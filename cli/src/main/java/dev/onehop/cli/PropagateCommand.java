@@ -29,14 +29,14 @@ import picocli.CommandLine.Option;
     header = "Measure the time until a write arrives at other applications.",
     description = {
       "",
-      "Starts a sharded cluster on this machine, or uses yours, writes objects, and measures the"
-          + " time until they arrive. It reads them by the official driver's change stream through"
-          + " a mongos, and by OneHop's stream of each shard in arrival order and sorted. All three"
-          + " streams are open in every test. The command counts lost and doubled objects.",
+      "Starts a sharded cluster on this machine, or uses yours. Writes objects, and measures the"
+          + " time until change streams deliver them. Three streams read every test: the official"
+          + " driver's through a mongos, OneHop's in arrival order, and OneHop's sorted. OneHop"
+          + " reads from each shard directly. The command counts lost and doubled objects.",
       "",
       "  client-to-client  an application writes, the change stream of another one reads",
       "  mongo-to-client   the same, but another program writes through a mongos",
-      "  client-to-mongo   an application writes, another program reads with majority",
+      "  client-to-mongo   an application writes, another program reads with read concern majority",
       "  bootstrap         the first subscription to a query",
       "  initial-sync      all documents of a collection are delivered",
       "  load              many clients that bootstrap, write and read at once",
@@ -135,8 +135,8 @@ final class PropagateCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "1s",
       description =
-          "The time that servers may wait for events before an empty reply, as in the driver's"
-              + " maxAwaitTime. Default: ${DEFAULT-VALUE}.")
+          "How long a server waits for events before it returns an empty reply (the driver's"
+              + " maxAwaitTime). Default: ${DEFAULT-VALUE}.")
   private Duration await;
 
   @HelpGroup("Rows")

@@ -31,12 +31,12 @@ import picocli.CommandLine.Option;
     header = "Add one or several members to a replica set.",
     description = {
       "",
-      "With files, the command locks a hidden secondary, copies its files with checksums, and"
-          + " always unlocks it. Then the command starts the new member's server, or prints how to"
-          + " start it. It adds the member without vote and priority, and waits until the member"
+      "With --method files, the command locks a hidden secondary, copies its files with checksums,"
+          + " and always unlocks it. Then the command starts the new member's server, or prints how"
+          + " to start it. It adds the member without vote and priority, and waits until the member"
           + " has caught up.",
-      "With logical, the command adds an empty server, shows its initial sync, and waits, too.",
-      "After a failure the command undoes its steps: the lock, the copy, the member.",
+      "With --method logical, it adds an empty server, and waits for the end of its initial sync.",
+      "After a failure the command unlocks the source, and removes the copy and the member.",
       ""
     },
     footer = {
@@ -44,10 +44,9 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /mnt/db4/mongodb",
       "                              copies, and prints how to start the server on db4",
-      "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /var/lib/mongodb"
-          + " --start 'systemctl start mongod'",
-      "                              on db4, where the source's data folder is mounted:"
-          + " --source-dbpath",
+      "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /var/lib/mongodb \\",
+      "      --source-dbpath /mnt/db3/mongodb --start 'systemctl start mongod'",
+      "                              runs on db4, which mounts the source's data folder",
       "  onehop resync run --url mongodb://db1,db2 --method logical --to db4:27017",
       "",
       "The password of the URL's user comes from ONEHOP_PASSWORD.",
@@ -83,8 +82,8 @@ final class ResyncRunCommand extends Subcommand {
       split = ",",
       required = true,
       description =
-          "The new member, as in the set's configuration. Several members, each with a --dbpath,"
-              + " are copied under one lock.")
+          "The new member, as in the set's configuration. With several members and as many values"
+              + " of --dbpath, the source is locked once for all copies.")
   List<String> targets = new ArrayList<>();
 
   @Option(
@@ -92,8 +91,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "DIR",
       split = ",",
       description =
-          "The path of the new member's data folder on this machine, where the server runs or the"
-              + " folder is mounted. The folder must be empty or not exist.")
+          "The path of the new member's data folder on this machine. The server runs here, or the"
+              + " folder is mounted here. The folder must be empty or not exist.")
   List<Path> folders = new ArrayList<>();
 
   @Option(
@@ -102,8 +101,8 @@ final class ResyncRunCommand extends Subcommand {
       description =
           "Shell command that copies to another host. Example: \"rsync -a --files-from={files}"
               + " {source} {host}:{dbpath}\". {source} is the folder to copy, and {files} is a file"
-              + " with the paths to copy. --dbpath is then the folder on the other host, which the"
-              + " command does not check.")
+              + " with the paths to copy. --dbpath is then the folder on the other host. It is not"
+              + " checked.")
   @Nullable String copy;
 
   @Option(
@@ -137,7 +136,7 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--rebuild",
       description =
-          "The new member is already in the set's configuration, and is down. Its entry"
+          "Rebuild a member that is already in the set's configuration, and is down. Its entry"
               + " stays unchanged.")
   boolean rebuild;
 
@@ -160,8 +159,8 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "The longest wait until the new member's server replies, and until it has caught up. An"
-              + " initial sync with progress may take longer. Default: ${DEFAULT-VALUE}.")
+          "How long to wait for the new member's server, and then until it has caught up. An"
+              + " initial sync may take longer if it makes progress. Default: ${DEFAULT-VALUE}.")
   private Duration wait;
 
   @Option(
@@ -174,8 +173,8 @@ final class ResyncRunCommand extends Subcommand {
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "The expected rate in mebibytes per second. The oplog must cover the time of the"
-              + " transfer. Default: the rate of a trial copy; with --copy 50; for logical 10.")
+          "The expected rate in mebibytes per second. The oplog must cover a transfer at this rate."
+              + " Default: the rate of a trial copy; 50 with --copy; 10 with logical.")
   @Nullable Double rate;
 
   @Option(

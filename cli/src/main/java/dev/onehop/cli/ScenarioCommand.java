@@ -53,9 +53,9 @@ final class ScenarioCommand extends MeasuringCommand {
       description =
           "shard-freeze: one shard's server stops for 8 of 25 seconds;%nshard-slow: the round trip"
               + " to one shard's server is 200 ms longer;%nrouter-freeze, router-loss, router-kill:"
-              + " the nearest mongos stops, is cut off, or is killed and started again; clients"
-              + " know all mongoses;%nfleet: no fault; measures the sockets and memory at the"
-              + " servers of many instances of an application.")
+              + " the nearest mongos stops, is cut off, or is killed and started again; the"
+              + " clients' URL names all mongoses;%nfleet: no fault; measures how many sockets and"
+              + " how much memory the servers need for many instances of an application.")
   String name;
 
   @Option(

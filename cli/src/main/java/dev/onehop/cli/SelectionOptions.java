@@ -16,15 +16,15 @@ final class SelectionOptions {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Databases or database.collection of the source; * matches any characters. Default: all"
-              + " except the servers' own.")
+          "Databases or collections of the source, such as shop or shop.orders; * matches any"
+              + " characters. Default: all except the servers' own.")
   List<String> included = new ArrayList<>();
 
   @Option(
       names = "--exclude",
       split = ",",
       paramLabel = "NAME",
-      description = "Databases or collections to leave out, even if they are included.")
+      description = "Databases or collections to leave out, even if --include names them.")
   List<String> excluded = new ArrayList<>();
 
   @Option(
@@ -38,7 +38,7 @@ final class SelectionOptions {
   @Option(
       names = "--filter",
       paramLabel = "COLLECTION=JSON",
-      description = "The documents of a collection to copy or compare, as a query filter.")
+      description = "A query filter. Only matching documents are copied or compared.")
   private Map<String, String> filters = new HashMap<>();
 
   /**

@@ -33,8 +33,8 @@ final class ServerOptions {
   @Option(
       names = "--existing",
       description =
-          "Use running servers of the topology, every host under its own name, as in"
-              + " docker/compose.yaml.")
+          "Start no servers. Use running servers of the topology, and reach each host by its name,"
+              + " as in docker/compose.yaml.")
   boolean existing;
 
   @Mixin ExistingOptions existingOptions = new ExistingOptions();

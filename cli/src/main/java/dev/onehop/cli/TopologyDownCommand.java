@@ -34,7 +34,7 @@ final class TopologyDownCommand extends Subcommand {
     @Option(names = "--topology", paramLabel = "NAME", description = "The same as NAME.")
     private @Nullable String topology;
 
-    @Option(names = "--all", description = "All topologies of this user, also in other shells.")
+    @Option(names = "--all", description = "Stop all topologies of this user, in all shells.")
     private boolean all;
 
     private @Nullable String named() {

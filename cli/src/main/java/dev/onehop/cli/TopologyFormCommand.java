@@ -15,10 +15,10 @@ import picocli.CommandLine.Option;
     header = "Form a sharded cluster of running servers.",
     description = {
       "",
-      "Initiates the replica sets, adds the shards, creates users if there is access control, and"
-          + " shards and pre-splits ycsb.usertable for workloada. Every host of the topology has"
-          + " to be reachable under its own name, as in docker/compose.yaml. Completed steps are"
-          + " not repeated.",
+      "Initiates the replica sets, adds the shards, and creates users if there is access control."
+          + " Then shards the collection ycsb.usertable, and splits it for workloada. Every host of"
+          + " the topology must be reachable by its name, as in docker/compose.yaml. Completed"
+          + " steps are not repeated.",
       ""
     })
 final class TopologyFormCommand extends Subcommand {

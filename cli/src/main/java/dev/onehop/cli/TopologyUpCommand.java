@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
     header = "Start a topology and keep it running until Ctrl-C.",
     description = {
       "",
-      "Shards and pre-splits ycsb.usertable for workloada, and prints commands to try next.",
+      "Shards the collection ycsb.usertable, splits it for workloada, and prints commands to try.",
       ""
     },
     footer = {
@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology my-regions.yaml",
-      "  onehop explain --url URL ycsb.usertable '{\"_id\": \"user1\"}'    with the URL it prints"
+      "  onehop explain --url URL ycsb.usertable '{\"_id\": \"user1\"}'    with the printed URL"
     })
 final class TopologyUpCommand extends Subcommand {
 

@@ -49,7 +49,7 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --include shop \\",
       "      --exclude shop.sessions --details 20",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --state shop.verify",
-      "                    continues after it was killed",
+      "                    the same command continues after it was killed",
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
@@ -94,8 +94,8 @@ final class VerifyCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10s",
       description =
-          "A difference counts if the document has not changed for this time. It must be longer"
-              + " than the lag of the destination. Default: ${DEFAULT-VALUE}.")
+          "A difference counts if the document has not changed for this time. The time must be"
+              + " longer than the lag of the destination. Default: ${DEFAULT-VALUE}.")
   private Duration settle;
 
   @Option(
@@ -118,7 +118,7 @@ final class VerifyCommand extends Subcommand {
       paramLabel = "N",
       defaultValue = "0",
       description =
-          "The number of differing documents whose keys are listed, without the documents."
+          "How many differing documents the result lists. It lists only their keys."
               + " Default: ${DEFAULT-VALUE}.")
   private int details;
 
@@ -126,7 +126,7 @@ final class VerifyCommand extends Subcommand {
       names = "--through-mongos",
       description =
           "Read documents only through the mongoses. Default: from the shards directly, if they"
-              + " can be reached and have the user.")
+              + " can be reached and have the same user.")
   private boolean throughMongos;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();

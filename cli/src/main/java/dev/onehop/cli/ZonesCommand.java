@@ -59,8 +59,8 @@ final class ZonesCommand extends MeasuringCommand {
   PointsPlan plan(Workload workload, @Nullable Topology topology) {
     if (topology == null || !hasZones(topology)) {
       throw Failure.usage(
-          "bench zones needs a topology with a mongos and a member of every shard in each of two"
-              + " regions or more, such as three-zones");
+          "bench zones needs a topology of two zones or more, each with a mongos and a member of"
+              + " every shard, such as three-zones");
     }
     ArrivalOptions.check(rate);
     return PointsPlan.of(load.properties, 1, 0)

@@ -301,7 +301,7 @@ class BenchCommandTest {
           --matrix --seed-experiment | are mutually exclusive
           --peer fast | unknown mode 'fast'
           --peer straight --url mongodb://a | --modes straight and --url exclude each other
-          --scenario zones | bench zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
+          --scenario zones | bench zones needs a topology of two zones or more, each with a mongos and a member of every shard, such as three-zones
           --scenario zones --topology three-zones --zones some | Invalid value for option '--zones'
           --scenario zones --topology three-zones --arrivals poisson | Unknown options: '--arrivals', 'poisson'
           --zones all | Unknown options: '--zones', 'all'
@@ -316,7 +316,7 @@ class BenchCommandTest {
           --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
           --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
           --clients 2 --peer straight | modes for comparison and --clients exclude each other
-          --clients 4 --operations 100 | --operations 100: must be at least the threads of all clients
+          --clients 4 --operations 100 | --operations 100: fewer than the threads of all clients
           --modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async
           --threads 0 | --threads 0: must be at least 1
           --threads 1000000 | --threads 1000000: at most
@@ -523,9 +523,9 @@ class BenchCommandTest {
         "bench --threads x | Invalid value for option '--threads'",
         "bench --duration soon | 'soon' is not a duration; write 500ms, 10s, 2m or 1h",
         "bench --fcv six | --fcv six: write it as X.Y",
-        "bench --url mongodb://a points | --url is before points, which ignores it",
-        "bench --matrix points | --matrix is before points, which ignores it",
-        "bench --quick --out=x scenario fleet | --quick is before scenario",
+        "bench --url mongodb://a points | --url has no effect before the command points",
+        "bench --matrix points | --matrix has no effect before the command points",
+        "bench --quick --out=x scenario fleet | --quick has no effect before the command scenario",
         "bench points --modes , | --modes has an empty name",
         "bench points --topology single-host --tls-ca /no/such | --tls-ca /no/such: no such file",
         "bench points --existing --key-file /no/such | --key-file /no/such: no such file",

@@ -74,6 +74,6 @@ class CollectCommandTest {
 
     assertThat(collect(client(0), log)).isEqualTo(2);
     assertThat(err.toString().lines())
-        .containsExactly("onehop: no results in " + log + ": the client needs --print-results");
+        .containsExactly("onehop: " + log + " has no results: run the client with --print-results");
   }
 }

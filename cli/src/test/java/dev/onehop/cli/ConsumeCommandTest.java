@@ -93,7 +93,7 @@ class ConsumeCommandTest {
           --processes 3 | --processes 3: must be 1 or 2
           --processes 2 --channels 1,4 | --processes 2 needs 2 channels or more, not --channels 1
           --order random | --order takes key or total, not 'random'
-          --order key --source mongos | --order applies only to --source direct: a mongos has one order of all events
+          --order key --source mongos | --order applies only to --source direct: a mongos always returns events in total order
           --rate 0 | --rate 0.0: must be from 1 to 1000000
           --rate NaN | --rate NaN: must be from 1 to 1000000
           --measure sip | unknown measurement 'sip'; measurements: drain, live, idle-shard

@@ -75,7 +75,7 @@ class CopyReportTest {
     assertThat(
             CopyReport.state(
                 progress(CopyPhase.INCREMENTAL, null, behind, Duration.ofMinutes(9), null)))
-        .endsWith(" | oplog for 9 min");
+        .endsWith(" | oplog lasts 9 min");
   }
 
   @Test
@@ -99,7 +99,7 @@ class CopyReportTest {
             ranges       16, 1 of them read again
             changes      1,234 applied by this process
             seconds      full 12.1, finish 1.0
-            cut-over     0.25 s behind at the start of finish, which took 1.0 s
+            cut-over     the lag was 0.25 s when finish began; finish took 1.0 s
             note         noted
             done
             """);

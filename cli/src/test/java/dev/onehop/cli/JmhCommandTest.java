@@ -87,6 +87,6 @@ class JmhCommandTest {
   @Test
   void saysWhatToDoWithoutBenchmarks() {
     assertThat(onehop("jmh", "--check")).isEqualTo(2);
-    assertThat(err.toString()).contains("benchmarks are built from the sources");
+    assertThat(err.toString()).contains("build the benchmarks from the sources");
   }
 }

@@ -77,7 +77,7 @@ class VerifyCommandTest {
     assertRefused("neither a database nor", BOTH, "--include", ".c");
     assertRefused("can't become", BOTH, "--rename", "a=b.c");
     assertRefused("both become", BOTH, "--rename", "a=c,b=c");
-    assertRefused("belongs to the servers", BOTH, "--rename", "a=admin");
+    assertRefused("is reserved for the servers", BOTH, "--rename", "a=admin");
     assertRefused("not a JSON object", BOTH, "--filter", "a.b=x");
     assertRefused("is not database.collection", BOTH, "--filter", "a={}");
   }

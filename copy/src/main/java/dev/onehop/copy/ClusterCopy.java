@@ -347,8 +347,8 @@ public final class ClusterCopy implements AutoCloseable {
       Mapping mapping = new Mapping(included, excluded, renamed, filters, transformation);
       if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
         throw new IllegalArgumentException(
-            "a copy back drops nothing, and takes its collections, names and order from the"
-                + " finished job");
+            "a reverse copy takes its collections, names and order from the finished job, and drops"
+                + " nothing: remove these settings");
       }
       return new ClusterCopy(
           new CopySettings(

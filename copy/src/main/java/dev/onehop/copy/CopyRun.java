@@ -99,7 +99,7 @@ final class CopyRun {
     try {
       job.release();
     } catch (RuntimeException failure) {
-      log.debug("the job stays owned until its lease ends", failure);
+      log.debug("the job can't be released, and stays owned until its lease ends", failure);
     }
   }
 }

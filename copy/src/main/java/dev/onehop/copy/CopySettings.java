@@ -38,8 +38,8 @@ record CopySettings(
     var unusedTo = new ConnectionString(to);
     if (order != null && !operations.contains(CopyOperation.UPDATE)) {
       throw new IllegalArgumentException(
-          "without updates, a document that moves in the index during the read would be missing:"
-              + " remove orderBy, or include updates");
+          "orderBy needs updates: an update may move a document to a part of the index that is"
+              + " already read; include updates, or remove orderBy");
     }
   }
 

@@ -147,14 +147,14 @@ final class JobFields {
     if (reverse != settings.reverse()) {
       throw new CopyException(
           (reverse
-                  ? "the job %s is a copy back, and can only be resumed as a copy back"
-                  : "the job %s is not a copy back, and can't be resumed as a copy back")
+                  ? "the job %s is a reverse copy, and can only be resumed as a reverse copy"
+                  : "the job %s is not a reverse copy, and can't be resumed as a reverse copy")
               .formatted(settings.job()),
           null);
     }
     if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job() + " was begun with another orderBy", null);
+          "the job " + settings.job() + " was begun with another orderBy: use the same", null);
     }
     if (!isCopyOf(source, known)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);

@@ -173,7 +173,7 @@ final class JobStart {
   private void checkIncluded(List<CollectionSpec> specs) {
     if (specs.isEmpty() && !settings.mapping().included().isEmpty()) {
       throw new CopyException(
-          "the source has no collection that is included and not excluded", null);
+          "the selection includes no collection of the source", null);
     }
     List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
     settings
@@ -255,7 +255,7 @@ final class JobStart {
     if (written > 0) {
       notes.accept(
           ("the destination has had %d inserts, updates and deletes since the job was finished;"
-                  + " the documents that these changed may differ")
+                  + " the changed documents may differ from the source's")
               .formatted(written));
     }
     for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), notes).read()) {

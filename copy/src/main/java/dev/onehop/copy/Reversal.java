@@ -92,7 +92,10 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     String name = "the job " + settings.job();
     if (job == null) {
       throw new CopyException(
-          "the source has no job " + settings.job() + ", so nothing was copied to it", null);
+          "the source has no job "
+              + settings.job()
+              + ": the source of a reverse copy is the destination of a finished copy",
+          null);
     }
     if (!new BsonInt32(JobFields.FORMAT).equals(job.get("format"))) {
       throw new CopyException(name + " was begun by another version of this program", null);
@@ -103,7 +106,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
     }
     if (!JobFields.isCopyOf(destination, job)) {
       throw new CopyException(
-          "the destination is not the cluster that " + name + " was a copy of", null);
+          name + " has copied another cluster than this destination", null);
     }
     if (!job.getDocument("mapping").getArray("filters").isEmpty()
         || job.getBoolean("transformed", BsonBoolean.FALSE).getValue()
@@ -111,8 +114,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
             < CopyOperation.values().length) {
       throw new CopyException(
           name
-              + " left out or changed some documents (by a filter, a transformation or operations),"
-              + " so it can't be reversed",
+              + " can't be reversed, because it left out or changed some documents (by a filter, a"
+              + " transformation or selected operations)",
           null);
     }
     return job;

@@ -81,7 +81,7 @@ final class RunWatch implements AutoCloseable {
     try {
       at.run();
     } catch (RuntimeException failure) {
-      log.debug("the progress at the servers is not known now", failure);
+      log.debug("the index builds or the oplogs can't be examined now", failure);
     }
   }
 
@@ -133,9 +133,9 @@ final class RunWatch implements AutoCloseable {
     if (warned == null || left.multipliedBy(2).compareTo(warned) < 0) {
       warned = left;
       String text =
-          ("the oplog of %s will lose changes that are not applied yet in about %d s, at the"
-                  + " current rate of writes: enlarge the oplog (replSetResizeOplog), or the copy"
-                  + " has to begin again")
+          ("in about %2$d s, at the current rate of writes, the oplog of %1$s will lose changes"
+                  + " that are not applied yet: enlarge the oplog (replSetResizeOplog), otherwise"
+                  + " the copy has to begin again")
               .formatted(window.place(), Math.max(0, left.toSeconds()));
       log.warn("{}", text);
       meter.note(text);

@@ -211,7 +211,8 @@ class CopyBackIT {
         assertThat(running.copy.progress().lagOperations()).isNull();
         assertThat(running.copy.progress().notes())
             .contains(
-                "it is unknown how many operations the destination is behind: the user lacks find"
+                "it is unknown how many operations the destination is behind: the user lacks the"
+                    + " privilege find"
                     + " on local.oplog.rs at the source");
       }
       CopyIT.assertSame(admin.getDatabase("uncounted"), to.getDatabase("uncounted"));
@@ -374,7 +375,8 @@ class CopyBackIT {
     assertThat(elsewhere.exitCode()).isEqualTo(1);
     assertThat(elsewhere.err())
         .isEqualToNormalizingNewlines(
-            "onehop: the source has no job go, so nothing was copied to it\n");
+            "onehop: the source has no job go: the source of a reverse copy is the destination of a"
+                + " finished copy\n");
     try (CopyControl control = CopyControl.connect(three.url(), settings -> {}, "go")) {
       try (Running back = new Running(reverse("go", two.url(), three.url()))) {
         await(back, control, phase(CopyPhase.INCREMENTAL).and(behind(0)));
@@ -452,7 +454,7 @@ class CopyBackIT {
         }
       }
       refused(reverse("filtered", set.url(), three.url()), "left out or changed");
-      refused(reverse("short", set.url(), other.url()), "not the cluster that the job short");
+      refused(reverse("short", set.url(), other.url()), "the job short has copied another cluster");
       assertThatThrownBy(
               () -> reverse("short", set.url(), three.url()).include(List.of("a")).build())
           .isInstanceOf(IllegalArgumentException.class);

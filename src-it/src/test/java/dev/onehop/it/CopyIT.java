@@ -741,7 +741,7 @@ class CopyIT {
     assertThat(nothing.err().lines())
         .singleElement()
         .asString()
-        .contains("no collection that is included");
+        .contains("the selection includes no collection");
     assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
     assertThat(
             onehop("copy", "--from", three.url(), "--to", two.url(), "--operations", "upsert")
@@ -771,13 +771,13 @@ class CopyIT {
       assertThat(finish.exitCode()).isEqualTo(1);
       assertThat(finish.err())
           .isEqualToNormalizingNewlines(
-              "onehop: no process runs the job %s: it finishes after 'copy --resume'\n"
+              "onehop: the job %s finishes after 'copy --resume': no process runs it now\n"
                   .formatted(job));
       Printed goesOn = onehop("copy", "continue", "--to", two.url(), "--job", job);
       assertThat(goesOn.exitCode()).isEqualTo(1);
       assertThat(goesOn.err())
           .isEqualToNormalizingNewlines(
-              "onehop: no process runs the job %s: it continues after 'copy --resume'\n"
+              "onehop: the job %s continues after 'copy --resume': no process runs it now\n"
                   .formatted(job));
     }
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "runs"))
@@ -856,7 +856,7 @@ class CopyIT {
     assertThat(done.notes())
         .singleElement()
         .asString()
-        .contains("no shard of the destination is in zone NO");
+        .contains("the ranges of zone NO");
     Document entry = entry(to, "zoned.docs");
     assertThat(entry.getBoolean("unique")).isTrue();
     List<Document> ofZone =

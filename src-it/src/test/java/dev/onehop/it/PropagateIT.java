@@ -270,7 +270,7 @@ class PropagateIT {
       Ran ran = running.get();
       assertThat(ran.complaints()).isEmpty();
       assertThat(shown.toString(StandardCharsets.UTF_8))
-          .contains("changed during this measurement, which does not count")
+          .contains("changed during this measurement, so it does not count")
           .containsPattern("(?s)Warm-up completed.*Warm-up completed");
       JsonNode counted = ran.measurement("mongo-to-client", "ordered");
       assertThat(counted.at("/latency/count").asLong()).isEqualTo(6 * 20);

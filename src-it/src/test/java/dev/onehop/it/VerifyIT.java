@@ -583,7 +583,7 @@ class VerifyIT {
     assertThat(equal.exitCode()).isZero();
     Ran nothing = run("--include", "command.none");
     assertThat(nothing.exitCode()).isEqualTo(2);
-    assertThat(nothing.err()).contains("neither cluster has a collection that is included");
+    assertThat(nothing.err()).contains("the selection includes no collection");
     Ran different = run("--include", "command", "--settle", "1s", "--json", "--details", "5");
     assertThat(different.exitCode()).isEqualTo(3);
     assertThat(new ObjectMapper().readTree(different.out()))

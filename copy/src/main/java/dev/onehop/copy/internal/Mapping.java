@@ -132,7 +132,7 @@ public record Mapping(
     }
     if (neverCopies(databaseOf(to))) {
       throw new IllegalArgumentException(
-          "'" + to + "' belongs to the servers or to the state of copies");
+          "'" + to + "' is reserved for the servers or for the state of copies");
     }
     String database = databaseOf(to);
     String collection = to.substring(Math.min(database.length() + 1, to.length()));

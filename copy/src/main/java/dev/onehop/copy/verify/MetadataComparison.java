@@ -101,7 +101,7 @@ final class MetadataComparison {
       return;
     }
     if (!CollectionPair.keyField(from).equals(CollectionPair.keyField(to))) {
-      add(namespace, "the time field differs, so that the documents are not compared");
+      add(namespace, "the time field differs, so the documents are not compared");
       return;
     }
     pairs.add(new CollectionPair(from, to, mapping.filter(namespace)));

@@ -114,7 +114,7 @@ final class Rounds {
       before = now;
     }
     throw new IllegalStateException(
-        "collections, options or indexes keep changing, so that they can't be compared");
+        "collections, options or indexes keep changing, so they can't be compared");
   }
 
   private VerifyReport report(List<MetadataDifference> metadata, int details) {
@@ -140,7 +140,7 @@ final class Rounds {
             namespace -> isExpected(namespace) ? namespace : null);
     if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
       throw new IllegalArgumentException(
-          "neither cluster has a collection that is included and not excluded");
+          "the selection includes no collection of either cluster");
     }
     if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
       source.refuseSameCluster(destination);

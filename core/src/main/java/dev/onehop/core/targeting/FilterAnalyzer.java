@@ -62,7 +62,7 @@ final class FilterAnalyzer {
     List<KeySpace> parts = new ArrayList<>(branches.size());
     for (BsonValue branch : branches) {
       if (!branch.isDocument()) {
-        return undecided("a logical operator over values other than filters");
+        return undecided("a logical operator with operands that are not filters");
       }
       parts.add(analyze(branch.asDocument(), negated));
     }
@@ -93,7 +93,7 @@ final class FilterAnalyzer {
   private KeySpace parent(int index, BsonPath rest, BsonValue condition) {
     if (!FieldConditions.isOperators(condition)) {
       return condition.isRegularExpression()
-          ? undecided("a regular expression above " + fields.get(index).path())
+          ? undecided("a regular expression on a parent of " + fields.get(index).path())
           : parentEquals(index, rest, condition);
     }
     List<KeySpace> all = new ArrayList<>();
@@ -108,7 +108,7 @@ final class FilterAnalyzer {
         operand.asArray().forEach(value -> any.add(parentEquals(index, rest, value)));
         all.add(or(any));
       } else {
-        all.add(undecided(entry.getKey() + " above " + fields.get(index).path()));
+        all.add(undecided(entry.getKey() + " on a parent of " + fields.get(index).path()));
       }
     }
     return and(all);
@@ -121,7 +121,7 @@ final class FilterAnalyzer {
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);
     if (value.isArray()) {
-      return undecided("equality with an array above " + fields.get(index).path());
+      return undecided("equality of an array with a parent of " + fields.get(index).path());
     }
     BsonValue inner = value.isDocument() ? rest.find(value.asDocument()) : null;
     Bounds found = bounds.same(inner == null ? BsonNull.VALUE : inner);

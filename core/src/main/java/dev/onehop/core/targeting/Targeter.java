@@ -139,7 +139,7 @@ public final class Targeter {
     }
     try {
       byte[] key = table.shardKeyPattern().keyOf(complete);
-      return atKey(table, key, "exact _id, and the replacement's shard key");
+      return atKey(table, key, "the filter is an exact _id, and the replacement has the shard key");
     } catch (ShardKeyException e) {
       return Target.broadcast(table, "a replacement with " + e.getMessage());
     }
@@ -178,7 +178,7 @@ public final class Targeter {
             operation
                 + " needs equality on the whole shard key "
                 + table.shardKeyPattern()
-                + (simpleCollation ? "" : ", of values without strings under this collation"));
+                + (simpleCollation ? "" : "; with this collation, without strings in the values"));
   }
 
   private static Target unsplittable(RoutingTable table) {
@@ -201,7 +201,7 @@ public final class Targeter {
     }
     KeySpace space = new FilterAnalyzer(pattern, simpleCollation, let, notes).analyze(filter);
     if (space.isAll()) {
-      String why = "nothing in the filter bounds the shard key " + pattern;
+      String why = "nothing in the filter restricts the shard key " + pattern;
       return Target.broadcast(table, notes.isEmpty() ? why : why + " (" + notes + ")");
     }
     BitSet chunks = KeyRanges.chunks(table, space);
@@ -209,7 +209,7 @@ public final class Targeter {
       // No chunk can have a match, but a shard has to return the empty result.
       return Target.chunk(table, 0, "no document can match; any shard can return the empty result");
     }
-    String why = "the filter bounds " + String.join(", ", boundFields(pattern, space));
+    String why = "the filter restricts " + String.join(", ", boundFields(pattern, space));
     return Target.chunks(table, chunks, notes.isEmpty() ? why : why + " (" + notes + ")");
   }
 

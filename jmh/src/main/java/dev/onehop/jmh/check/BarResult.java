@@ -67,12 +67,12 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
 
   private String bytes() {
     return String.format(
-        Locale.ROOT, "%.0f more bytes (at most %d)", median(moreBytes), bar.moreBytes());
+        Locale.ROOT, "%.0f more bytes (limit %d)", median(moreBytes), bar.moreBytes());
   }
 
   static String header() {
     return String.format(
-        Locale.ROOT, "%-22s %8s %8s   %-6s  %s", "", "ratio", "bar", "", "per round");
+        Locale.ROOT, "%-22s %8s %8s   %-6s  %s", "", "ratio", "limit", "", "per round");
   }
 
   /** Returns the message about a broken bar. */

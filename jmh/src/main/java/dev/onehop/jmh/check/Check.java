@@ -127,7 +127,7 @@ final class Check {
     }
     if (results.size() != 1) {
       throw new BarsException(
-          "%s gave %d results; the bar must name one value for each parameter of the benchmark"
+          "%s gave %d results; its @Bar must name one value for each parameter of the benchmark"
               .formatted(side.benchmark(), results.size()));
     }
     return results.iterator().next();

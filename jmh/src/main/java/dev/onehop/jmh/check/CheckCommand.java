@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
     header = "Check the speed of benchmarks relative to their baselines.",
     footer = {
       "",
-      "Exit code: 0 all bars hold, 1 a bar is broken or a benchmark failed, 2 the command line is",
-      "wrong."
+      "Exit code: 0 all limits hold, 1 a limit is broken or a benchmark failed, 2 the command line",
+      "is wrong."
     })
 public final class CheckCommand implements Callable<Integer> {
   private static final int BROKEN = 1;
@@ -39,7 +39,7 @@ public final class CheckCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "PATTERN",
-      description = "Check only the benchmarks whose bar has a name with this regular expression.")
+      description = "Check only the limits whose names match this regular expression.")
   private @Nullable Pattern pattern;
 
   @Option(
@@ -88,7 +88,7 @@ public final class CheckCommand implements Callable<Integer> {
             ? bars
             : bars.stream().filter(bar -> wanted.matcher(bar.name()).find()).toList();
     if (chosen.isEmpty()) {
-      throw new BarsException("no bar has a name with \"" + wanted + "\"");
+      throw new BarsException("no limit has a name that matches \"" + wanted + "\"");
     }
     PrintWriter err = spec.commandLine().getErr();
     PrintWriter out = spec.commandLine().getOut();
@@ -113,7 +113,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
     fail(
         err,
-        "%d of %d bars broken: %s"
+        "%d of %d limits broken: %s"
             .formatted(
                 broken.size(),
                 verdicts.size(),

@@ -26,7 +26,7 @@ public final class RetainedMemory {
         "%,d chunks: %.1f bytes per chunk; a refresh with %d changed chunks adds %,d bytes%n",
         table.chunkCount(), (built - before) / (double) count, changed.size(), merged - built);
     if (refreshed.chunkCount() != count) {
-      throw new IllegalStateException("the refreshed table has other chunks");
+      throw new IllegalStateException("the refreshed table has another number of chunks");
     }
   }
 

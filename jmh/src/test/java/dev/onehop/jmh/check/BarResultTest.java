@@ -47,10 +47,10 @@ class BarResultTest {
     assertThat(frugal(512, 511.8, 2, 2.0).held()).isTrue();
     assertThat(frugal(512, 512.8, 2, 2.0).held()).isFalse();
     assertThat(frugal(512, 100, 2, 1.9).held()).isFalse();
-    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 more bytes (at most 512)");
+    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 more bytes (limit 512)");
     assertThat(frugal(512, 600, 2, 2.0).complaint())
         .isEqualTo(
-            "thing: t.T.run[kind=new] allocates 600 more bytes (at most 512) per operation than"
+            "thing: t.T.run[kind=new] allocates 600 more bytes (limit 512) per operation than"
                 + " t.T.run[kind=old]");
   }
 

@@ -44,7 +44,7 @@ class CheckCommandTest {
     assertThat(err.toString())
         .contains("again: core.HashingBenchmark.string")
         .containsPattern(
-            "onehop jmh: 1 of 1 bars broken: hashing: core.HashingBenchmark.string is [0-9.]+ times"
+            "onehop jmh: 1 of 1 limits broken: hashing: core.HashingBenchmark.string is [0-9.]+ times"
                 + " as fast as core.HashingBenchmark.md5; at least 1000000.00 times is required");
   }
 
@@ -73,7 +73,7 @@ class CheckCommandTest {
   @Test
   void aPatternThatNoBarMatchesIsAUsageError() {
     assertThat(check(1, "nothing")).isEqualTo(2);
-    assertThat(err.toString()).contains("no bar has a name with \"nothing\"");
+    assertThat(err.toString()).contains("no limit has a name that matches \"nothing\"");
   }
 
   @Test

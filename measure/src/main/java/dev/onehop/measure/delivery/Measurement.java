@@ -12,7 +12,7 @@ public enum Measurement {
   /** The writer is a program with the official driver. */
   MONGO_TO_CLIENT("written by another program through a mongos, read by the application's stream"),
   /** The writer is an application with OneHop's client, and other programs read its rows, too. */
-  CLIENT_TO_MONGO("written by the application, read by its stream, and by others with majority"),
+  CLIENT_TO_MONGO("written by the application, read by its stream and with read concern majority"),
   /** The reader subscribes to a part of the collection while others write to it. */
   BOOTSTRAP("the first subscription to a query: documents are read and joined with the stream"),
   /** The reader subscribes to the whole collection while others write to it. */

@@ -95,7 +95,7 @@ public final class PropagateBench
         session
             .progress()
             .note(
-                "Shards or chunks of %s changed during this measurement, which does not count."
+                "Shards or chunks of %s changed during this measurement, so it does not count."
                     .formatted(COLLECTION));
       }
     }
@@ -169,7 +169,7 @@ public final class PropagateBench
     RunFacts.Load load =
         RunFacts.Load.of(
             Collections.max(plan.documents()),
-            "objects and signals, one signal on each shard",
+            "objects, and then a signal document on each shard",
             missing,
             plan.tests(),
             0);

@@ -63,7 +63,7 @@ public final class RowCollection implements AutoCloseable {
       ranges.headMap(ranges.lastKey()).values().forEach(each -> others.addAll(each.ranges()));
       if (others.isEmpty()) {
         throw Failure.run(
-            "all ranges of the collection are on one shard; no other shard can be idle", null);
+            "all ranges of the collection are on one shard; idle-shard needs ranges on two", null);
       }
       return new HashRanges(others);
     }

@@ -10,7 +10,7 @@ import java.util.function.Function;
 public record ClusterSource(boolean startsServers, Function<Progress, BenchCluster> open) {
 
   private static final String STAND_IN =
-      "note: no mongos binary was found; STAND-IN routers replace them (set --mongos PATH for"
+      "note: no mongos binary was found; STAND-IN routers run instead (set --mongos PATH for"
           + " a real mongos)";
 
   /**

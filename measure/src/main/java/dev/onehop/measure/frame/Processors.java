@@ -45,7 +45,7 @@ public record Processors(@Nullable String client, String text) {
     }
     return new Processors(
         client,
-        "client %s, routers %s, mongods %s of %d processors; links on all"
+        "client on %s, routers on %s, mongods on %s of %d processors; links on all"
             .formatted(client, routers, mongods, available));
   }
 

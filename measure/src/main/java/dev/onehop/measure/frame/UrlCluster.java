@@ -199,7 +199,8 @@ final class UrlCluster extends BenchCluster {
       OperationCounts unused = cluster.operationCounts(namespace);
       return new ServerWatch(() -> cluster.operationCounts(namespace).byShard(), null, false);
     } catch (TestbedException e) {
-      missing.add("each shard's share of operations, and the limit: " + Failure.firstLine(e));
+      missing.add(
+          "each shard's share of operations, and the closed-loop limit: " + Failure.firstLine(e));
       return new ServerWatch(Map::of, null, false);
     }
   }

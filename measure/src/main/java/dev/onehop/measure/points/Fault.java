@@ -90,7 +90,7 @@ record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from,
       clients
           .progress()
           .note(
-              "note: %s: the machine was saturated before the fault (%.0f %% busy), and its latencies mean little; use a rate below %.0f/s"
+              "note: %s: the machine was saturated before the fault (%.0f %% busy), so the latencies mean little; use a rate below %.0f/s"
                   .formatted(cell.title(), 100 * now.busySince(begun), arrivals.perSecond()));
     }
   }

@@ -61,7 +61,7 @@ public final class PointsPlan {
    */
   public static PointsPlan of(Map<String, String> properties, int rounds, long seed) {
     if (rounds < 1) {
-      throw new IllegalArgumentException("each point is measured at least once");
+      throw new IllegalArgumentException("rounds must be at least 1");
     }
     return new PointsPlan(properties, rounds, seed);
   }

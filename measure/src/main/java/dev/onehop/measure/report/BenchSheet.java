@@ -11,8 +11,9 @@ import java.util.stream.Stream;
 /** The sheet of {@code onehop bench}: points, rates, scenarios. */
 final class BenchSheet {
   private static final String STRAIGHT =
-      "straight-..: the official driver sends each operation directly to its shard's mongod, by"
-          + " ranges that it reads once; a limit for comparison, not a usable configuration.";
+      "straight-..: the official driver sends each operation directly to its shard's mongod, and"
+          + " ignores migrations. Applications can't do this: it shows the most that routing can"
+          + " reach.";
 
   private BenchSheet() {}
 

@@ -102,7 +102,7 @@ record Comparison(
     if (routed.ofLimit() != null) {
       sheet.figure(
           Format.percent(routed.ofLimit()) + " %",
-          "of the limit of a closed loop",
+          "of the closed-loop limit (threads / mean round trip)",
           Format.percent(official.ofLimit()) + " % by " + official.client().mode());
     }
     if (routed.evidence().besideOwner() != null) {
@@ -122,7 +122,7 @@ record Comparison(
     String capping =
         capped == null
             ? ""
-            : " With %s, the official clients did %s at most."
+            : " With %s, the official clients reached %s at most."
                 .formatted(
                     Format.counted(capped.client().connections(), "connection"),
                     Format.rate(capped.throughput()));

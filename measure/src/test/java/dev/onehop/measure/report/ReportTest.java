@@ -289,10 +289,11 @@ class ReportTest {
             "<p class=\"lede\">At 64 threads, targeted-async, 5 connections is not faster (0.16 times:"
                 + " a mongos is on the client's host and no thread waits for a connection) than the"
                 + " best of the official clients, legacy, 100 connections: 225 against 1,442"
-                + " operations a second. With 5 connections, the official clients did 113 at most.</p>")
+                + " operations a second. With 5 connections, the official clients reached 113 at"
+                + " most.</p>")
         .contains("<b>0.16×</b> the throughput of the best official client")
         .contains(
-            "<b>15 %</b> of the limit of a closed loop",
+            "<b>15 %</b> of the closed-loop limit (threads / mean round trip)",
             "<b>100 %</b> of operations went to a mongos near the owning shard");
   }
 

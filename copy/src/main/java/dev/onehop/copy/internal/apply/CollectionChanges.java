@@ -88,7 +88,7 @@ final class CollectionChanges {
         .flatMap(
             ofOldHome -> {
               if (ofOldHome) {
-                log.info("{} has another primary shard, and is not dropped", namespace);
+                log.info("{} still exists on its new primary shard, and is not dropped", namespace);
                 return Mono.empty();
               }
               return drop(target);
@@ -232,7 +232,7 @@ final class CollectionChanges {
               return overAnother
                   ? Mono.error(
                       new IllegalStateException(
-                          "%s was renamed and replaced %s while it was copied: begin the copy again"
+                          "%s was renamed during the copy, and replaced %s: begin the copy again"
                               .formatted(old, renamed)))
                   : drop(old);
             });

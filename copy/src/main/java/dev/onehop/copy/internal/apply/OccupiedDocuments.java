@@ -117,7 +117,7 @@ final class OccupiedDocuments {
                         added.clear();
                         if (tries % SELDOM == 0) {
                           log.warn(
-                              "channel {} waits for a value of a unique index: {}",
+                              "channel {} waits until a document gives up a unique value: {}",
                               batch.channel(),
                               retry.failure().getMessage());
                         }
@@ -213,7 +213,9 @@ final class OccupiedDocuments {
                       ? Mono.empty()
                       : Mono.error(
                           new IllegalStateException(
-                              "the destination has a document %s which does not come from the source, and which has a value of a unique index that another document needs; remove it, and resume: %s"
+                              ("the destination has a document %s that is not from the source;"
+                                      + " another document needs its unique value: remove the"
+                                      + " first document, and resume (%s)")
                                   .formatted(event.key().toJson(), why.getMessage()))));
     }
 

@@ -69,7 +69,9 @@ final class SchemaCommands {
         ? command.onErrorResume(
             MongoCommandException.class,
             refused -> {
-              log.info("not applied, the destination may be newer: {}", refused.getErrorMessage());
+              log.info(
+                  "not applied, because the destination may be newer: {}",
+                  refused.getErrorMessage());
               return Mono.empty();
             })
         : command;

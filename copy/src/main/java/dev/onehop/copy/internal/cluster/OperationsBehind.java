@@ -133,7 +133,7 @@ public final class OperationsBehind implements AutoCloseable {
       } catch (RuntimeException failure) {
         if (failure instanceof CommandFailure refused
             && refused.code() == ErrorCodes.UNAUTHORIZED) {
-          giveUp("the user lacks find on local.oplog.rs at " + place(each.getKey()));
+          giveUp("the user lacks the privilege find on local.oplog.rs at " + place(each.getKey()));
           return;
         }
         log.debug("the oplog of {} can't be read now", each.getKey(), failure);

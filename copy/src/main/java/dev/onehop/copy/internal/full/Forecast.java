@@ -73,7 +73,7 @@ public final class Forecast {
     if (time.compareTo(window.length()) > 0) {
       throw new CopyException(
           ("the copy will take about %s, but the oplog of %s keeps changes only for about %s at"
-                  + " the current rate of writes, so that changes since the start would be lost:"
+                  + " the current rate of writes, so changes since the start would be lost:"
                   + " enlarge the oplog (replSetResizeOplog)")
               .formatted(text(time), window.place(), text(window.length())),
           null);

@@ -73,7 +73,7 @@ public final class Fence {
     private static final long serialVersionUID = 1L;
 
     MovedException() {
-      super("the places of the fence have moved", null, false, false);
+      super("the documents of the fence have moved to other shards", null, false, false);
     }
   }
 

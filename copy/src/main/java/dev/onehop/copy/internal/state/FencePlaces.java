@@ -52,7 +52,7 @@ final class FencePlaces {
     private static final long serialVersionUID = 1L;
 
     MissingException() {
-      super("some shards have no place of the fence", null, false, false);
+      super("some shards have no chunk for a document of the fence", null, false, false);
     }
   }
 

@@ -55,7 +55,7 @@ final class ShardLayout {
     }
     if (!unknown.isEmpty()) {
       notes.accept(
-          "no shard of the destination is in zone %s: its ranges of %s are not copied"
+          "the ranges of zone %s in %s are not copied: no shard of the destination is in this zone"
               .formatted(String.join(", ", unknown), namespace));
     }
   }

@@ -126,14 +126,14 @@ public final class OneHopTableFactory implements DynamicTableSourceFactory {
   private static String uri(ReadableConfig options) {
     String uri = options.get(URI);
     if ((uri == null) == (options.get(HOSTS) == null)) {
-      throw new ValidationException("the table needs one of the options 'uri' and 'hosts'");
+      throw new ValidationException("the table needs exactly one of the options 'uri' and 'hosts'");
     }
     if (uri == null) {
       uri = uriOfParts(options);
     } else if (PARTS_OF_URI.stream().anyMatch(part -> options.getOptional(part).isPresent())) {
       throw new ValidationException(
-          "the value of 'uri' contains 'username', 'password' and 'connection.options':"
-              + " remove these options");
+          "'uri' excludes 'username', 'password' and 'connection.options': write these values into"
+              + " the URI");
     }
     try {
       return new ConnectionString(uri).getConnectionString();

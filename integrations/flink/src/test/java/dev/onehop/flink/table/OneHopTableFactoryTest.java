@@ -105,7 +105,7 @@ class OneHopTableFactoryTest {
     options.remove("hosts");
     options.put("uri", "mongodb://mongos1/");
     options.put("username", "me");
-    refused(COLUMNS, "remove these options");
+    refused(COLUMNS, "write these values into the URI");
   }
 
   @Test
