@@ -69,9 +69,10 @@ class PropertySourcesTest {
   void unknownNamesAreRefusedWhereTheyCanOnlyBeMeantForUs() {
     assertThatThrownBy(() -> OneHop.builder("mongodb://a/?onehop.refresh=1s"))
         .hasMessageStartingWith(
-            "unknown option onehop.refresh in the URI; known are onehop.enabled, onehop.refreshInterval, ");
+            "unknown option onehop.refresh in the URI; the options are onehop.enabled,"
+                + " onehop.refreshInterval, ");
     assertThatThrownBy(() -> OneHop.builder("mongodb://a").properties(properties("onehop.x", "1")))
-        .hasMessageStartingWith("unknown option onehop.x in the properties; known are ");
+        .hasMessageStartingWith("unknown option onehop.x in the properties; the options are ");
     Properties others = properties("spring.x", "1");
     assertThat(OneHop.builder("mongodb://a").properties(others)).isNotNull();
   }

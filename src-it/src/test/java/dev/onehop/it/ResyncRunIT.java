@@ -228,10 +228,10 @@ class ResyncRunIT {
     String to = set.free();
     String dbpath = target.toString();
     refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
-    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--source", to);
-    refused("is a member of the set already", "--to", set.source(), "--dbpath", dbpath);
+    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--source", to);
+    refused("is already a member of the replica set", "--to", set.source(), "--dbpath", dbpath);
     refused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
-    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--rebuild");
     refused(
         "another storage engine",
         "--to",

@@ -34,7 +34,8 @@ public final class StaleRoute extends RuntimeException {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",
-        "shard %s has not executed the write, other shards may have: %s"
+        "shard %s has not executed its part of the write, but other shards may have executed"
+            + " theirs: %s"
             .formatted(shard, reason()));
   }
 
