@@ -392,8 +392,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                 bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
     if (window.compareTo(estimate) < 0) {
       throw Failure.usage(
-          "the oplog of %s covers only %s, but the copy takes about %s (--rate corrects this"
-              + " estimate)"
+          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets its rate)"
               .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }

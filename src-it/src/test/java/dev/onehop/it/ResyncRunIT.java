@@ -139,7 +139,7 @@ class ResyncRunIT {
 
     assertThat(ended.complaint()).isEmpty();
     Matcher estimate =
-        Pattern.compile(", about (\\d+) s; its oplog")
+        Pattern.compile(" takes about (\\d+) s; the oplog")
             .matcher(said.toString(StandardCharsets.UTF_8));
     Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(ended.printed());
     assertThat(estimate.find()).as(said.toString(StandardCharsets.UTF_8)).isTrue();
@@ -422,7 +422,7 @@ class ResyncRunIT {
       Path dbpath = mount.resolve("db");
       Path filler = mount.resolve("filler");
       Files.write(filler, new byte[380 << 20]);
-      refused("MiB free, and the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
+      refused("MiB free, but the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
       Files.delete(filler);
 
       String host = set.free();

@@ -80,7 +80,7 @@ record BindingOptions(
     Integer least = url.getMinConnectionPoolSize();
     if (connections != null && least != null && least > connections) {
       throw new InvalidPropertyException(
-          "%s asks for at least %d connections, %s for at most %d"
+          "%s asks for at least %d connections, but %s allows only %d"
               .formatted(URL, least, CONNECTIONS, connections));
     }
     WriteConcern writeConcern = reader.writeConcern(WRITE_CONCERN);
@@ -146,7 +146,7 @@ record BindingOptions(
   void refusePipelining() {
     if (pipelining) {
       throw new InvalidPropertyException(
-          PIPELINING + ": the sync driver has one request in flight per connection");
+          PIPELINING + " needs a reactive driver: the sync driver has one request per connection");
     }
   }
 

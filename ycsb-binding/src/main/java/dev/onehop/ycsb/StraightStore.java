@@ -140,7 +140,7 @@ final class StraightStore implements DocumentStore {
 
   private static UnsupportedOperationException ofOneShardOnly() {
     return new UnsupportedOperationException(
-        "without a router, only operations on one shard are" + " possible");
+        "without a router, only operations on one shard are possible");
   }
 
   @Override

@@ -158,7 +158,9 @@ public final class PreferredZones {
         + chosen.getPort()
         + " is in "
         + name(rank)
-        + (rank == 0 ? ", preferred first" : ", the first with a live server that fits");
+        + (rank == 0
+            ? ", the zone of highest preference"
+            : "; no zone of higher preference has a live server that fits");
   }
 
   /** The servers of the best zone among these servers. */
