@@ -330,7 +330,8 @@ public final class NewMember {
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
       throw Failure.run(
-          "the log of " + target.host() + " shows another sync method than planned: " + wrong, null);
+          "the log of " + target.host() + " shows another sync method than planned: " + wrong,
+          null);
     }
     if (right != null) {
       Matcher statistics = STATISTICS.matcher(right);

@@ -100,7 +100,8 @@ public final class MirrorWrites
       case "delete" -> List.of(new DeleteOneModel<>(deleted(event)));
       case "drop", "rename", "dropDatabase" ->
           throw new UnsupportedOperationException(
-              "%s of %s can't be mirrored: only changes of documents can be mirrored".formatted(type, event.get("ns")));
+              "%s of %s can't be mirrored: only changes of documents can be mirrored"
+                  .formatted(type, event.get("ns")));
       default -> List.of();
     };
   }

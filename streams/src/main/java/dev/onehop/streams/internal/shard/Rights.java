@@ -58,7 +58,8 @@ final class Rights {
 
   /** Records that a shard refuses the user's login. */
   synchronized void refused(String shard, Throwable why) {
-    needed.add("a user with this name and password at shard " + shard + " (" + why.getMessage() + ")");
+    needed.add(
+        "a user with this name and password at shard " + shard + " (" + why.getMessage() + ")");
   }
 
   private void watched(String place, BsonDocument status, String... actions) {
