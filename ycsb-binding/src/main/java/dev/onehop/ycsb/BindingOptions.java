@@ -130,7 +130,8 @@ record BindingOptions(
 
   /** Adds the options to settings that contain the URL already. */
   void applyTo(MongoClientSettings.Builder settings) {
-    // With pipelining, this number is the number of sockets, which the pipelining settings have.
+    // With pipelining, connections is the number of sockets, which is part of the pipelining
+    // settings.
     if (connections != null && !pipelining) {
       settings.applyToConnectionPoolSettings(pool -> pool.maxSize(connections));
     }

@@ -124,8 +124,8 @@ public final class PreferredZones {
   }
 
   /**
-   * The position of a server's zone in the order, from 0; the number of zones for a server outside
-   * all zones.
+   * The position of a server's zone in the order, from 0. A server outside all zones has the number
+   * of zones as its position.
    */
   public int rank(ServerAddress server) {
     Integer known = ranks.get(server);
@@ -186,7 +186,7 @@ public final class PreferredZones {
    *
    * @param cluster all servers that are watched
    * @param ageNanos how long they have been watched, in nanoseconds
-   * @return none while a better zone may have a live server
+   * @return the servers of the best zone; empty while a better zone may still have a live server
    */
   public List<ServerDescription> first(
       List<ServerDescription> servers, ClusterDescription cluster, long ageNanos) {
