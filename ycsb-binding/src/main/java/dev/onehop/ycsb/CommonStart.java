@@ -12,8 +12,8 @@ import org.bson.BsonString;
 
 /**
  * Starts all clients of a run together, on one or several machines. Each client writes a document
- * to the cluster when it is ready, and waits until every client has written its document. The starts
- * differ by at most the time between two checks plus a round trip. No clocks are compared.
+ * to the cluster when it is ready, and waits until every client has written its document. The
+ * starts differ by at most the time between two checks plus a round trip. No clocks are compared.
  *
  * <p>Used by one thread at a time.
  */

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * The client that all threads of a mode share. The first thread opens the client, and the last
  * thread closes it.
  *
- * <p>Threads that arrive while the client is being opened wait for the result. If the opening fails,
- * all these threads fail, too. Otherwise each thread would wait for a separate timeout. A later
- * thread tries again.
+ * <p>Threads that arrive while the client is being opened wait for the result. If the opening
+ * fails, all these threads fail, too. Otherwise each thread would wait for a separate timeout. A
+ * later thread tries again.
  */
 final class SharedStore {
   private static final Map<String, SharedStore> OPEN = new HashMap<>(); // guarded by OPEN

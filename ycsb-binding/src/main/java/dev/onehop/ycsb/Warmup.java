@@ -85,7 +85,7 @@ final class Warmup {
     workers = (LEAST_WORKERS - 1) / threads + 1;
   }
 
-  /** Executes operations until the time is over, and counts them. Executes at least one operation. */
+  /** Executes one operation or more, until the time is over, and counts them in the tally. */
   void run(WarmupTime time, Tally tally) {
     ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {

@@ -33,9 +33,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Servers that are monitored by official clients. The servers in the settings, the <i>seeds</i>,
- * are watched by one client, and each further mongos by a separate client. A command may fail before
- * the monitor notices that a server is down. The server is then avoided until its monitor has
- * checked it again, but for a second at most.
+ * are watched by one client, and each further mongos by a separate client. A command may fail
+ * before the monitor notices that a server is down. The server is then avoided until its monitor
+ * has checked it again, but for a second at most.
  *
  * <p>Thread-safe.
  */
@@ -261,8 +261,8 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * The servers of a watch. The list is empty if an address of {@code config.mongos} is watched, and
-   * the server there is not a mongos.
+   * The servers of a watch. The list is empty if an address of {@code config.mongos} is watched,
+   * and the server there is not a mongos.
    */
   private List<ServerDescription> servers(Watched watched) {
     List<ServerDescription> servers = watched.servers();
