@@ -74,7 +74,8 @@ public final class ClusterUrl {
     if (user.contains(":")) {
       throw Failure.usage(
           option
-              + ": leave the password out, because all users can see command lines, and set "
+              + ": leave the password out, because all users of this machine can see command lines;"
+              + " set the password in "
               + variable);
     }
     String secret = url;

@@ -128,10 +128,10 @@ public final class LockHolderMain {
   /** Reports {@code unlocked} only if the server was locked all the time. */
   private synchronized void unlock() {
     if (state != State.LOCKED) {
-      say.accept(ChildJvm.FAILED + "it was not locked");
+      say.accept(ChildJvm.FAILED + "the server was not locked");
       return;
     }
-    say.accept(release() ? UNLOCKED : ChildJvm.FAILED + "another client has unlocked it");
+    say.accept(release() ? UNLOCKED : ChildJvm.FAILED + "another client has unlocked the server");
   }
 
   private synchronized void expire() {

@@ -190,7 +190,8 @@ public final class NewMember {
         return;
       } catch (MongoCommandException e) {
         if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
-          throw Failure.run("cannot change the set's members: " + e.getErrorMessage(), e);
+          throw Failure.run("cannot change the members of the replica"
+              + " set: " + e.getErrorMessage(), e);
         }
         Thread.sleep(POLL_MILLIS);
       }
@@ -328,7 +329,9 @@ public final class NewMember {
     String right = files ? notSynced : synced;
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
-      throw Failure.run(target.host() + " used another method, by its log: " + wrong, null);
+      throw Failure.run(
+          "the log of " + target.host() + " shows another sync method than planned: " + wrong,
+          null);
     }
     if (right != null) {
       Matcher statistics = STATISTICS.matcher(right);
@@ -360,7 +363,7 @@ public final class NewMember {
     // A command that starts a server in the background ends with 0.
     if (its != null && !its.isAlive() && its.exitValue() != 0) {
       throw Failure.run(
-          "the server of %s ended with %d%s"
+          "the server of %s ended with exit code %d%s"
               .formatted(target.host(), its.exitValue(), lastOutput()),
           null);
     }

@@ -114,8 +114,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       throw Failure.usage(
           target.host()
               + (known
-                  ? " is a member of the set already; remove it first, or give --rebuild"
-                  : " is not a member of the set, as --rebuild requires"));
+                  ? " is already a member of the replica set; remove it first, or give --rebuild"
+                  : " is not a member of the replica set, but --rebuild needs a member"));
     }
     if (known) {
       for (Document state : states) {
@@ -186,10 +186,13 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
           .filter(host -> state(states, host) == SECONDARY)
           .findFirst()
           .orElseThrow(
-              () -> Failure.usage("the set has no hidden secondary; name a --source to lock"));
+              () ->
+                  Failure.usage(
+                      "the replica set has no hidden secondary; name the member to lock by"
+                          + " --source"));
     }
     if (ReplicaSetStatus.entry(config, named) == null) {
-      throw Failure.usage("--source " + named + " is not a member of the set");
+      throw Failure.usage("--source " + named + " is not a member of the replica set");
     }
     int state = state(states, named);
     if (state == PRIMARY && !plan.allowPrimary()) {
@@ -219,7 +222,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     Document here = compatibility(set.primary());
     if (!there.equals(here) || there.containsKey("targetVersion")) {
       throw Failure.usage(
-          "the set's feature compatibility version is being changed; wait until it is done");
+          "the feature compatibility version of the replica set is being changed; wait until the"
+              + " change is complete");
     }
     String start = plan.start();
     String program = start == null ? "" : start.strip().split("\\s+", 2)[0];
@@ -227,7 +231,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       String its = versionOf(program);
       if (!feature(its).equals(feature(version))) {
         throw Failure.usage(
-            "%s has version %s, and %s has %s".formatted(program, its, source.host(), version));
+            "%s has version %s, but %s has version %s: major and minor version must be equal"
+                .formatted(program, its, source.host(), version));
       }
     }
   }
@@ -308,7 +313,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       long free = need.getKey().getUsableSpace();
       if (free < need.getValue()) {
         throw Failure.usage(
-            "%s has %,d MiB free, and the copy needs %,d"
+            "%s has only %,d MiB free, but the copy needs %,d MiB"
                 .formatted(where.get(need.getKey()), free >> 20, need.getValue() >> 20));
       }
     }
@@ -382,12 +387,12 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
     Duration estimate = Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));
     Duration window = oplogWindow(source);
     progress.note(
-        "%,d MiB from %s, about %s; its oplog covers %s"
+        "copying %,d MiB from %s takes about %s; the oplog of this member covers %s"
             .formatted(
                 bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
     if (window.compareTo(estimate) < 0) {
       throw Failure.usage(
-          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets the rate)"
+          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets its rate)"
               .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }
@@ -441,7 +446,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       progress.note(
           "While "
               + source.host()
-              + " is locked, majority writes wait: too few other members vote.");
+              + " is locked, writes with write concern majority wait: the other members that are up"
+              + " have too few votes.");
     }
   }
 

@@ -615,7 +615,7 @@ public final class OneHop implements AutoCloseable {
         return "replicaSet=" + cluster.getRequiredReplicaSetName() + " names a replica set";
       }
       return namesUnixSockets(given)
-          ? "only the driver itself connects to Unix domain sockets"
+          ? "OneHop does not connect to Unix domain sockets"
           : null;
     }
 
@@ -660,8 +660,8 @@ public final class OneHop implements AutoCloseable {
       if (transport instanceof NettyTransportSettings netty && netty.getSslContext() != null) {
         throw new IllegalArgumentException(
             modeName()
-                + " mode replaces the transport, and its SslContext would have no effect:"
-                + " set an SSLContext by applyToSslSettings");
+                + " mode replaces the transport, so the SslContext of NettyTransportSettings would"
+                + " have no effect: set an SSLContext by applyToSslSettings");
       }
       if (transport != null) {
         log.info(

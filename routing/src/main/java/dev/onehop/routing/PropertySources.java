@@ -134,7 +134,7 @@ final class PropertySources {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "unknown option %s in %s; known are %s"
+                    "unknown option %s in %s; the options are %s"
                         .formatted(
                             name,
                             where,

@@ -50,21 +50,22 @@ record Setting<T>(
       new Setting<>(
           OneHopProperty.SHARD_ROUTERS,
           Map.of(),
-          "shards and their mongoses, shard1=host:port|host:port,shard2=host:port",
+          "shards and their mongoses, such as shard1=host:port|host:port,shard2=host:port",
           Setting::routers);
 
   static final Setting<Optional<UnaryOperator<ServerAddressName>>> HOST_MAPPING =
       new Setting<>(
           OneHopProperty.HOST_MAPPING,
           Optional.empty(),
-          "names and the names to use instead, host:port=host:port,host=host",
+          "server names and the names to use instead, such as host:port=host:port,host=host",
           text -> Optional.of(mapping(pairs(text))));
 
   static final Setting<PreferredZones> PREFERRED_ZONES =
       new Setting<>(
           OneHopProperty.PREFERRED_ZONES,
           PreferredZones.NONE,
-          "zones in order, each with its hosts, a=host|host,b=host:port, each zone and host once",
+          "zones in order of preference, each with its hosts, such as a=host|host,b=host:port; each"
+              + " zone and each host only once",
           PreferredZones::parse);
 
   static final List<Setting<?>> ALL =

@@ -51,11 +51,12 @@ class PropertySourcesTest {
     "onehop.refreshInterval, 0s, 'a duration above zero such as 10s or 500ms'",
     "onehop.historyInterval, -PT1S, 'a duration such as 10s or 500ms, or 0s for never'",
     "onehop.measureRoundTrips, yes, true or false",
-    "onehop.shardRouters, or1:27017, 'shards and their mongoses,"
+    "onehop.shardRouters, or1:27017, 'shards and their mongoses, such as"
         + " shard1=host:port|host:port,shard2=host:port'",
-    "onehop.preferredZones, 'a=h1,b=h1', 'zones in order, each with its hosts,"
-        + " a=host|host,b=host:port, each zone and host once'",
-    "onehop.hostMapping, a:1=b, 'names and the names to use instead, host:port=host:port,host=host'",
+    "onehop.preferredZones, 'a=h1,b=h1', 'zones in order of preference, each with its hosts, such"
+        + " as a=host|host,b=host:port; each zone and each host only once'",
+    "onehop.hostMapping, a:1=b, 'server names and the names to use instead, such as"
+        + " host:port=host:port,host=host'",
   })
   void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {
     OneHop.Builder builder = OneHop.builder("mongodb://a").properties(properties(name, value));
@@ -69,9 +70,10 @@ class PropertySourcesTest {
   void unknownNamesAreRefusedWhereTheyCanOnlyBeMeantForUs() {
     assertThatThrownBy(() -> OneHop.builder("mongodb://a/?onehop.refresh=1s"))
         .hasMessageStartingWith(
-            "unknown option onehop.refresh in the URI; known are onehop.enabled, onehop.refreshInterval, ");
+            "unknown option onehop.refresh in the URI; the options are onehop.enabled,"
+                + " onehop.refreshInterval, ");
     assertThatThrownBy(() -> OneHop.builder("mongodb://a").properties(properties("onehop.x", "1")))
-        .hasMessageStartingWith("unknown option onehop.x in the properties; known are ");
+        .hasMessageStartingWith("unknown option onehop.x in the properties; the options are ");
     Properties others = properties("spring.x", "1");
     assertThat(OneHop.builder("mongodb://a").properties(others)).isNotNull();
   }

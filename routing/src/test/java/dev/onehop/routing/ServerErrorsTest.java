@@ -325,8 +325,8 @@ class ServerErrorsTest {
       assertThatThrownBy(() -> client.bulkWrite(writes))
           .isInstanceOf(MongoException.class)
           .hasMessageContaining(
-              "the command bulkWrite on admin, which direct mode sends to a mongos if the URI names"
-                  + " one");
+              "the command bulkWrite on admin needs a mongos in direct mode, but the URI names"
+                  + " config servers only");
     }
     try (MongoClient client = client(Mode.DIRECT, "", "")) {
       cluster.script(

@@ -153,7 +153,8 @@ class SyncClientTest {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       assertThatThrownBy(() -> client.getDatabase("it").createCollection("new"))
           .isInstanceOf(MongoCommandException.class)
-          .hasMessageContaining("direct mode sends to a mongos if the URI names one");
+          .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
+              + " only");
     }
   }
 

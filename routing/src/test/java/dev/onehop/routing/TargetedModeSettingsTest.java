@@ -132,7 +132,8 @@ class TargetedModeSettingsTest {
     assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(
-            "targeted mode replaces the transport, and its SslContext would have no effect")
+            "targeted mode replaces the transport, so the SslContext of NettyTransportSettings"
+                + " would have no effect")
         .hasMessageContaining("applyToSslSettings");
   }
 

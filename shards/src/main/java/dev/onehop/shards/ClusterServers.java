@@ -56,11 +56,12 @@ public final class ClusterServers extends Cluster {
   public static ClusterServers connect(
       MongoClientSettings settings, @Nullable UnaryOperator<String> mapping, int threads) {
     if (settings.getTransportSettings() != null) {
-      throw new IllegalArgumentException("connections to shards use a transport of their own");
+      throw new IllegalArgumentException("connections to shards always use OneHop's transport:"
+          + " remove the transport settings");
     }
     if (settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
       throw new IllegalArgumentException(
-          "shards are reached by their own addresses, not by a load balancer");
+          "a load balancer is not supported here: OneHop connects to the addresses of the shards");
     }
     if (settings.getClusterSettings().getHosts().stream()
         .anyMatch(host -> host instanceof UnixServerAddress)) {

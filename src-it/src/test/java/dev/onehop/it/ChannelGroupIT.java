@@ -132,7 +132,8 @@ class ChannelGroupIT {
     check();
     // A batch that it had is refused; without one it gives its channels up.
     assertThat(Files.readAllLines(log(second)))
-        .anyMatch(line -> line.equals(GroupMember.REFUSED) || line.contains("and is released"));
+        .anyMatch(
+            line -> line.equals(GroupMember.REFUSED) || line.contains("the channel is released"));
     assertThat(members.stream().filter(Process::isAlive)).hasSize(3);
     long values = written.values().stream().mapToLong(Long::longValue).sum();
     System.err.printf(

@@ -197,7 +197,7 @@ class DirectHandOverIT {
           .as(each.getKey())
           .isInstanceOf(MongoCommandException.class)
           // Its own words, not ours.
-          .hasMessageNotContaining("direct mode sends to a mongos");
+          .hasMessageNotContaining("needs a mongos in direct mode");
       assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
     }
     assertThat(all(client.getDatabase(cluster.database()).listCollectionNames()))
@@ -446,7 +446,8 @@ class DirectHandOverIT {
         .as(what)
         .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
         .hasMessageContaining(what)
-        .hasMessageContaining("direct mode sends to a mongos if the URI names one")
+        .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
+            + " only")
         .hasMessageContaining("config servers");
   }
 

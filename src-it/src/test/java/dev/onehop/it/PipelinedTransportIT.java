@@ -345,7 +345,7 @@ class PipelinedTransportIT {
                         .client()
                         .getDatabase("admin")
                         .runCommand(new BsonDocument("logout", new BsonInt32(1)))))
-        .hasMessageContaining("every operation that shares the socket");
+        .hasMessageContaining("all operations that share the socket");
   }
 
   @ParameterizedTest

@@ -306,7 +306,7 @@ class PreferredZonesIT {
           .until(() -> explained.block().decision() != RouteDecision.NO_TABLE);
       RouteExplanation explanation = explained.block();
       assertThat(explanation.shards()).containsExactly("s1");
-      assertThat(explanation.reason()).endsWith(" is in zone a, preferred first");
+      assertThat(explanation.reason()).endsWith(" is in zone a, the zone of highest preference");
       boolean direct = mode == RoutingMode.DIRECT;
       assertThat(explanation.decision())
           .isEqualTo(direct ? RouteDecision.OWNER : RouteDecision.PREFERRED_ZONE);

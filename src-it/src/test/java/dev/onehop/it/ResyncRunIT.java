@@ -139,7 +139,7 @@ class ResyncRunIT {
 
     assertThat(ended.complaint()).isEmpty();
     Matcher estimate =
-        Pattern.compile(", about (\\d+) s; its oplog")
+        Pattern.compile(" takes about (\\d+) s; the oplog")
             .matcher(said.toString(StandardCharsets.UTF_8));
     Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(ended.printed());
     assertThat(estimate.find()).as(said.toString(StandardCharsets.UTF_8)).isTrue();
@@ -228,10 +228,10 @@ class ResyncRunIT {
     String to = set.free();
     String dbpath = target.toString();
     refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
-    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--source", to);
-    refused("is a member of the set already", "--to", set.source(), "--dbpath", dbpath);
+    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--source", to);
+    refused("is already a member of the replica set", "--to", set.source(), "--dbpath", dbpath);
     refused("covers only", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
-    refused("is not a member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    refused("is not a member of the replica set", "--to", to, "--dbpath", dbpath, "--rebuild");
     refused(
         "another storage engine",
         "--to",
@@ -422,7 +422,7 @@ class ResyncRunIT {
       Path dbpath = mount.resolve("db");
       Path filler = mount.resolve("filler");
       Files.write(filler, new byte[380 << 20]);
-      refused("MiB free, and the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
+      refused("MiB free, but the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
       Files.delete(filler);
 
       String host = set.free();

@@ -191,7 +191,7 @@ class StreamRightsIT {
         "lacking",
         "needs",
         "changeStream on it.orders at shard one",
-        "the user itself at shard two",
+        "a user with this name and password at shard two",
         cluster.address("two") + " refuses user lacking@admin",
         "docker/stream-users.js");
   }

@@ -126,8 +126,8 @@ final class ProcessPlatform implements Platform {
               : "mongos %s from %s".formatted(mongos.version(), mongos.origin()));
       if (mongos != null && !HostName.isPossible()) {
         options.progress.accept(
-            "this system allows no namespaces (unshare): every mongos registers under the machine's"
-                + " own name, and clients cannot find the near one by its name");
+            "this system does not allow namespaces (unshare), so all mongoses register under the"
+                + " name of this machine, and clients cannot find the near mongos by its name");
       }
     }
   }

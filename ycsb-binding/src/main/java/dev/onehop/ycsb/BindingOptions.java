@@ -80,7 +80,7 @@ record BindingOptions(
     Integer least = url.getMinConnectionPoolSize();
     if (connections != null && least != null && least > connections) {
       throw new InvalidPropertyException(
-          "%s asks for at least %d connections, %s for at most %d"
+          "%s asks for at least %d connections, but %s allows only %d"
               .formatted(URL, least, CONNECTIONS, connections));
     }
     WriteConcern writeConcern = reader.writeConcern(WRITE_CONCERN);
@@ -130,7 +130,8 @@ record BindingOptions(
 
   /** Adds the options to settings that contain the URL already. */
   void applyTo(MongoClientSettings.Builder settings) {
-    // With pipelining, this number is the number of sockets, which the pipelining settings have.
+    // With pipelining, connections is the number of sockets, which is part of the pipelining
+    // settings.
     if (connections != null && !pipelining) {
       settings.applyToConnectionPoolSettings(pool -> pool.maxSize(connections));
     }
@@ -146,7 +147,7 @@ record BindingOptions(
   void refusePipelining() {
     if (pipelining) {
       throw new InvalidPropertyException(
-          PIPELINING + ": the sync driver has one request in flight per connection");
+          PIPELINING + " needs a reactive driver: the sync driver has one request per connection");
     }
   }
 

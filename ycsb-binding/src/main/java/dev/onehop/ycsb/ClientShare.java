@@ -33,7 +33,7 @@ record ClientShare(int index, int of, String run) {
     }
     if (index == null || of == null || run == null) {
       throw new InvalidPropertyException(
-          "%s, %s and %s require each other".formatted(INDEX, OF, RUN));
+          "%s, %s and %s must be given together".formatted(INDEX, OF, RUN));
     }
     if (index >= of) {
       throw new InvalidPropertyException(

@@ -35,8 +35,8 @@ public final class ClientWorkload extends CoreWorkload {
   }
 
   /**
-   * Maps the numbers of new records, which are not below the record count. Client i of N gets each
-   * Nth number, from the i-th on.
+   * Maps the numbers of new records, which begin at the record count. Client i of N gets each Nth
+   * number, from the i-th on: with 100 records, client 1 of 3 gets 101, 104, 107.
    */
   @Override
   protected String buildKeyName(long number) {

@@ -12,8 +12,8 @@ import org.bson.BsonString;
 
 /**
  * Starts all clients of a run together, on one or several machines. Each client writes a document
- * to the cluster when it is ready, and waits until every client has written its document. Clients
- * start within the interval of two checks plus a round trip. No clocks are compared.
+ * to the cluster when it is ready, and waits until every client has written its document. The
+ * starts differ by at most the time between two checks plus a round trip. No clocks are compared.
  *
  * <p>Used by one thread at a time.
  */
@@ -25,7 +25,7 @@ final class CommonStart {
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  /** A document stays for this time, so that every client has checked again. */
+  /** A document stays for this time after the start, so that every other client sees it. */
   private static final Duration LEAST_STAY = Duration.ofSeconds(3);
 
   private final DocumentStore store;

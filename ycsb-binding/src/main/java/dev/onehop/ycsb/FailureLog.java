@@ -20,7 +20,7 @@ final class FailureLog {
   void failed(String operation, Status status, String why) {
     if (reported.add(operation + ' ' + status.getName())) {
       out.printf(
-          "onehop: %s: %s (%s); more of this kind are only counted%n",
+          "onehop: %s: %s (%s); further failures of this kind are only counted%n",
           operation, status.getName(), why);
     }
   }

@@ -45,7 +45,7 @@ final class Failures {
     }
     if (failure instanceof MongoBulkWriteException bulk && !bulk.getWriteErrors().isEmpty()) {
       BulkWriteError first = bulk.getWriteErrors().get(0);
-      return "%d writes of a bulk, first: %s (%d, from %s)"
+      return "%d writes of a bulk write failed, first with: %s (%d, from %s)"
           .formatted(
               bulk.getWriteErrors().size(),
               first.getMessage(),

@@ -18,8 +18,9 @@ import site.ycsb.Workload;
  * Returns the next operations of a workload, and does not execute them. Keys, fields and
  * proportions are YCSB's.
  *
- * <p>YCSB uses a new record in other operations as soon as its insert returns, which is immediate
- * here. A record whose insert has no reply yet is therefore replaced by the newest inserted record.
+ * <p>YCSB uses a new record in other operations as soon as its insert returns. Here an insert
+ * returns at once, before it is sent. So an operation on a record whose insert has no reply yet
+ * gets the newest inserted record instead.
  *
  * <p>Used by one thread. Results of inserts may come from other threads.
  */
@@ -31,7 +32,8 @@ final class IntendedOperations {
   private final List<Operation> steps = new ArrayList<>(2);
   private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String newest;
-  // Whether another operation must be drawn, because no inserted record can replace the drawn one.
+  // Whether another operation must be drawn: the insert of the drawn record has no reply yet, and
+  // neither has any other insert.
   private boolean again;
 
   /**

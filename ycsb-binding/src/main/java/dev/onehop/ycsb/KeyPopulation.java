@@ -31,7 +31,7 @@ public final class KeyPopulation {
     long end = number(workload, "recordcount", 0, Integer.MAX_VALUE);
     if (end <= start) {
       throw new InvalidPropertyException(
-          "no records: recordcount is " + end + ", insertstart " + start);
+          "no records: recordcount " + end + " must be above insertstart " + start);
     }
     return new KeyPopulation(
         start,

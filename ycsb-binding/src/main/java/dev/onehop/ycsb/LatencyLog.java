@@ -94,7 +94,10 @@ final class LatencyLog implements AutoCloseable {
     writer.outputLegend();
   }
 
-  /** Adds an operation with this intended time, which has to end before its second is written. */
+  /**
+   * Adds an operation with this intended time. The second of this time is not written before the
+   * operation has ended.
+   */
   synchronized void begins(long intendedNanos) {
     interval(intendedNanos).underWay++;
   }

@@ -190,7 +190,8 @@ public final class Launcher {
     MongoClientSettings.Builder settings = MongoClientSettings.builder();
     settings.applyToClusterSettings(
         cluster -> cluster.serverSelectionTimeout(REACHABLE_WITHIN_SECONDS, TimeUnit.SECONDS));
-    settings.applyConnectionString(options.url()); // may set another server selection timeout
+    // The URL may set another server selection timeout.
+    settings.applyConnectionString(options.url());
     options.applyTo(settings);
     try (DocumentStore store =
         new SyncStore(MongoClients.create(settings.build()), options.database())) {

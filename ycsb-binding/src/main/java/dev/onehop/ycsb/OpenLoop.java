@@ -26,13 +26,14 @@ import site.ycsb.Status;
  * (coordinated omission).
  *
  * <p>A reactive driver needs no thread per operation. With a synchronous driver the number of
- * threads is limited; the wait of an operation for a free thread counts. Operations that were not
- * issued, or have no reply at the end of the run, count with their wait until then.
+ * threads is limited; the latency of an operation includes its wait for a free thread. If an
+ * operation was not issued, or has no reply at the end of the run, its latency is the time from its
+ * intended time to the end of the run.
  */
 final class OpenLoop {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** With more operations in progress no further ones are issued, to limit the process's memory. */
+  /** The most operations in progress, a limit for the memory. Further operations are not issued. */
   private static final int MOST_UNDER_WAY = 200_000;
 
   private final OpenLoopOptions options;

@@ -73,7 +73,7 @@ final class PropertyReader {
       boolean ours = name.startsWith("onehop.") || name.startsWith("mongodb.");
       if (ours && !KNOWN.contains(name)) {
         throw new InvalidPropertyException(
-            "unknown property %s; known are %s"
+            "unknown property %s; the properties are %s"
                 .formatted(name, String.join(", ", new TreeSet<>(KNOWN))));
       }
     }

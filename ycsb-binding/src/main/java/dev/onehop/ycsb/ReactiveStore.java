@@ -99,8 +99,8 @@ final class ReactiveStore implements DocumentStore {
   }
 
   /**
-   * Waits for the end of the publisher after its result, because without this the route counts may
-   * lack the run's last operation.
+   * Waits for the result of the publisher, and then for its end. At the result, the operation may
+   * not be in the route counts yet.
    */
   private static <T> Mono<T> toEnd(Publisher<T> publisher) {
     return Flux.from(publisher).takeLast(1).next();

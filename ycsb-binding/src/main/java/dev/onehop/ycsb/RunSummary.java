@@ -87,8 +87,8 @@ record RunSummary(
   }
 
   /**
-   * The driver's version at run time. Reads it by reflection, because the compiler would copy the
-   * constant of the driver at compile time.
+   * The driver's version at run time. Reads the driver's constant by reflection, because the
+   * compiler would copy the value of the driver that is used at compile time.
    */
   private static String driverVersion() {
     try {

@@ -13,7 +13,7 @@ import org.bson.BsonValue;
 
 /**
  * Finds the shard of a record by the ranges of a collection that is sharded by {@code _id}. The
- * ranges are read once; later moves are not noticed. Immutable and thread-safe.
+ * ranges are read once; later migrations are not noticed. Immutable and thread-safe.
  */
 final class ShardRanges {
   private final NavigableMap<String, String> shards;

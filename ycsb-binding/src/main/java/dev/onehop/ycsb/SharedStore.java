@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * The client that all threads of a mode share. The first thread opens the client, and the last
  * thread closes it.
  *
- * <p>Threads that arrive during the opening wait for its end. If it fails, all these threads fail,
- * so that not every thread waits for a timeout. A later thread tries again.
+ * <p>Threads that arrive while the client is being opened wait for the result. If the opening
+ * fails, all these threads fail, too. Otherwise each thread would wait for a separate timeout. A
+ * later thread tries again.
  */
 final class SharedStore {
   private static final Map<String, SharedStore> OPEN = new HashMap<>(); // guarded by OPEN
@@ -50,7 +51,7 @@ final class SharedStore {
     if (first) {
       shared.open(opener);
     }
-    shared.opened(); // throws if it could not be opened
+    shared.opened(); // throws if the client could not be opened
     shared.totals.threadStarts();
     return shared;
   }

@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
 /**
  * A store for each shard, chosen by the range of a record. It shows the speed of the official
  * driver without a mongos. It reads ranges once and does not detect migrations. The collections
- * have to be sharded by {@code _id}. The cluster must have no users and no TLS, and its shards one
- * member each.
+ * have to be sharded by {@code _id}. The cluster must have no users and no TLS. Each shard must
+ * have exactly one member.
  */
 final class StraightStore implements DocumentStore {
   private final Map<String, DocumentStore> shards;
@@ -140,7 +140,7 @@ final class StraightStore implements DocumentStore {
 
   private static UnsupportedOperationException ofOneShardOnly() {
     return new UnsupportedOperationException(
-        "without a router, only operations on one shard are" + " possible");
+        "without a router, only operations on one shard are possible");
   }
 
   @Override

@@ -4,8 +4,9 @@ import com.mongodb.client.MongoClients;
 
 /**
  * YCSB binding {@code straight-sync}: the official synchronous driver, which sends each operation
- * directly to the server of the shard that owns the record, see {@link StraightStore}. It shows an
- * upper limit for the other bindings. {@code onehop bench points --modes straight} measures it.
+ * directly to the server of the shard that owns the record, see {@link StraightStore}. Its
+ * throughput is the upper limit that the throughput of other bindings is compared with. {@code
+ * onehop bench points --modes straight} measures it.
  */
 public final class StraightSyncPeer extends MongoBinding {
 

@@ -34,7 +34,7 @@ final class Warmup {
   /** The fewest threads of the warm-up, for all threads of the run together. */
   private static final int LEAST_WORKERS = 32;
 
-  /** YCSB's keys end with a digit, so no record has such a key. */
+  /** The end of keys without a record: the keys of YCSB's records end with a digit. */
   private static final String NO_RECORD = "-";
 
   private static final BsonDocument UPDATE =
@@ -85,7 +85,7 @@ final class Warmup {
     workers = (LEAST_WORKERS - 1) / threads + 1;
   }
 
-  /** Executes operations until the time is over, at least one, and counts them in the tally. */
+  /** Executes one operation or more, until the time is over, and counts them in the tally. */
   void run(WarmupTime time, Tally tally) {
     ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {

@@ -7,8 +7,8 @@ import site.ycsb.DBException;
  * Reports failures outside of operations to YCSB's caller.
  *
  * <p>YCSB ignores a binding's exceptions: its client thread and its shell print a stack trace, and
- * the process exits with 0. If one of these classes is the caller, the binding prints one line and
- * ends the process. Another caller gets the exception.
+ * the process exits with 0. If YCSB's client thread or shell is the caller, the binding prints one
+ * line, and the process exits with another code. Another caller gets the exception.
  */
 final class YcsbHost {
   private static final Set<String> SWALLOWERS =

@@ -75,7 +75,7 @@ class CommonStartTest {
     "onehop.client=2 onehop.clients=2 onehop.start=r, 'onehop.client must be from 0 to 1, not 2'",
     "onehop.client=-1 onehop.clients=2 onehop.start=r,"
         + " 'onehop.client must be a whole number from 0 to 2147483647, not \"-1\"'",
-    "onehop.client=0, 'onehop.client, onehop.clients and onehop.start require each other'"
+    "onehop.client=0, 'onehop.client, onehop.clients and onehop.start must be given together'"
   })
   void aShareThatIsNoneIsSaid(String given, String message) {
     Properties properties = new Properties();

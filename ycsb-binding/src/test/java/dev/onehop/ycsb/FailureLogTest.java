@@ -23,8 +23,8 @@ class FailureLogTest {
 
     assertThat(out.toString(StandardCharsets.UTF_8).lines())
         .containsExactly(
-            "onehop: READ: NOT_FOUND (not found); more of this kind are only counted",
-            "onehop: READ: ERROR (failure 0); more of this kind are only counted",
-            "onehop: UPDATE: ERROR (failure 0); more of this kind are only counted");
+            "onehop: READ: NOT_FOUND (not found); further failures of this kind are only counted",
+            "onehop: READ: ERROR (failure 0); further failures of this kind are only counted",
+            "onehop: UPDATE: ERROR (failure 0); further failures of this kind are only counted");
   }
 }

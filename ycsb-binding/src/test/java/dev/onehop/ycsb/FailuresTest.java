@@ -72,7 +72,7 @@ class FailuresTest {
                     null,
                     new ServerAddress("h", 1),
                     Set.of())))
-        .isEqualTo("2 writes of a bulk, first: duplicate key (11000, from h:1)");
+        .isEqualTo("2 writes of a bulk write failed, first with: duplicate key (11000, from h:1)");
   }
 
   @Test

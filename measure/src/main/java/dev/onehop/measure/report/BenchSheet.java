@@ -27,7 +27,7 @@ final class BenchSheet {
         new Sheet(
             "OneHop bench: " + results.topology().name(),
             results,
-            "Every point's YCSB output and HdrHistogram logs are under points/");
+            "Every point's YCSB output and HdrHistogram logs are under points/.");
     notices(sheet, results);
     results.timelines().forEach(each -> new ScenarioSection(each, results).addTo(sheet));
     results.zones().forEach(each -> new ZonesSection(each, results.machine()).addTo(sheet));

@@ -54,19 +54,23 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
                 List.of(
                     Column.<Point>of("ops/s to ±%", Format::decimal, Point::errorPercent)
                         .means(
-                            "half the 95 % interval of ops/s, from the means of windows of one second"),
+                            "half the width of the 95 % interval of ops/s, in % of ops/s; from the"
+                                + " mean rates of windows of one second"),
                     seen("windows", Format::whole, Conditions::windows),
                     seen("warm-up s", Format::decimal, Conditions::warmupSeconds),
                     Column.<Point>text("steady", point -> steady(seen(point)))
                         .means("whether the rate was steady at the end of the warm-up"),
                     Column.<Point>text("steal %", point -> steal(seen(point)))
-                        .means("processor time that the host gave to other machines"),
+                        .means("share of processor time that the host gave to other virtual"
+                            + " machines"),
                     seen("run queue", Format::decimal, Conditions::runQueue)
-                        .means("threads of the whole machine that ran or waited for a processor"),
+                        .means("mean number of threads of the whole machine that ran or waited for"
+                            + " a processor"),
                     seen("MHz", Format::whole, Conditions::clockMegahertz),
                     seen("sockets", Format::whole, Conditions::sockets),
                     seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
-                        .means("of operations and replies, on the links"))));
+                        .means("bytes per operation through the links, in both directions,"
+                            + " including the servers' own traffic"))));
   }
 
   private static Column<Point> seen(
@@ -107,9 +111,9 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
     return clients.isEmpty()
         ? section
         : section.say(
-            "A point's latencies include all operations of all its clients: their"
-                + " histograms are added, and percentiles are not averaged. Threads and connections are"
-                + " each client's.");
+            "The latencies of a point come from the sum of its clients' histograms, not from"
+                + " averages of their percentiles. The numbers of threads and connections are those"
+                + " of one client.");
   }
 
   private String title(ClientRun run) {

@@ -32,34 +32,41 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   private static final int WINDOW_SECONDS = 5;
 
   private static final String NO_LAG =
-      "events have no wallTime below feature compatibility version 6.0, or the servers have"
-          + " another clock";
+      "events have no wallTime below feature compatibility version 6.0, or the servers' clock is"
+          + " not this machine's clock";
 
   Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop consume: " + results.topology().name(),
             results,
-            "The consumers' HdrHistogram logs and errors are under points/");
+            "The consumers' HdrHistogram logs and errors are under points/.");
     long negative = results.points().stream().mapToLong(ConsumePoint::negativeLags).sum();
     sheet.notice(
         negative == 0
             ? ""
             : Format.whole(negative)
-                + " lags were below zero, as if a clock had been set, and are not in the"
-                + " percentiles.");
+                + " lags were below zero, which happens only if a clock was set. The percentiles do"
+                + " not include them.");
     sheet.notice(
         results.points().stream().anyMatch(each -> load(each).isSaturated()) ? Load.NOTICE : "");
     drain(sheet);
-    lag(sheet, ConsumePoint.LIVE, "While rows are written, events");
-    lag(sheet, ConsumePoint.IDLE, "With a shard that has no rows, all events in one order");
+    lag(sheet, ConsumePoint.LIVE, "While rows are written, the lag of events");
+    lag(
+        sheet,
+        ConsumePoint.IDLE,
+        "While one shard is idle and all events are in one order, the lag");
     sheet.figure(
         Format.whole(results.faults()),
-        "rows lost, doubled or out of order",
-        "of " + Format.whole(results.points().stream().mapToLong(ConsumePoint::rows).sum()));
+        "rows lost, doubled, out of order or never written",
+        "of "
+            + Format.whole(results.points().stream().mapToLong(ConsumePoint::rows).sum())
+            + " written rows");
     sheet.add(section(ConsumePoint.DRAIN, "Drain: a finished backlog is read"));
     sheet.add(section(ConsumePoint.LIVE, "Live: read while rows are written"));
-    return sheet.add(section(ConsumePoint.IDLE, "Idle shard: live, one shard has no rows"));
+    return sheet.add(
+        section(ConsumePoint.IDLE, "Idle shard: read while rows are written to all shards but"
+            + " one"));
   }
 
   private Load load(ConsumePoint point) {
@@ -104,7 +111,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         .ifPresent(
             only ->
                 sheet.say(
-                    "That is %s rows per second and core of the consumer; Alibaba's paper on Tablestore's Tunnel Service gives %s."
+                    ("Per core of the consumer, this is %s rows a second. Alibaba's paper on"
+                            + " Tablestore's Tunnel Service reports %s.")
                         .formatted(Format.rate(only.rowsPerSecondAndCore()), Format.rate(PAPER))));
   }
 
@@ -128,7 +136,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     Optional<LatencySummary> theirs = behind(points, "mongos");
     String beside =
         ours.isPresent() && theirs.isPresent()
-            ? ", %s the %s ms (p50) and %s ms (p99) through a mongos"
+            ? ". The p50 is %s the %s ms through a mongos, whose p99 is %s ms"
                 .formatted(
                     Verdict.shorter((double) ours.get().p50(), (double) theirs.get().p50()),
                     Format.millis(theirs.get().p50()),
@@ -140,9 +148,9 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
               String by = ours.isPresent() ? "from each shard" : "through a mongos";
               sheet.say(
                   Load.qualified(
-                      "%s lag by %s ms (p50) and %s ms (p99) %s%s."
+                      "%s %s is %s ms (p50) and %s ms (p99)%s."
                           .formatted(
-                              what, Format.millis(lag.p50()), Format.millis(lag.p99()), by, beside),
+                              what, by, Format.millis(lag.p50()), Format.millis(lag.p99()), beside),
                       points.stream().map(this::load)));
               sheet.figure(
                   Format.millis(lag.p50()) + " ms",
@@ -241,7 +249,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     int windows = all.stream().mapToInt(each -> each.windows().size()).max().orElse(1);
     LineChart chart =
         new LineChart(
-            "Rows per second of each five seconds, " + Format.counted(most, "channel"),
+            "Rows per second in intervals of five seconds, " + Format.counted(most, "channel"),
             Axis.seconds(WINDOW_SECONDS * windows),
             "rows per second",
             false);
@@ -266,8 +274,9 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
       lags.add(
           lag.get(0)
               .means(
-                  "ms from the commit until the consumer has the row, by one clock; the commit is the"
-                      + " event's wallTime in whole milliseconds, and the lag is up to 1 ms too long")
+                  "ms from the commit until the consumer has the row, both by one clock; the time"
+                      + " of the commit is the event's wallTime, which is rounded down to whole ms,"
+                      + " so the lag is up to 1 ms too long")
               .missingIf(NO_LAG));
       lags.addAll(lag.subList(1, lag.size()));
       List<Column<ConsumePoint>> issued =
@@ -288,13 +297,14 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Column.of("procs", Format::whole, ConsumePoint::processes),
             Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
                 .means(
-                    "live: in the measured time; drain: from the opening of the stream to the last"
-                        + " row; every row is checked"),
+                    "live, idle shard: in the measured time; drain: from the opening of the stream"
+                        + " to the last row. The consumer checks every row"),
             Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
                 .means("milliseconds per 1,000 rows"),
             Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)
                 .means(
-                    "cores, MiB of memory (RSS) and Mbit/s of events are those of the consumers alone"),
+                    "processors that the consumers used, without routers and mongods; MiB (memory,"
+                        + " RSS) and Mbit/s (events) are also those of the consumers"),
             Column.of("rows/s/core", Format::rate, ConsumePoint::rowsPerSecondAndCore),
             Column.of("router cores", Format::hundredths, ConsumePoint::routerCores),
             Column.of("mongod cores", Format::hundredths, ConsumePoint::mongodCores),
@@ -303,7 +313,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         lags,
         List.of(
             Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
-                .means("of all rows of the point, also outside of the measured time"),
+                .means("acknowledged rows that did not arrive. lost, doubled and out of order count"
+                    + " all rows of the point, also outside of the measured time"),
             Column.of("doubled", Format::whole, ConsumePoint::doubled),
             Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
   }

@@ -28,7 +28,7 @@ record CopySheet(CopyBenchResults results) {
         new Sheet(
             "OneHop copy, compared with other tools",
             results,
-            "The errors of the copying processes are under logs/");
+            "The errors of the copying processes are under logs/.");
     sheet.notice(
         results.points().stream().anyMatch(run -> load(run).isSaturated()) ? Load.NOTICE : "");
     for (String title : results.titles()) {
@@ -46,7 +46,7 @@ record CopySheet(CopyBenchResults results) {
     }
     if (results.tools().contains(CopyBenchRun.DRIVER)) {
       sheet.limit(
-          "No other tool was named, so OneHop is compared with the plain driver: see --rival.");
+          "No other tool was named with --rival, so OneHop is compared with the plain driver.");
     }
     RunFacts run = results.run();
     if (run != null && run.load().rounds() == 1) {
@@ -112,7 +112,7 @@ record CopySheet(CopyBenchResults results) {
         .ratio(title, other, CopyBenchRun::cpuPer1000)
         .map(
             beside ->
-                ", for %s times its processor time, including the servers%s"
+                ", and takes %s times as much processor time, servers included%s"
                     .formatted(Verdict.times(beside.ratio()), interval(beside)))
         .orElse("");
   }
@@ -125,13 +125,13 @@ record CopySheet(CopyBenchResults results) {
     return beside.rounds() == 1
         ? ""
         : beside.low() == null
-            ? " (%s: %s to %s in %d rounds)"
+            ? " (ratio %s; %s to %s in %d rounds)"
                 .formatted(
                     Format.hundredths(beside.ratio()),
                     Format.hundredths(beside.least()),
                     Format.hundredths(beside.most()),
                     beside.rounds())
-            : " (%s, 95 %% interval %s to %s, %d rounds)"
+            : " (ratio %s; 95 %% interval %s to %s, %d rounds)"
                 .formatted(
                     Format.hundredths(beside.ratio()),
                     Format.hundredths(beside.low()),
@@ -188,8 +188,8 @@ record CopySheet(CopyBenchResults results) {
                 Column.<Row>of(
                         "docs/s", Format::rate, row -> row.median(CopyBenchRun::documentsPerSecond))
                     .means(
-                        "documents or changes, median of n rounds, from the first to the last"
-                            + " hundredth by the counters of the destination's servers"),
+                        "documents or changes per second, median of n rounds; from 1 % to 99 % of"
+                            + " the writes, by the counters of the destination's servers"),
                 Column.<Row>text(
                         "least-most",
                         row ->
@@ -199,14 +199,15 @@ record CopySheet(CopyBenchResults results) {
                 Column.of("seconds", Format::decimal, row -> row.median(CopyBenchRun::seconds)),
                 Column.<Row>of(
                         "start s", Format::decimal, row -> row.median(CopyBenchRun::startSeconds))
-                    .means("the time before the first hundredth"),
+                    .means("the time until 1 % of the writes were done"),
                 Column.<Row>text("by router/s", row -> byRouter(row.runs()))
                     .means(
                         "statements per second of each router of the destination, over all rounds")
                     .missingIf("no routers"),
                 Column.<Row>of("spread %", Format::percent, row -> spread(row.runs()))
                     .means(
-                        "the difference between the busiest and the least busy router, relative to the mean"),
+                        "the difference between the busiest and the least busy router, in % of the"
+                            + " mean"),
                 Column.<Row>of("MiB", Format::whole, row -> memory(row.runs()) >> 20)
                     .means("the largest memory (RSS) of the copying process"),
                 Column.<Row>of(

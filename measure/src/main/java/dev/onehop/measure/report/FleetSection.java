@@ -27,7 +27,8 @@ record FleetSection(FleetResult fleet) {
         new Section("fleet", "Scenario fleet")
             .say(
                 conditions(),
-                "Servers keep memory that they have used, so clients with few sockets ran first.")
+                "A server does not return memory that it has used. So the clients with few sockets"
+                    + " ran first.")
             .table(table()));
     Section servers = new Section("fleet-servers", "Scenario fleet by server", Medium.PAGE);
     fleet.lines().forEach(line -> servers.table(servers(line)));
@@ -35,7 +36,8 @@ record FleetSection(FleetResult fleet) {
   }
 
   private String conditions() {
-    return "%d instances of an application in %d processes, %s operations a second in total for %d seconds: each instance issues %d operations at once, one instance after the other."
+    return ("%d instances of an application run in %d processes. Together they issue %s operations"
+        + " a second for %d seconds. The instances take turns: each issues %d operations at once.")
         .formatted(
             fleet.clients(),
             fleet.processes(),
@@ -48,14 +50,16 @@ record FleetSection(FleetResult fleet) {
     int many = official.peakSocketsOfOne(true);
     int few = routed.peakSocketsOfOne(true);
     sheet.say(
-        "With %d instances of an application, the busiest mongos had %d sockets with %s and %d with %s (a factor of %s), all mongoses %d and %d, at %s and %s operations a second."
+        ("With %d instances of an application, the busiest mongos had %d sockets with %s, %s times"
+            + " the %d with %s. All mongoses together had %d and %d sockets. The clients did %s and"
+            + " %s operations a second.")
             .formatted(
                 fleet.clients(),
                 many,
                 official.client().name(),
+                Format.decimal((double) many / Math.max(1, few)),
                 few,
                 routed.client().name(),
-                Format.decimal((double) many / Math.max(1, few)),
                 official.peakSockets(true),
                 routed.peakSockets(true),
                 Format.rate(official.perSecond()),
@@ -85,7 +89,7 @@ record FleetSection(FleetResult fleet) {
             Column.of("busiest mongod", Format::whole, line -> line.peakSocketsOfOne(false)),
             Column.of("all mongod", Format::whole, line -> line.peakSockets(false)),
             Column.<Line>of("grown MiB, mongos", Format::mebibytes, line -> line.grownBytes(true))
-                .means("growth of memory (RSS) from before the clients to the peak"),
+                .means("growth of memory (RSS) from the time before the clients to the peak"),
             Column.of("mongod", Format::mebibytes, line -> line.grownBytes(false))));
   }
 

@@ -113,7 +113,8 @@ final class PointSections {
   private static List<Column<Point>> limits() {
     return List.of(
         Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
-            .means("threads / mean round trip of the operations: the bound of a closed loop")
+            .means("threads / mean round trip of the operations. More operations a second are not"
+                + " possible, because each thread waits for each reply")
             .missingIf("no round trips between hosts"),
         Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
             .withBars(point -> bars(point.ofLimit())));
@@ -135,7 +136,9 @@ final class PointSections {
                             shard ->
                                 Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
                         .collect(Collectors.joining("/")))
-        .means("the operations of " + String.join(" / ", shards) + ", by the shards' own counters")
+        .means("the shards' shares of the operations ("
+                + String.join(" / ", shards)
+                + "), by the shards' own counters")
         .withBars(
             point ->
                 shards.stream()
@@ -147,7 +150,8 @@ final class PointSections {
     return Column.<Point>of(
             "near owner %", Format::percent, point -> point.evidence().besideOwner())
         .means(
-            "operations that reached their shard from a router on its host, by samples on the shard");
+            "operations that reached the owning shard from a router on the shard's host; from"
+                + " samples on the shards");
   }
 
   /** Returns all points in one table, for a terminal. */
@@ -174,7 +178,8 @@ final class PointSections {
                 List.of(
                     Column.<Point>of("+-%", Format::decimal, Point::errorPercent)
                         .means(
-                            "half the 95 % interval of ops/s, from the means of windows of one second")),
+                            "half the width of the 95 % interval of ops/s, in % of ops/s; from the"
+                                + " mean rates of windows of one second")),
                 limits(),
                 latencies,
                 List.of(
@@ -203,8 +208,8 @@ final class PointSections {
             List.of(
                 Column.<Point>of("pool bound", Format::rate, point -> point.bounds().poolLimit())
                     .means(
-                        "connections / mean round trip, if all operations use the pool of one"
-                            + " router")
+                        "connections / mean round trip: the limit if all operations use the pool of"
+                            + " one router")
                     .missingIf("no round trips between hosts"),
                 Column.of("errors", Format::whole, Point::errors))));
   }

@@ -45,10 +45,10 @@ final class PoolVerdicts {
     double ratio = routed.get().throughput() / official.get().throughput();
     StringBuilder text = new StringBuilder();
     text.append(
-        "With pools of %d and %d threads, %s (%s ops/s) was %s %s (%s ops/s)"
+        "With pools of %s and with %s, %s (%s ops/s) was %s %s (%s ops/s)"
             .formatted(
-                pool,
-                threads,
+                Format.counted(pool, "connection"),
+                Format.counted(threads, "thread"),
                 routed.get().client().mode(),
                 Format.rate(routed.get().throughput()),
                 Verdict.faster(ratio, ""),
@@ -58,17 +58,18 @@ final class PoolVerdicts {
         .ifPresent(
             p ->
                 text.append(
-                    "; pipelined over the same number of sockets, %s (%s ops/s) was %s it"
+                    "; with pipelining over the same number of sockets, %s (%s ops/s) was %s %s"
                         .formatted(
                             p.client().mode(),
                             Format.rate(p.throughput()),
-                            Verdict.faster(p.throughput() / official.get().throughput(), ""))));
+                            Verdict.faster(p.throughput() / official.get().throughput(), ""),
+                            official.get().client().mode())));
     text.append('.');
     if (!Verdict.isFaster(ratio) && pool >= threads) {
       text.append(
-          " No operation waits for a connection then, so routing saves no time without a fault. It"
-              + " still isolates a failing shard, needs fewer sockets with pipelining, and shortens"
-              + " the round trip if no mongos is near the application.");
+          " Each thread has a connection, so no operation waits for one. Routing then saves no time"
+              + " if all shards are healthy and a mongos is near the application. Routing still"
+              + " isolates a failing shard, and with pipelining it needs fewer sockets.");
     }
     return Optional.of(text.toString());
   }

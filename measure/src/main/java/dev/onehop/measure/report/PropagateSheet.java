@@ -26,19 +26,19 @@ record PropagateSheet(PropagateResults results) {
           MONGOS,
           "the official driver's change stream through a mongos",
           "shards",
-          "OneHop's stream of each shard, in arrival order",
+          "OneHop's stream of each shard, events in the order of their arrival",
           "ordered",
-          "OneHop's stream of each shard, sorted",
+          "OneHop's streams of all shards, events sorted",
           PropagateMeasurement.MAJORITY,
-          "another program finds the object with read concern majority; the time is up to one read"
-              + " too long");
+          "another program reads with read concern majority, again and again, until it finds the"
+              + " object; the time is too long by up to one read");
 
   Sheet sheet() {
     Sheet sheet =
         new Sheet(
             "OneHop propagate: " + results.topology().name(),
             results,
-            "The HdrHistogram logs (.hlog) are in folders");
+            "The HdrHistogram logs (.hlog) are in the folders of the measurements.");
     sheet.limit(noops());
     Map<String, List<PropagateMeasurement>> names =
         grouped(results.measurements(), PropagateMeasurement::name);
@@ -57,14 +57,15 @@ record PropagateSheet(PropagateResults results) {
         streams.noopSeconds().entrySet().stream()
             .map(each -> each.getKey() + " " + Format.decimal(each.getValue()) + " s")
             .collect(Collectors.joining(", "));
-    return "No-ops of idle servers: %s; await time %d ms; ordered: %s.%s"
+    return ("Intervals of no-op writes on idle servers: %s. Await time of change streams: %d ms."
+            + " The path ordered sorts %s.%s")
         .formatted(
             noops.isEmpty() ? "unknown" : noops,
             streams.awaitMillis(),
             streams.order().equals("total") ? "all events" : "the events of each document",
             results.server().router().isStandIn() && streams.standInWaits()
-                ? " Like a mongos', the stand-in's change streams wait for every shard and the"
-                    + " config servers."
+                ? " The stand-in's change streams wait for every shard and the config servers, as"
+                    + " those of a mongos do."
                 : "");
   }
 
@@ -81,10 +82,12 @@ record PropagateSheet(PropagateResults results) {
     double ours = shards.get().latency().p50();
     double theirs = mongos.get().latency().p50();
     sheet.say(
-        "%s: %s after %s ms (p50) from the shards, %s the %s ms through a mongos."
+        "%s: %s after %s ms (p50), %s the %s ms through a mongos."
             .formatted(
                 first,
-                isRead(shards.get()) ? "live" : "a change arrives",
+                isRead(shards.get())
+                    ? "a reader of the shards is live"
+                    : "a change arrives from the shards",
                 Format.millis(ours),
                 Verdict.shorter(ours, theirs),
                 Format.millis(theirs)));
@@ -173,8 +176,8 @@ record PropagateSheet(PropagateResults results) {
     List<Integer> sizes = measurements.stream().map(size::applyAsInt).distinct().toList();
     LineChart chart =
         new LineChart(
-            "Time by %s, %s, p50 %s, in milliseconds"
-                .formatted(label, of, tests ? "of tests" : "until live"),
+            "Time %s by %s, %s, p50 in milliseconds"
+                .formatted(tests ? "of a test" : "until live", label, of),
             Axis.counts(label, sizes),
             "ms",
             true);
@@ -273,11 +276,11 @@ record PropagateSheet(PropagateResults results) {
           "seen",
           "each object, from when its write was due until its event has arrived",
           "from begin",
-          "from when the write began",
+          "from the begin of the object's write until its event has arrived",
           "test",
-          "from a test's start until its signals have arrived, one from each shard, written"
-              + " last",
+          "from the start of a test until its signals have arrived; a signal is written to each"
+              + " shard after all objects",
           "live",
-          "from subscribing until all documents were read and delivered, and the writes"
-              + " after that have arrived");
+          "from the subscription until all documents were delivered, and the signals written after"
+              + " them have arrived");
 }

@@ -47,7 +47,7 @@ final class RateSection {
                       p99(routed.get()),
                       routed.get().client().label(),
                       loads.stream().anyMatch(Load::isSaturated)
-                          ? "beside"
+                          ? "compared with"
                           : Verdict.shorter(ours, theirs),
                       p99(official.get()),
                       official.get().client().label()),
@@ -100,7 +100,8 @@ final class RateSection {
                     latency("p50")
                         .means(
                             "from the intended time of an operation; >=: some operations had no"
-                                + " reply in the end and count with the time of their wait"),
+                                + " reply at the end of the run, and count with the time that they"
+                                + " had waited"),
                     latency("p90"),
                     latency("p99"),
                     latency("p99.9"),

@@ -32,11 +32,11 @@ final class RatioSection {
                     Column.text("best official", each -> each.peer().mode()),
                     Column.of("conns", Format::whole, each -> each.peer().connections()),
                     Column.<Ratio>of("ratio", Format::hundredths, Ratio::ratio)
-                        .means("geometric mean over the rounds"),
+                        .means("client / best official client, geometric mean over the rounds"),
                     Column.<Ratio>text("95 %", RatioSection::interval)
                         .means(
-                            "a percentile bootstrap over pairs of rounds; if it includes 1, no"
-                                + " difference is shown")
+                            "95 % interval of the ratio, by a percentile bootstrap over pairs of"
+                                + " rounds. An interval that includes 1 shows no difference")
                         .missingIf("an interval needs " + Ratios.LEAST_ROUNDS + " rounds"),
                     Column.text("that is", RatioSection::verdict))));
   }
@@ -51,9 +51,9 @@ final class RatioSection {
     return switch (ratio.claim()) {
       case HIGHER -> "higher";
       case LOWER -> "lower";
-      case NO_DIFFERENCE_SHOWN -> "as fast: no difference shown";
+      case NO_DIFFERENCE_SHOWN -> "no difference shown";
       case TOO_FEW_ROUNDS ->
-          Format.counted(ratio.rounds(), "round") + ": no interval below " + Ratios.LEAST_ROUNDS;
+          Format.counted(ratio.rounds(), "round") + ": an interval needs " + Ratios.LEAST_ROUNDS;
     };
   }
 }

@@ -34,7 +34,7 @@ final class ResyncSheet {
     results.kinds().forEach(kind -> compare(sheet, kind));
     if (!hasFit()) {
       sheet.limit(
-          "Each cell was measured once (n = 1): there are no lines through them, and"
+          "Each method was measured once at each size (n = 1). So no lines are fitted, and"
               + " differences of some 10 % show nothing.");
     }
     Section section = new Section("sizes", "Seconds until the new member has caught up");
@@ -69,9 +69,10 @@ final class ResyncSheet {
     String verdict =
         Verdict.faster(
             sync.medianSeconds() / copy.medianSeconds(),
-            "a server has to be started, and its source is locked for the copy");
+            "the copy also starts a server and locks its source");
     sheet.say(
-        "%s: at %s MiB files take %s s and an initial sync %s s (n = %d): files are %s an initial sync%s."
+        ("%s, %s MiB: a copy of files takes %s s, and an initial sync takes %s s (n = %d). The copy"
+            + " of files is %s the initial sync%s.")
             .formatted(
                 title(kind),
                 Format.whole(copy.bytes() >> 20),
@@ -92,21 +93,21 @@ final class ResyncSheet {
     Double crossover = results.crossover(kind);
     if (crossover == null) {
       boolean filesFaster = copy.medianSeconds() < sync.medianSeconds();
-      return "; the lines do not cross: %s is faster at every size"
-          .formatted(filesFaster ? "files" : "logical");
+      return ". The fitted lines do not cross: %s is faster at every size"
+          .formatted(filesFaster ? "the copy of files" : "the initial sync");
     }
     boolean filesLater =
         Objects.requireNonNull(copy.secondsPerGibibyte())
             < Objects.requireNonNull(sync.secondsPerGibibyte());
     double most = Math.max(copy.bytes(), sync.bytes());
     double least = Math.min(files.get(0).bytes(), logical.get(0).bytes());
-    return "; the lines cross at %s MiB%s: above that, %s"
+    return ". The fitted lines cross at %s MiB%s. Above this size, %s"
         .formatted(
             Format.mebibytes(crossover),
             crossover > most
                 ? ", more than was measured"
                 : crossover < least ? ", less than was measured" : "",
-            filesLater ? "files are faster" : "an initial sync is faster");
+            filesLater ? "the copy of files is faster" : "the initial sync is faster");
   }
 
   private static List<Column<ResyncCell>> head() {
@@ -118,7 +119,7 @@ final class ResyncSheet {
   }
 
   private Table methods() {
-    String once = "a fit of seconds needs several sizes and more than one run of each";
+    String once = "a fitted line needs several sizes, and more than one run of each";
     return Table.of(
         "Methods",
         cells,
@@ -128,20 +129,21 @@ final class ResyncSheet {
             Column.of("n", Format::whole, cell -> cell.seconds().size()),
             Column.<ResyncCell>of("seconds", Format::hundredths, ResyncCell::medianSeconds)
                 .means(
-                    "median of n runs, from the first step until the new member has caught up, with"
-                        + " the server's start"),
+                    "median of n runs, from the first step until the new member has caught up; the"
+                        + " start of its server is included"),
             Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
             fitted("fixed s", ResyncCell::fixedSeconds)
-                .means("with s/GiB a straight line by least squares over all sizes")
+                .means("the line seconds = fixed s + GiB * s/GiB, fitted by least squares over all"
+                    + " sizes")
                 .missingIf(once),
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)
                 .means(
-                    "with files, the bytes written, with indexes, journal and oplog; with an"
-                        + " initial sync, the documents' bytes"),
+                    "copy of files: all written bytes, including indexes, journal and oplog;"
+                        + " initial sync: the bytes of the documents"),
             Column.of("locked s", Format::hundredths, ResyncCell::lockedSeconds),
             Column.<ResyncCell>text("proved", cell -> yes(cell.methodProved()))
-                .means("the server's log shows that this method has run"),
+                .means("the new member's log shows that this method has run"),
             Column.<ResyncCell>text("equal", cell -> yes(cell.equal()))
                 .means("dbHash is equal on all three members")));
   }
@@ -174,10 +176,11 @@ final class ResyncSheet {
         List.of(
             Column.<ResyncCell>of("written", Format::whole, ResyncCell::written)
                 .means(
-                    "acknowledged while a member is added. reads, writes: of one document, reads at the"
-                        + " source, writes at the primary; locked: while the source was locked"),
+                    "writes that were acknowledged while the member was added. reads, writes:"
+                        + " latencies of reads at the source and of writes at the primary, each of"
+                        + " one document. locked: the same while the source was locked"),
             Column.<ResyncCell>of("lost", Format::whole, ResyncCell::lost)
-                .means("missing on the new member in the end")));
+                .means("acknowledged writes that are missing on the new member at the end")));
   }
 
   private static List<Column<ResyncCell>> noticed(

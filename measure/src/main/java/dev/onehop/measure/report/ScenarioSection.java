@@ -49,10 +49,10 @@ final class ScenarioSection {
         best.isEmpty()
             ? "No client was finished."
             : Load.qualified(
-                "While %s, operations %stook, at the 99th percentile, %s."
+                "While %s, the p99 latency of operations%s was %s."
                     .formatted(
                         scenario.fault(),
-                        scenario.shard() == null ? "" : "on the other shards ",
+                        scenario.shard() == null ? "" : " on the other shards",
                         best.stream().map(this::part).collect(Collectors.joining("; "))),
                 best.stream().map(this::load)));
     if (official.isPresent() && routed.isPresent()) {
@@ -61,7 +61,7 @@ final class ScenarioSection {
       sheet.say(
           saturated
               ? ""
-              : "With the best routed client these latencies (p99) are %s with the best official one."
+              : "With the best routed client, this latency was %s with the best official client."
                   .formatted(Verdict.shorter(ours, theirs)));
       sheet.figure(
           Format.millis(ours) + " ms",
@@ -75,7 +75,7 @@ final class ScenarioSection {
             .say(conditions())
             .chart(
                 chart(
-                    others + ": 99th percentile of latency by the second of issue",
+                    others + ": p99 latency by the second in which operations were issued",
                     "ms (p99)",
                     true,
                     Line::healthy,
@@ -117,7 +117,7 @@ final class ScenarioSection {
   private String part(Line line) {
     ScenarioEntry before = entry(line, "before", scenario.healthyShards());
     ScenarioEntry during = entry(line, "during", scenario.healthyShards());
-    return "%s ms with %s (%s before), and %s a second were done (%s before)"
+    return "%s ms with %s (%s before), at %s operations a second (%s before)"
         .formatted(
             Format.millis(p99(during)),
             line.client().name(),
@@ -135,7 +135,8 @@ final class ScenarioSection {
   }
 
   private String conditions() {
-    return "%s operations a second at %s intervals, independent of earlier replies. From second %d to %d %s."
+    return ("%s operations a second at %s intervals; an operation does not wait for earlier"
+        + " replies. From second %d to second %d, %s.")
         .formatted(
             Format.rate(scenario.rate()),
             scenario.arrivals().equals("poisson") ? "random" : "even",
@@ -170,8 +171,8 @@ final class ScenarioSection {
             done("after", after),
             Column.<Line>text("well after", line -> recovery(group.apply(line)))
                 .means(
-                    "from the end of the fault until no operation takes more than twice the p99"
-                        + " before"),
+                    "time from the end of the fault until no operation takes more than twice the"
+                        + " p99 that was measured before the fault"),
             Column.<Line>of(
                     "failed",
                     Format::whole,
@@ -181,7 +182,8 @@ final class ScenarioSection {
                             .filter(Objects::nonNull)
                             .mapToLong(each -> each.figures().errors())
                             .sum())
-                .means("with an error, not issued, or without a reply in the end")));
+                .means("operations with an error, not issued, or without a reply at the end of the"
+                    + " run")));
   }
 
   private static Column<Line> latency(

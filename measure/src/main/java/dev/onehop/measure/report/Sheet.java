@@ -17,9 +17,9 @@ import java.util.Set;
  */
 final class Sheet {
   private static final String STAND_IN =
-      "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one"
-          + " request at a time per connection as mongos does, but shows nothing about a mongos'"
-          + " speed, cost or lag.";
+      "The routers are OneHop's stand-in, not mongos, because no mongos binary was found. Like a"
+          + " mongos, the stand-in serves one request at a time per connection. Its speed, its cost"
+          + " and its lag are not those of a mongos.";
 
   /**
    * A key figure, which a page shows in large letters.

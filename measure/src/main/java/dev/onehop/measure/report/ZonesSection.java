@@ -25,14 +25,17 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
         .ifPresent(
             line ->
                 sheet.say(
-                    "For primaries, %s bytes per operation cannot be saved: request and reply have to reach the zone of the primary, and direct mode sends no more than that. Replication of updates takes %s bytes per operation in addition."
+                    ("An operation on a primary needs %s bytes across zones, because its request"
+                        + " and its reply pass between the zones of client and primary. Direct mode"
+                        + " sends no other bytes across zones for operations. Replication and"
+                        + " metadata take %s more bytes per operation.")
                         .formatted(
                             bytes(line.crossed().clientAndShard()),
                             bytes(line.crossed().background()))));
     sheet.add(
         new Section("zones", "Scenario zones")
             .say(
-                "%s operations a second, counted for %s seconds; every client knows every mongos."
+                "%s operations a second, counted for %s seconds. Every client can use every mongos."
                     .formatted(Format.rate(result.rate()), Format.rate(result.seconds())))
             .table(table("Reads of any member (nearest)", true))
             .table(table("Half reads, half updates, of primaries", false)));
@@ -56,7 +59,8 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
     double after = routed.get().crossed().ofOperations();
     String ratio = before > 0 ? Format.thousandths(after / before) : Format.NONE;
     sheet.say(
-        "%s took %s bytes across zones with %s, %s with %s (%s times as much%s)."
+        ("%s took %s bytes across zones with %s, and %s bytes with %s, which is %s times as"
+                + " much%s.")
             .formatted(
                 reads ? "A read of any member" : "An operation on a primary",
                 bytes(before),
@@ -90,8 +94,8 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
             Column.text("zone", Line::zone),
             crossed("crossed B/op", Crossed::ofOperations)
                 .means(
-                    "bytes of TCP payload per operation from one zone to another, both directions"
-                        + " together, counted by the links: between application and servers, and"
+                    "bytes of TCP payload per operation between zones, for both directions"
+                        + " together. The links count them between application and servers, and"
                         + " between mongoses and shards, including heartbeats"),
             crossed("client-mongos", Crossed::clientAndRouter),
             crossed("client-shard", Crossed::clientAndShard),

@@ -112,7 +112,8 @@ public final class ResultsFile {
     T results = read(folder, type);
     if (results == null || !results.whole()) {
       throw Failure.run(
-          folder.resolve(NAME) + " is not a results file: it names no topology or no server", null);
+          folder.resolve(NAME) + " is not a complete results file: the topology or the server is"
+              + " missing", null);
     }
     return results;
   }

@@ -102,7 +102,9 @@ public record ResyncResults(
   public String fault() {
     return faults() == 0
         ? ""
-        : faults() + " cells have a method that is not proved, members that differ, or lost writes";
+        : faults()
+            + " measurements have a fault: the method is not proved, members differ, or writes are"
+            + " lost";
   }
 
   @Override

@@ -44,7 +44,8 @@ public final class RoundTripCheck {
     List<String> off = violations(topology);
     return off.isEmpty()
         ? ""
-        : "Round trips are not as configured (%s): this machine's processors were busy. End other programs on it, and measure again."
+        : ("Round trips are not as configured (%s), because this machine's processors were busy."
+            + " End other programs on this machine, and measure again.")
             .formatted(String.join("; ", off));
   }
 

@@ -39,8 +39,8 @@ class ConsumeReportTest {
         .contains(
             "<p class=\"lede\">A backlog is read at 179,900 rows a second from each shard, 3.00 times"
                 + " as fast as through a mongos with 59,900.",
-            "199,889 rows per second and core of the consumer; Alibaba's paper on Tablestore's"
-                + " Tunnel Service gives 98,000",
+            "Per core of the consumer, this is 199,889 rows a second. Alibaba's paper on"
+                + " Tablestore's Tunnel Service reports 98,000",
             "stand-in, not mongos",
             "bin/onehop consume --quick")
         .doesNotContain("Unfinished", "were lost");
@@ -56,7 +56,7 @@ class ConsumeReportTest {
     assertThat(table.lines().filter(line -> line.startsWith("direct"))).hasSize(7);
     assertThat(table)
         .containsPattern(
-            "one order lag by \\S+ ms \\(p50\\) and \\S+ ms \\(p99\\) from each shard");
+            "one order, the lag from each shard is \\S+ ms \\(p50\\) and \\S+ ms \\(p99\\)");
   }
 
   @Test

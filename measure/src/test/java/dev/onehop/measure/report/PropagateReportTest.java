@@ -100,9 +100,9 @@ public class PropagateReportTest {
         .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c2", "series c3"));
     assertThat(html)
         .contains(
-            "Time by objects per write, 1,000 objects, p50 of tests",
-            "Time by clients, 1,000 objects, p50 until live",
-            "No-ops of idle servers: config 1.0 s; await time 1000 ms",
+            "Time of a test by objects per write, 1,000 objects, p50 in milliseconds",
+            "Time until live by clients, 1,000 objects, p50 in milliseconds",
+            "Intervals of no-op writes on idle servers: config 1.0 s. Await time",
             "stand-in, not mongos")
         .doesNotContain("Unfinished", "were lost");
   }

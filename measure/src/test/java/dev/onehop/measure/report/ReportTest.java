@@ -76,9 +76,9 @@ class ReportTest {
                 assertThat(chart).contains("class=\"band\"", "series c1", "series c2", " piped\""));
     assertThat(html)
         .contains(
-            "<p class=\"lede\">While the server of or1 is frozen (SIGSTOP), operations on the other"
-                + " shards took, at the 99th percentile, 4,502 ms with async (64.0 before), and 0.0"
-                + " a second were done (200 before); 64.5 ms with targeted-async",
+            "<p class=\"lede\">While the server of or1 is frozen (SIGSTOP), the p99 latency of"
+                + " operations on the other shards was 4,502 ms with async (64.0 before), at 0.0"
+                + " operations a second (200 before); 64.5 ms with targeted-async",
             "href=\"#shard-freeze\"",
             "Operations on or1");
     assertThat(Reports.table(frozen))
@@ -97,13 +97,14 @@ class ReportTest {
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
     // The sentence in bold does not contradict the mark.
-    String caveat = "These are latencies of a saturated machine: they mean little for the client.";
+    String caveat = "The machine was saturated, so these latencies show its load more than the"
+        + " client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
         .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")
-        .doesNotContain("With the best routed client these latencies")
+        .doesNotContain("With the best routed client, this latency")
         .contains("on healthy shards, machine saturated");
     assertThat(Reports.html(SampleResults.busy(frozen, 5_000), folder))
-        .contains("With the best routed client these latencies");
+        .contains("With the best routed client, this latency");
 
     Results zones = SampleResults.zones(SampleResults.us2014());
     assertThat(Reports.table(SampleResults.busy(zones, 6_000)))
@@ -116,8 +117,8 @@ class ReportTest {
   void zonesAreATableWithWhatCrosses() {
     Results zones = SampleResults.zones(SampleResults.us2014());
     String sentence =
-        "A read of any member took 1,000 bytes across zones with async (defaults), 20.0 with"
-            + " direct-async (preferred zones) (0.020 times as much).";
+        "A read of any member took 1,000 bytes across zones with async (defaults), and 20.0 bytes"
+            + " with direct-async (preferred zones), which is 0.020 times as much.";
 
     assertThat(Reports.html(zones, folder))
         .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes per operation");

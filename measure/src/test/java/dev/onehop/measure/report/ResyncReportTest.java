@@ -24,9 +24,12 @@ class ResyncReportTest {
   void tableAndSentencesSayWhereTheLinesCross() {
     assertThat(Reports.table(results))
         .contains(
-            "0 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 10.00 s (n ="
-                + " 3): files are 1.43 times as fast as an initial sync; the lines cross at 256 MiB: above that, files are faster.",
-            "5 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 22.00 s",
+            "0 indexes, 1 collection, 512 MiB: a copy of files takes 7.00 s, and an initial sync"
+                + " takes 10.00 s (n = 3). The copy of files is 1.43 times as fast as the initial"
+                + " sync. The fitted lines cross at 256 MiB. Above this size, the copy of files is"
+                + " faster.",
+            "5 indexes, 1 collection, 512 MiB: a copy of files takes 7.00 s, and an initial sync"
+                + " takes 22.00 s",
             "reads p50");
   }
 

@@ -127,7 +127,7 @@ class ResultsFileTest {
     Files.writeString(folder.resolve(ResultsFile.NAME), "{}");
     assertThatThrownBy(() -> ResultsFile.read(folder))
         .isInstanceOf(Failure.class)
-        .hasMessageContaining("not a results file");
+        .hasMessageContaining("not a complete results file");
     Files.writeString(folder.resolve(ResultsFile.NAME), "null");
     assertThatThrownBy(() -> ResultsFile.read(folder)).isInstanceOf(Failure.class);
   }

@@ -87,7 +87,7 @@ class MisbehavingPeerTest {
           request.withRequestId(123_456).reply(1, new BsonDocument()).encode(reply);
           context.writeAndFlush(reply);
         },
-        "answered request 123456");
+        "sent a reply to request 123456");
   }
 
   @Test

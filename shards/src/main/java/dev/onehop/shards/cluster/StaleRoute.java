@@ -34,7 +34,7 @@ public final class StaleRoute extends RuntimeException {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",
-        "shard %s has not executed the write, other shards may have: %s"
+        "shard %s has not executed the write, but other shards may have executed it: %s"
             .formatted(shard, reason()));
   }
 

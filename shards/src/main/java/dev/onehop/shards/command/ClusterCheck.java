@@ -313,8 +313,8 @@ public final class ClusterCheck {
                     ErrorCodes.UNAUTHORIZED,
                     "Unauthorized",
                     "direct mode may not read the routing metadata. Missing privilege: action find"
-                        + " on the database config, which the role read on config includes, for"
-                        + " the user on the config servers ("
+                        + " on the database config, for the user on the config servers. The role"
+                        + " read on config includes it ("
                         + e.getMessage()
                         + ")"));
   }

@@ -54,7 +54,8 @@ final class DefaultConcerns {
               }
               encode();
             })
-        .doOnError(e -> log.debug("default read and write concern not read: {}", e.toString()))
+        .doOnError(e -> log.debug("the default read concern and write concern were not read:"
+            + " {}", e.toString()))
         .onErrorComplete()
         .then();
   }

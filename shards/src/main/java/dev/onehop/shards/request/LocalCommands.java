@@ -89,7 +89,8 @@ public final class LocalCommands {
               new CommandFailure(
                   ErrorCodes.COMMAND_NOT_SUPPORTED,
                   "CommandNotSupported",
-                  "logout would apply to every operation that shares the socket"));
+                  "logout is not supported, because it would apply to all operations that share the"
+                      + " socket"));
       default -> null;
     };
   }

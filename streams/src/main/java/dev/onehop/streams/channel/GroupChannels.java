@@ -54,7 +54,9 @@ final class GroupChannels {
   Checkpoint continued(int channel, Checkpoint place) {
     if (!place.union(start).equals(place)) {
       throw new IllegalStateException(
-          "the sink has events of channel %d only up to %s, but the group starts at %s: its start has changed, or its leases were removed, so that events would be skipped"
+          ("the sink has the events of channel %d only up to %s, but the group starts at %s, so"
+                  + " events would be skipped. The start of the group has changed, or its leases"
+                  + " were removed")
               .formatted(channel, place, start));
     }
     return place;
@@ -176,7 +178,7 @@ final class GroupChannels {
     }
     if (from != null) {
       log.info(
-          "channels {} are read from {}",
+          "channels {} are read from the time {} on",
           Channels.ranges(fed.stream().map(OwnedChannel::number).toList()),
           Instant.ofEpochSecond(from.clusterTime().getTime()));
     }

@@ -212,7 +212,8 @@ final class LeaseKeeper implements GroupWork.Owner {
       for (Hold hold : holds) {
         Lease lease = view.leases().get(hold.channel());
         if (!lease.isOf(member, hold.term())) {
-          log.warn("channel {} was not renewed in time and is released", hold.channel());
+          log.warn("the lease of channel {} was not renewed in time, so the channel is"
+              + " released", hold.channel());
           work.lost(hold.channel(), hold.term());
         } else if (lease.renewal() == renewal) {
           work.renewed(hold.channel(), hold.term(), sent + times.usableNanos());

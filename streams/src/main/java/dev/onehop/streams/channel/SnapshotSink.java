@@ -124,7 +124,7 @@ final class SnapshotSink implements ChannelSink {
   private Mono<Void> fill(Map<Integer, Lane> lanes) {
     List<Integer> channels = lanes.keySet().stream().sorted().toList();
     log.info(
-        "channels {} are filled with a snapshot of {}", Channels.ranges(channels), reader.name());
+        "filling channels {} with a snapshot of {}", Channels.ranges(channels), reader.name());
     Scan scan = new Scan(start(lanes));
     AtomicLong documents = new AtomicLong();
     return reader
@@ -147,7 +147,7 @@ final class SnapshotSink implements ChannelSink {
         .doOnSuccess(
             done ->
                 log.info(
-                    "channels {} are filled: {} documents",
+                    "filled channels {} with {} documents",
                     Channels.ranges(channels),
                     documents.get()));
   }

@@ -53,7 +53,8 @@ public final class Checkpoint {
   public static Checkpoint ofResumeToken(BsonDocument resumeToken) {
     if (!(resumeToken.get("_data") instanceof BsonString data)) {
       throw new IllegalArgumentException(
-          "a resume token has a string \"_data\": " + resumeToken.toJson());
+          "a resume token needs a string _data, but this document has none: "
+              + resumeToken.toJson());
     }
     return new Checkpoint(
         Tokens.checked(data.getValue()), resumeToken.get(TYPE_BITS), List.of(), new String[0]);

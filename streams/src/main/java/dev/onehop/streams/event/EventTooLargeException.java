@@ -20,7 +20,8 @@ public final class EventTooLargeException extends RuntimeException {
     super(
         "an event is too large for a server to send: "
             + event.event().toJson()
-            + "; ShardedChangeStream.events() emits it as a TooLarge and continues after it");
+            + "; ShardedChangeStream.events() emits such an event as TooLarge, and continues after"
+            + " the event");
     this.shard = event.shard();
     this.place = event.checkpoint().toDocument().toJson();
   }

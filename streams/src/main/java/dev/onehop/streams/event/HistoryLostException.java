@@ -25,7 +25,7 @@ public final class HistoryLostException extends RuntimeException {
             + shard
             + " no longer has its events after "
             + from
-            + "; its oldest events are of "
+            + "; its oldest event is of "
             + to);
     this.shard = shard;
     this.from = from.getValue();

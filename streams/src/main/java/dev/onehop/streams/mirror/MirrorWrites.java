@@ -52,7 +52,8 @@ import reactor.core.publisher.Mono;
 public final class MirrorWrites
     implements Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> {
   private static final BsonString REFUSED =
-      new BsonString("the document has a field whose name has a dot, and the event is unclear");
+      new BsonString("a field name of the document has a dot, so the update event can mean two"
+          + " different fields");
 
   private final boolean whole;
 
@@ -99,7 +100,8 @@ public final class MirrorWrites
       case "delete" -> List.of(new DeleteOneModel<>(deleted(event)));
       case "drop", "rename", "dropDatabase" ->
           throw new UnsupportedOperationException(
-              "%s of %s: only changes of documents are mirrored".formatted(type, event.get("ns")));
+              "%s of %s can't be mirrored: only changes of documents can be mirrored"
+                  .formatted(type, event.get("ns")));
       default -> List.of();
     };
   }

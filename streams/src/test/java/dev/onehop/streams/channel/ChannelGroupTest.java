@@ -41,7 +41,7 @@ class ChannelGroupTest {
   private final CapturedLog keepers =
       new CapturedLog(
           LeaseKeeper.class.getName(),
-          "was not renewed in time and is released",
+          "was not renewed in time, so the channel is released",
           "the leases can't be released; they will expire: lost",
           "the leases can't be read or written, retrying: lost");
 

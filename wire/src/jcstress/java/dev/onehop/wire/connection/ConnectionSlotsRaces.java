@@ -24,8 +24,8 @@ public final class ConnectionSlotsRaces {
 
   /** Two pools want to open a connection: one of them may. */
   @JCStressTest
-  @Outcome(id = {"1, 0", "0, 1"}, expect = ACCEPTABLE, desc = "one has it")
-  @Outcome(expect = FORBIDDEN, desc = "none, or more than the limit")
+  @Outcome(id = {"1, 0", "0, 1"}, expect = ACCEPTABLE, desc = "one pool may open a connection")
+  @Outcome(expect = FORBIDDEN, desc = "no pool may open a connection, or both may")
   @State
   public static class TwoOpen {
     private final ConnectionSlots slots = new ConnectionSlots(one());
@@ -43,9 +43,9 @@ public final class ConnectionSlotsRaces {
 
   /** A connection is closed while a pool begins to wait: it gets to open one, and but one. */
   @JCStressTest
-  @Outcome(id = "1", expect = ACCEPTABLE, desc = "one is opened for the one that waits")
+  @Outcome(id = "1", expect = ACCEPTABLE, desc = "one connection is opened for the waiting pool")
   @Outcome(id = "0", expect = FORBIDDEN, desc = "the pool waits for ever")
-  @Outcome(expect = FORBIDDEN, desc = "more than the limit")
+  @Outcome(expect = FORBIDDEN, desc = "more connections than the limit")
   @State
   public static class ClosedWhileOneBeginsToWait implements ConnectionSlots.Pool {
     private final ConnectionSlots slots = new ConnectionSlots(one());

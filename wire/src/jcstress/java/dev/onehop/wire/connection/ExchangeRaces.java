@@ -66,7 +66,7 @@ public final class ExchangeRaces {
   /** The answer comes while the connection is closed: one outcome, and the message is kept no more. */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "one outcome; the sender's reference is left")
-  @Outcome(expect = FORBIDDEN, desc = "no outcome, two, or a leak")
+  @Outcome(expect = FORBIDDEN, desc = "no outcome, two outcomes, or a leak")
   @State
   public static class AnsweredAndBroken extends Request {
     public AnsweredAndBroken() {

@@ -130,7 +130,7 @@ public final class BlockingConnection extends PooledConnection {
       throw WireConnection.unreachable(server, e.getCause() == null ? e : e.getCause());
     } catch (TimeoutException e) {
       throw WireConnection.unreachable(
-          server, new UnknownHostException("its name was not resolved in " + millis + " ms"));
+          server, new UnknownHostException("its name was not resolved within " + millis + " ms"));
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
@@ -407,7 +407,11 @@ public final class BlockingConnection extends PooledConnection {
     }
     if (OpMsg.responseTo(into) != awaited) {
       throw new ProtocolException(
-          server + " answered request " + OpMsg.responseTo(into) + ", which was not the next one");
+          server
+              + " sent a reply to request "
+              + OpMsg.responseTo(into)
+              + ", but the next reply belongs to request "
+              + awaited);
     }
   }
 

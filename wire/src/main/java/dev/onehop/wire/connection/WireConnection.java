@@ -152,7 +152,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
                 Mono.error(
                     () ->
                         new UnknownHostException(
-                            "its name was not resolved in " + limit.toMillis() + " ms")));
+                            "its name was not resolved within " + limit.toMillis() + " ms")));
     return limited.onErrorMap(e -> unreachable(server, e));
   }
 
@@ -583,7 +583,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
       }
       int responseTo = OpMsg.responseTo(frame);
       return next == null || next.id != responseTo
-          ? "answered request " + responseTo + ", which was not the next one"
+          ? "sent a reply to request " + responseTo + ", which is not the oldest open request"
           : null;
     }
 

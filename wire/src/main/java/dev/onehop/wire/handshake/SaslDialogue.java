@@ -82,7 +82,8 @@ public final class SaslDialogue {
         ? Mono.empty()
         : Mono.error(
             new AuthenticationFailure(
-                who, "the server has ended the conversation before the client has", null));
+                who, "the server ended the conversation before it proved that it has the"
+                    + " credentials", null));
   }
 
   private Mono<byte[]> step(byte[] challenge) {

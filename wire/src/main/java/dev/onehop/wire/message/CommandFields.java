@@ -10,8 +10,8 @@ import org.bson.types.Decimal128;
 
 /**
  * Reads a command's optional fields with the rules of servers: null counts as absent, and a number
- * of any type is rounded to an integer. A value of another type also counts as absent here; servers
- * refuse it.
+ * of any type is rounded to an integer. A server refuses a value of another type; this class treats
+ * such a value as absent.
  */
 public final class CommandFields {
   private static final BigInteger LEAST = BigInteger.valueOf(Long.MIN_VALUE);
@@ -70,7 +70,7 @@ public final class CommandFields {
                 .bigDecimalValue()
                 .negate()
             : value.bigDecimalValue();
-    // Checked first, so that the digits of a huge number are not computed.
+    // This check comes before setScale, which would compute all digits of a huge number.
     if (exact.precision() - exact.scale() > 20) {
       return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
     }

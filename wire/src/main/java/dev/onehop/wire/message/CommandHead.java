@@ -20,7 +20,7 @@ public class CommandHead {
   /** The index of an OP_MSG's flags. */
   public static final int FLAGS_AT = 16;
 
-  /** The index of an OP_MSG's body, in the order of sections that drivers use. */
+  /** The index of the body in an OP_MSG whose first section is the body, as drivers send it. */
   public static final int BODY_AT = 21;
 
   /** Flag of OP_MSG: the sender accepts several replies. */
@@ -132,7 +132,7 @@ public class CommandHead {
     readFields(fields);
   }
 
-  /** Reads the explained command: an explain has the same target as the command itself. */
+  /** Reads the explained command, because an explain has the same target as this command. */
   private void readExplained(BsonFields fields) {
     if (fields.next()) {
       operation = fields.name();
@@ -389,7 +389,10 @@ public class CommandHead {
     return listAt != 0;
   }
 
-  /** The only statement, if it is in a section and there is no other section; otherwise null. */
+  /**
+   * The statement of a write, if it is the only statement and its section is the only section after
+   * the body; otherwise null.
+   */
   public final @Nullable BsonFields onlyStatement() {
     return listAt != 0
             && !listInBody

@@ -31,7 +31,7 @@ public final class LegacyHello {
   public static RawBsonDocument document(ByteBuf frame) {
     int nul =
         frame.indexOf(frame.readerIndex() + OpMsg.HEADER_BYTES + 4, frame.writerIndex(), (byte) 0);
-    int start = nul + 1 + 8; // After the number to skip and the number to return.
+    int start = nul + 1 + 8; // After numberToSkip and numberToReturn.
     byte[] bytes = new byte[frame.getIntLE(start)];
     frame.getBytes(start, bytes);
     return new RawBsonDocument(bytes);

@@ -56,7 +56,8 @@ public final class MessageAssembly {
     ByteBuf buffer = partial;
     if (buffer != null) {
       buffer.skipBytes(buffer.getIntLE(buffer.readerIndex()));
-      // A copy, because the removed message may still be in use and must not be overwritten.
+      // The rest is copied to a new buffer, because the removed message may still be in use, and
+      // later bytes must not overwrite it.
       partial = buffer.isReadable() ? buffer.copy() : null;
       buffer.release();
     }

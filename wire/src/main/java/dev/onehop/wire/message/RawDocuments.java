@@ -19,9 +19,9 @@ final class RawDocuments {
       throw new WireProtocolException(
           "BSON document has a length of "
               + size
-              + " bytes, where "
+              + " bytes, but only "
               + available
-              + " bytes are left");
+              + " bytes are left in the message");
     }
     byte[] bytes = new byte[size];
     in.readBytes(bytes);

@@ -24,10 +24,11 @@ import reactor.core.scheduler.Schedulers;
 /**
  * An official client that monitors servers. The driver checks a lost server only with the next
  * heartbeat, or every half second while an operation waits for a server. For a prompt check, this
- * class therefore runs an operation that waits for a server that never matches.
+ * class therefore runs an operation whose server selector accepts no server.
  *
- * <p>When a server is lost, it resets the connections to this server, by the driver's own rules:
- * requests in flight fail if a server has stopped responding; otherwise they may still get a reply.
+ * <p>When a server is lost, this class resets the connections to this server, by the driver's own
+ * rules. If the server has stopped responding, requests in flight fail. Otherwise they may still
+ * get a reply.
  * Source: the drivers' specification "Server Discovery and Monitoring".
  *
  * <p>Thread-safe.
@@ -70,8 +71,8 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * Schedules the check on another thread, to avoid a deadlock. The caller may hold locks of one of
-   * the driver's clients, and the check acquires the locks of this client.
+   * Schedules the check on another thread, to avoid a deadlock: the caller may hold locks of the
+   * driver, and the check acquires locks of the driver, too.
    */
   @Override
   public void checkNow() {
@@ -109,8 +110,9 @@ final class DriverWatch implements ServerMonitor, ClusterListener, ServerMonitor
   }
 
   /**
-   * Handles a server that stays silent. Its description no longer changes, so there is no other
-   * event. Requests that were sent after the first failed heartbeat fail with the next one.
+   * Handles a server that stays silent. After its first failed heartbeat, its description does not
+   * change, so {@link #clusterDescriptionChanged} is not called. Requests that were sent after that
+   * heartbeat fail with the next failed heartbeat.
    */
   @Override
   public void serverHeartbeatFailed(ServerHeartbeatFailedEvent event) {

@@ -124,8 +124,8 @@ public final class PreferredZones {
   }
 
   /**
-   * The position of a server's zone in the order, from 0; the number of zones for a server outside
-   * all zones.
+   * The position of a server's zone in the order, from 0. A server outside all zones has the number
+   * of zones as its position.
    */
   public int rank(ServerAddress server) {
     Integer known = ranks.get(server);
@@ -158,7 +158,9 @@ public final class PreferredZones {
         + chosen.getPort()
         + " is in "
         + name(rank)
-        + (rank == 0 ? ", preferred first" : ", the first with a live server that fits");
+        + (rank == 0
+            ? ", the zone of highest preference"
+            : "; no zone of higher preference has a live server that fits");
   }
 
   /** The servers of the best zone among these servers. */
@@ -184,7 +186,7 @@ public final class PreferredZones {
    *
    * @param cluster all servers that are watched
    * @param ageNanos how long they have been watched, in nanoseconds
-   * @return none while a better zone may have a live server
+   * @return the servers of the best zone; empty while a better zone may still have a live server
    */
   public List<ServerDescription> first(
       List<ServerDescription> servers, ClusterDescription cluster, long ageNanos) {

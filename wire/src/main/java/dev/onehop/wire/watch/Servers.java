@@ -33,9 +33,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Servers that are monitored by official clients. The servers in the settings, the <i>seeds</i>,
- * are watched by one client, and each further mongos by a client of its own. A command may fail
+ * are watched by one client, and each further mongos by a separate client. A command may fail
  * before the monitor notices that a server is down. The server is then avoided until its monitor
- * has checked it again, or for a second.
+ * has checked it again, but for a second at most.
  *
  * <p>Thread-safe.
  */
@@ -200,8 +200,8 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * Watches these mongoses in addition to the seeds, each by a client of its own, and stops
-   * watching all others.
+   * Watches these mongoses in addition to the seeds, each by a separate client, and stops watching
+   * all others.
    *
    * @param then runs when all wanted mongoses are watched, before the clients of the other mongoses
    *     are closed
@@ -261,8 +261,8 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * The servers of a watch. The list is empty if a server that is not a mongos listens at an
-   * address of {@code config.mongos}.
+   * The servers of a watch. The list is empty if an address of {@code config.mongos} is watched,
+   * and the server there is not a mongos.
    */
   private List<ServerDescription> servers(Watched watched) {
     List<ServerDescription> servers = watched.servers();
@@ -307,8 +307,8 @@ public class Servers implements ServerSet {
   }
 
   /**
-   * Adds a server. Every operation calls this method, and usually there is one server: a list of
-   * one is not copied.
+   * Adds a server. Every operation calls this method, usually with one server, so a list with one
+   * server is created without a copy.
    */
   private static List<ServerDescription> with(
       ServerDescription server, List<ServerDescription> servers) {
@@ -322,9 +322,9 @@ public class Servers implements ServerSet {
 
   /**
    * Called when a connection to a server broke, or the server reported its shutdown. The pools
-   * handle their connections. A failure of a command that was sent before the server's last failure
-   * is ignored, because it used an older connection. Source: the drivers' specification "Server
-   * Discovery and Monitoring", on errors of an earlier generation.
+   * handle the connections themselves. If the command was sent before the server's last failure,
+   * its own failure is ignored, because the command used an older connection. Source: the drivers'
+   * specification "Server Discovery and Monitoring", on errors of an earlier generation.
    *
    * @param sentNanos the time when the command was sent, by {@link System#nanoTime}
    */

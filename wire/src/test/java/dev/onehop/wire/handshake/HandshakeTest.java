@@ -149,7 +149,7 @@ class HandshakeTest {
 
     assertThatThrownBy(() -> connection.run(scram(null)))
         .isInstanceOf(AuthenticationFailure.class)
-        .hasMessageContaining("before the client has");
+        .hasMessageContaining("before it proved that it has the credentials");
   }
 
   @Test

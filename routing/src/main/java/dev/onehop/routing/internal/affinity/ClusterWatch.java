@@ -199,7 +199,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
     return history
         .changed(catalog.namespaces())
         .flatMap(catalog::reloadChanged)
-        .doOnError(e -> log.debug("change history not read: {}", e.toString()))
+        .doOnError(e -> log.debug("the changes of routing tables were not read: {}", e.toString()))
         .onErrorComplete()
         .then();
   }
@@ -234,7 +234,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
               return checked(choose());
             })
         .doOnNext(this::apply)
-        .doOnError(e -> log.debug("shards and mongoses not read: {}", e.toString()))
+        .doOnError(e -> log.debug("the shards and mongoses were not read: {}", e.toString()))
         .onErrorComplete()
         .then();
   }
@@ -337,7 +337,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
               .then(
                   Mono.defer(
                       () -> {
-                        log.debug("distances of shards by mongos: {}", found);
+                        log.debug("round trips from mongoses to shards: {}", found);
                         distances.putAll(found);
                         return checked(choose());
                       }))

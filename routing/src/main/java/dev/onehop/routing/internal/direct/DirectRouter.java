@@ -76,9 +76,9 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
     if (!on && (facts == null || !facts.hasMongos())) {
       throw new IllegalStateException(
           facts == null
-              ? "no server has answered yet"
-              : "the URI names config servers only: without routing there is no mongos to send"
-                  + " operations to");
+              ? "routing can't be turned off yet, because no server has replied"
+              : "routing can't be turned off, because operations would need a mongos, but the URI"
+                  + " names config servers only");
     }
     routing = on;
   }

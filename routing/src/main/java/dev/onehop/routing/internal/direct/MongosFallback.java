@@ -62,8 +62,7 @@ final class MongosFallback {
   private CommandFailure refusal(String what) {
     return CommandFailure.notSupported(
         what
-            + ", which direct mode sends to a mongos if the URI names one (it names config"
-            + " servers),");
+            + " needs a mongos in direct mode, but the URI names config servers only, so it");
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {

@@ -320,7 +320,7 @@ final class InProcessSocket extends SSLSocket {
 
   @Override
   public SSLSession getSession() {
-    throw new UnsupportedOperationException("nothing is encrypted in process");
+    throw new UnsupportedOperationException("a socket in process has no TLS session");
   }
 
   @Override

@@ -149,7 +149,7 @@ final class InProcessSockets implements AutoCloseable {
 
     @Override
     public Socket createSocket(Socket below, String host, int port, boolean autoClose) {
-      throw new UnsupportedOperationException("a socket in process has no socket below");
+      throw new UnsupportedOperationException("a socket in process needs no other socket");
     }
 
     private Socket connected(InetSocketAddress address) throws IOException {
@@ -201,7 +201,7 @@ final class InProcessSockets implements AutoCloseable {
         TrustManager @Nullable [] trust,
         @Nullable SecureRandom random)
         throws KeyManagementException {
-      throw new KeyManagementException("a context for sockets in process takes no keys");
+      throw new KeyManagementException("sockets in process need no keys");
     }
 
     @Override
@@ -230,7 +230,8 @@ final class InProcessSockets implements AutoCloseable {
     }
 
     private static UnsupportedOperationException clientsOnly() {
-      return new UnsupportedOperationException("for the sockets of the synchronous driver only");
+      return new UnsupportedOperationException("only client sockets of the synchronous driver are"
+          + " supported");
     }
   }
 }

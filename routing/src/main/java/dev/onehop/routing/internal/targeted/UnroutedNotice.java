@@ -48,8 +48,7 @@ final class UnroutedNotice {
       if (saidUnauthorized.compareAndSet(false, true)) {
         log.warn(
             "nothing will be routed: the user may not read the routing metadata. Missing privilege:"
-                + " action find on the database config, which the role read on config includes"
-                + " ({})",
+                + " action find on the database config. The role read on config includes it ({})",
             reason instanceof MongoCommandException refused
                 ? refused.getErrorMessage()
                 : reason.getMessage());

@@ -203,7 +203,7 @@ class HandOverTest {
     assertThat(reply.getNumber("ok").intValue()).isZero();
     assertThat(reply).containsEntry("code", new BsonInt32(115));
     assertThat(reply.getString("errmsg").getValue())
-        .contains("direct mode sends to a mongos", "it names config servers");
+        .contains("needs a mongos in direct mode", "the URI names config servers only");
   }
 
   /** A cursor stays with the mongos that has opened it. */

@@ -125,7 +125,8 @@ final class PositionWatch {
             place, Tokens.clusterTime(clock), time, waits.cause(), Set.copyOf(waits.shards()));
     stall = found;
     log.warn(
-        "the position of {} has not moved for {} s although the cluster's clock has: it waits for {}",
+        "the position of {} has not moved for {} s, although the cluster time has advanced. The"
+            + " stream waits for {}",
         settings.stream(),
         time.toSeconds(),
         switch (waits.cause()) {

@@ -148,7 +148,7 @@ final class Lookups {
           new CommandFailure(
               Failures.BSON_OBJECT_TOO_LARGE,
               "BSONObjectTooLarge",
-              "an event and its document have " + bytes + " bytes"));
+              "an event and its document together are too large: " + bytes + " bytes"));
     }
     OpMsg aggregate = OpMsg.command(command.afterLookups(events));
     return retried(shard.send(aggregate).flatMap(Answer::orFailure))

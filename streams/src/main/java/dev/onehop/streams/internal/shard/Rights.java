@@ -58,7 +58,8 @@ final class Rights {
 
   /** Records that a shard refuses the user's login. */
   synchronized void refused(String shard, Throwable why) {
-    needed.add("the user itself at shard " + shard + " (" + why.getMessage() + ")");
+    needed.add(
+        "a user with this name and password at shard " + shard + " (" + why.getMessage() + ")");
   }
 
   private void watched(String place, BsonDocument status, String... actions) {
@@ -118,8 +119,9 @@ final class Rights {
       log.warn(
           "the user lacks {}. Without appendOplogNote and getShardMap there are no heartbeats;"
               + " events then wait for majority reads, which take 100 ms or more in a replica set"
-              + " with one member. Without find on local.oplog.rs the stream can't report how much a"
-              + " shard has lost. Without config.changelog it can't report a removed shard. {}",
+              + " with one member. Without find on local.oplog.rs the stream can't report which"
+              + " events a shard has lost. Without rights on config.changelog it can't report a"
+              + " removed shard. {}",
           String.join("; ", wanted),
           SCRIPT);
     }

@@ -108,7 +108,8 @@ public final class RoutedCluster implements Cluster {
 
   private Mono<Opening> alone(boolean mongos) {
     if (mongos) {
-      log.info("the change stream is read from a mongos, with its latency and throughput");
+      log.info("the change stream is read from a mongos, and has the latency and throughput of this"
+          + " mongos");
     }
     return ping(servers.seeds())
         .then(start(Set.of()))
@@ -274,7 +275,7 @@ public final class RoutedCluster implements Cluster {
                                         new ReadFailure(
                                             ReadFailure.Kind.PASSING,
                                             new IOException(
-                                                "not all shards are known yet: "
+                                                "not all of these shards are known yet: "
                                                     + found.shards())))));
   }
 

@@ -114,8 +114,8 @@ class PositionWatchTest {
     assertThat(watch.stalledNanos(seconds(6))).isZero();
     assertThat(log.messages())
         .contains(
-            "the position of it.c has not moved for 4 s although the cluster's clock has: it waits"
-                + " for shards [b]",
+            "the position of it.c has not moved for 4 s, although the cluster time has advanced."
+                + " The stream waits for shards [b]",
             "the position of it.c moves again, after 6 s");
   }
 

@@ -46,7 +46,8 @@ public final class Engine {
   static @Nullable String trouble(Map<String, String> environment, Path usual) {
     String host = environment.getOrDefault("DOCKER_HOST", "");
     if (!host.isEmpty() && !host.startsWith("unix://")) {
-      return "DOCKER_HOST is %s, but only programs on the engine's machine can reach the servers; unset it or run the tests there"
+      return ("DOCKER_HOST is %s, but only programs on the engine's machine can reach the servers;"
+              + " unset DOCKER_HOST, or run the tests on that machine")
           .formatted(host);
     }
     Path socket = host.isEmpty() ? usual : Path.of(host.substring("unix://".length()));

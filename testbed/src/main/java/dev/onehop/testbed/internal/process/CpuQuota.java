@@ -57,7 +57,8 @@ final class CpuQuota {
       return new CpuQuota(group);
     } catch (IOException e) {
       throw new TestbedException(
-          "cannot limit a process to a share of a processor; that requires root and control groups: "
+          "cannot limit a process to a share of a processor, which requires root and control"
+              + " groups: "
               + e,
           e);
     }
