@@ -190,8 +190,8 @@ public final class NewMember {
         return;
       } catch (MongoCommandException e) {
         if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
-          throw Failure.run("cannot change the members of the replica"
-              + " set: " + e.getErrorMessage(), e);
+          throw Failure.run(
+              "cannot change the members of the replica" + " set: " + e.getErrorMessage(), e);
         }
         Thread.sleep(POLL_MILLIS);
       }

@@ -614,9 +614,7 @@ public final class OneHop implements AutoCloseable {
       if (cluster.getRequiredReplicaSetName() != null) {
         return "replicaSet=" + cluster.getRequiredReplicaSetName() + " names a replica set";
       }
-      return namesUnixSockets(given)
-          ? "OneHop does not connect to Unix domain sockets"
-          : null;
+      return namesUnixSockets(given) ? "OneHop does not connect to Unix domain sockets" : null;
     }
 
     private RouterClients direct(MongoClientSettings given) {

@@ -56,8 +56,9 @@ public final class ClusterServers extends Cluster {
   public static ClusterServers connect(
       MongoClientSettings settings, @Nullable UnaryOperator<String> mapping, int threads) {
     if (settings.getTransportSettings() != null) {
-      throw new IllegalArgumentException("connections to shards always use OneHop's transport:"
-          + " remove the transport settings");
+      throw new IllegalArgumentException(
+          "connections to shards always use OneHop's transport:"
+              + " remove the transport settings");
     }
     if (settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
       throw new IllegalArgumentException(

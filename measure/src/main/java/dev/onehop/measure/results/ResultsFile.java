@@ -112,8 +112,10 @@ public final class ResultsFile {
     T results = read(folder, type);
     if (results == null || !results.whole()) {
       throw Failure.run(
-          folder.resolve(NAME) + " is not a complete results file: the topology or the server is"
-              + " missing", null);
+          folder.resolve(NAME)
+              + " is not a complete results file: the topology or the server is"
+              + " missing",
+          null);
     }
     return results;
   }

@@ -45,7 +45,7 @@ public final class RoundTripCheck {
     return off.isEmpty()
         ? ""
         : ("Round trips are not as configured (%s), because this machine's processors were busy."
-            + " End other programs on this machine, and measure again.")
+                + " End other programs on this machine, and measure again.")
             .formatted(String.join("; ", off));
   }
 

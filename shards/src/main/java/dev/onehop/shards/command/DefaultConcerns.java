@@ -54,8 +54,11 @@ final class DefaultConcerns {
               }
               encode();
             })
-        .doOnError(e -> log.debug("the default read concern and write concern were not read:"
-            + " {}", e.toString()))
+        .doOnError(
+            e ->
+                log.debug(
+                    "the default read concern and write concern were not read:" + " {}",
+                    e.toString()))
         .onErrorComplete()
         .then();
   }

@@ -230,8 +230,8 @@ final class InProcessSockets implements AutoCloseable {
     }
 
     private static UnsupportedOperationException clientsOnly() {
-      return new UnsupportedOperationException("only client sockets of the synchronous driver are"
-          + " supported");
+      return new UnsupportedOperationException(
+          "only client sockets of the synchronous driver are" + " supported");
     }
   }
 }
