@@ -58,14 +58,14 @@ import picocli.CommandLine.Option;
     })
 final class BenchCommand extends MeasuringCommand {
 
-  /** The middle number of threads of the experiment of 2014. */
+  /** The median of the numbers of threads in Allanbank's experiment of 2014. */
   private static final int FIRST_THREADS = 50;
 
   private static final List<Mode> QUICK_MODES = List.of(Mode.ASYNC, Mode.TARGETED_ASYNC);
 
   @ArgGroup Extent extent = new Extent();
 
-  /** The extent of the measurement. */
+  /** The options that select the points to measure. At most one of them may be given. */
   static final class Extent {
     @Option(
         names = "--matrix",

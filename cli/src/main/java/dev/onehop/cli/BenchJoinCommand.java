@@ -47,7 +47,7 @@ class BenchJoinCommand extends Subcommand {
   private static final int MOST_MEBIBYTES = 10_000_000;
   private static final int LEAST_OPLOG = 16;
 
-  /** The time after which a quick run measures no cell again. */
+  /** After this time, a quick run repeats no measurement. It measures each cell at least once. */
   private static final Duration QUICK = Duration.ofSeconds(75);
 
   @Option(

@@ -32,14 +32,14 @@ final class ClusterOptions {
       description = "With --url: delete the documents in the run's collection.")
   boolean overwrite;
 
-  /** Options that exclude a cluster of the user. */
+  /** Options that can't be combined with {@code --url}. */
   private static final List<String> NOT_WITH_URL =
       List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
 
   /**
    * The topology to start; null for a cluster of the user.
    *
-   * @param notWithUrl options of the command that exclude such a cluster, too
+   * @param notWithUrl further options of the command that can't be combined with {@code --url}
    * @throws Failure if options contradict each other, or there is no such topology
    */
   @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
@@ -64,7 +64,7 @@ final class ClusterOptions {
    * Checks that servers of the cluster may be stopped. Either the command starts them, or this user
    * has started the cluster of the URL by {@code topology up} on this machine.
    *
-   * @param what the name of the measurement that requires it
+   * @param what the name of the measurement that stops or slows servers
    * @throws Failure if servers may not be stopped
    */
   void requireControl(String what) {
@@ -82,10 +82,10 @@ final class ClusterOptions {
   }
 
   /**
-   * The source of the cluster.
+   * The source of the measured cluster: the cluster of the URL, or a testbed to start.
    *
    * @param topology the result of {@link #topology}
-   * @param start adds settings to the testbed's start
+   * @param start adds settings to the testbed before its start
    */
   ClusterSource source(@Nullable Topology topology, UnaryOperator<Testbed.Builder> start) {
     return topology == null

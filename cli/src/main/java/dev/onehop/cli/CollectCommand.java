@@ -75,7 +75,10 @@ final class CollectCommand extends Subcommand {
     return 0;
   }
 
-  /** The clients' folders; saved outputs are unpacked below the run's folder. */
+  /**
+   * The folders with the clients' results. If a client is given as a file with its saved output,
+   * the results in the file are unpacked below the run's folder.
+   */
   private List<Path> folders() {
     List<Path> folders = new ArrayList<>();
     for (Path client : clients) {

@@ -134,7 +134,8 @@ final class ConsumeCommand extends Subcommand {
     boolean oneClock = topology != null && !where.servers.existing;
     return results.run(
         new ConsumeBench(plan, oneClock),
-        // Stand-in routers run long enough for the optimizing compiler.
+        // The warm-up of stand-in routers lasts until the optimizing compiler has compiled their
+        // code.
         where.source(topology, testbed -> testbed.longRun(true).noopSeconds(options.noop)));
   }
 
@@ -144,10 +145,10 @@ final class ConsumeCommand extends Subcommand {
   }
 
   /**
-   * The plan of the options.
+   * The plan that the options describe.
    *
    * @param topology the topology to start; null for a cluster of the user
-   * @throws Failure if they contradict each other or are out of range
+   * @throws Failure if options contradict each other or are out of range
    */
   ConsumePlan plan(@Nullable Topology topology) {
     options.check(where);

@@ -99,7 +99,7 @@ final class CopyCommand extends CopyingCommand {
   private List<String> operations = new ArrayList<>();
 
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
-  @SuppressWarnings("UnusedVariable") // BenchArguments reads it
+  @SuppressWarnings("UnusedVariable") // BenchArguments reads the option
   private boolean bench;
 
   @Mixin private SelectionOptions selection = new SelectionOptions();

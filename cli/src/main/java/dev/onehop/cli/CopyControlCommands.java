@@ -46,7 +46,10 @@ final class CopyControlCommands {
       }
     }
 
-    /** Fails if the request waits for a process that is not running. */
+    /**
+     * Fails if no process runs the job, because the request would then wait for a process. A job
+     * that is done needs no process.
+     */
     void requireProcess(CopyControl control, String waits) throws InterruptedException {
       boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
       if (!done && !control.isWorkedOn()) {

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options for the data that a bench copies or compares, and for the other tools. */
+/**
+ * The options for the data that a bench copies or compares, and for the tools that it measures in
+ * comparison with OneHop.
+ */
 @HelpGroup("Data and tools")
 final class CopyDataOptions {
 
@@ -85,9 +88,9 @@ final class CopyDataOptions {
   }
 
   /**
-   * The programs of the other tools.
+   * The programs of the tools that are measured in comparison with OneHop.
    *
-   * @param known the tools for this measurement
+   * @param known the tools that this measurement supports
    * @throws Failure if the options name another tool, or a program that does not exist
    */
   Map<CopyTool, Path> rivals(List<CopyTool> known) {

@@ -28,7 +28,7 @@ final class CopyServer implements AutoCloseable {
   /** Changes a job. */
   @FunctionalInterface
   interface Change {
-    /** Runs the change. Throws a CopyException if there is no such job yet. */
+    /** Requests the change from the job. Throws a CopyException if there is no such job yet. */
     void run() throws InterruptedException;
   }
 
@@ -118,8 +118,9 @@ final class CopyServer implements AutoCloseable {
   }
 
   /**
-   * Whether a header names this machine. Other names do not count, because a foreign DNS server may
-   * resolve any name to this machine, and so give a web page access.
+   * Whether the header {@code Host} has an address or a name of this machine. Any other name may
+   * come from a web page whose DNS server resolves its name to this machine. The page would get
+   * access then.
    */
   private boolean isOwn(@Nullable String header) {
     String name = header == null ? "" : header.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);

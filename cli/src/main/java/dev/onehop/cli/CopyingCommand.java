@@ -24,7 +24,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options that all copying commands share. Also runs a copy and shows its progress. */
+/**
+ * The options that all copying commands share. This class also runs a copy and shows its progress.
+ */
 @Command(sortOptions = false)
 abstract class CopyingCommand extends Subcommand {
   private static final long REFRESH_MILLIS = 250;
@@ -73,11 +75,11 @@ abstract class CopyingCommand extends Subcommand {
               + " address.")
   private @Nullable String serve;
 
-  /** Adds the settings of this command to a copy of the job. */
+  /** Adds the settings of this command to the builder of the copy. */
   abstract ClusterCopy.Builder apply(ClusterCopy.Builder builder);
 
   private ClusterCopy copy() {
-    // Not required by the parser, because subcommands have no --from.
+    // The parser can't require --from, because it would then also require it with a subcommand.
     if (from == null || to == null) {
       throw Failure.usage(
           "--from and --to are required (see %s --help)".formatted(spec.qualifiedName(" ")));
@@ -96,7 +98,7 @@ abstract class CopyingCommand extends Subcommand {
    * its lease, so that no other process has to wait for the lease.
    */
   @Override
-  @SuppressWarnings("try") // The server is only closed.
+  @SuppressWarnings("try") // The server is not used, only closed.
   public Integer call() {
     CopyProgress done;
     try (Interruption interruption = Interruption.of(Thread.currentThread());

@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 /** The options of commands that write rows and read them with streams. */
 final class DeliveryOptions {
 
-  /** The name for all measurements. */
+  /** The name that selects all measurements. */
   static final String ALL = "all";
 
   private static final Duration MOST_TIME = Duration.ofHours(1);
@@ -79,7 +79,7 @@ final class DeliveryOptions {
     }
   }
 
-  /** Whether to run all measurements: no name is given, or the name for all is among the names. */
+  /** Whether to run all measurements: no name is given, or the names include {@link #ALL}. */
   boolean wantsAll() {
     return names == null || names.stream().map(String::strip).anyMatch(ALL::equals);
   }

@@ -20,7 +20,7 @@ record Diagnosis(
   /** The severity of a finding. */
   enum Level {
     OK,
-    /** Not possible, and not necessary. */
+    /** The checked feature is not possible, but routing does not need it. */
     NO,
     WARNING,
     PROBLEM

@@ -73,7 +73,10 @@ final class Doctor {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> modes = new ArrayList<>();
 
-  /** The replies of the servers, by the address after the host mapping. */
+  /**
+   * The result of pings of each server. The keys are addresses to which the host mapping is already
+   * applied.
+   */
   private final Map<String, Probe> probes = new ConcurrentHashMap<>();
 
   /** The live mongoses, by their names in the metadata. */
@@ -110,7 +113,7 @@ final class Doctor {
     return zones == null ? builder : builder.preferredZones(zones.split(",", -1));
   }
 
-  /** The limit, in milliseconds, for steps that may wait for a server twice. */
+  /** Twice the timeout, in milliseconds: the limit for a step that may wait for two timeouts. */
   private long most() {
     return 2 * connection.timeout().toMillis();
   }
@@ -120,7 +123,7 @@ final class Doctor {
     return option.find() ? URLDecoder.decode(option.group(1), StandardCharsets.UTF_8) : null;
   }
 
-  /** Examines the cluster. Blocks for a few timeouts at most. */
+  /** Examines the cluster. Blocks for a few times the timeout at most. */
   Diagnosis examine(Progress progress) throws InterruptedException {
     progress.phase("connecting");
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -171,7 +174,7 @@ final class Doctor {
         new Finding(check, level, withoutUser(text), level == Level.OK ? "" : advice, lines));
   }
 
-  /** Adds a finding about some items, or a positive finding if there are none. */
+  /** Adds a finding that lists the found items. If the list is empty, the finding is positive. */
   private void unless(
       List<String> found, Level level, String check, String ok, String text, String advice) {
     add(found.isEmpty() ? Level.OK : level, check, found.isEmpty() ? ok : text, advice, found);
@@ -258,7 +261,8 @@ final class Doctor {
   /**
    * Reads shards and mongoses.
    *
-   * @return some collections, whose reads serve to measure round trips
+   * @return the namespaces of some collections; a router measures round trips by reading their
+   *     routing tables
    */
   private List<String> metadata(MongoDatabase config) {
     for (Document shard : config.getCollection("shards").find()) {
@@ -333,7 +337,10 @@ final class Doctor {
     return found.map(Probe::toString).toList();
   }
 
-  /** Checks the names of the metadata. Returns whether no mongos of the metadata can be reached. */
+  /**
+   * Checks whether servers can be reached by their names in the metadata. Returns true if none of
+   * the metadata's mongoses can be reached.
+   */
   private boolean names() {
     boolean hidden = !mongoses.isEmpty() && mapped(mongoses).stream().noneMatch(this::answers);
     List<String> silent = probes(probe -> !probe.answers());
@@ -350,7 +357,10 @@ final class Doctor {
     return hidden;
   }
 
-  /** A mapping from the names that the URL's mongoses have in the metadata, if they report them. */
+  /**
+   * A host mapping for the mongoses of the URL: from the name in the metadata to the address in the
+   * URL. A mongos that does not report its name is left out.
+   */
   private String suggestedMapping() {
     Map<String, String> names = new TreeMap<>();
     for (String seed : seeds) {
@@ -415,7 +425,7 @@ final class Doctor {
   }
 
   private boolean isEmpty(String zone) {
-    // The hosts become alternatives of a regular expression.
+    // A zone has hosts with | between them, so that they are alternatives of a regular expression.
     String hosts = zone.replaceFirst(".*=", "").replace(".", "\\.").replace("*", ".*");
     return seeds.stream().noneMatch(s -> answers(s) && s.matches("(?i)(" + hosts + ")(:\\d+)?"));
   }

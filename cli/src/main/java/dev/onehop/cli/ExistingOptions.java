@@ -76,7 +76,10 @@ final class ExistingOptions {
         authority);
   }
 
-  /** Reads a password from the environment. All users of the machine can see command lines. */
+  /**
+   * Reads a password from the environment, because all users of the machine can see the command
+   * line.
+   */
   private static String password(String variable) {
     String value = System.getenv(variable);
     if (value == null || value.isEmpty()) {

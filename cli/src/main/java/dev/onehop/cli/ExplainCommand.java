@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
     })
 final class ExplainCommand extends Subcommand {
 
-  /** More lines would push the result off the screen. */
+  /** The most chunks in the output. More lines would push the result off the screen. */
   private static final int MAX_CHUNKS = 20;
 
   @Option(

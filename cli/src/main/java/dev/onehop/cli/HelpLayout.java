@@ -67,7 +67,8 @@ final class HelpLayout {
     groups(command)
         .forEach(
             (name, options) -> {
-              // All options determine the width of a column, so that groups are aligned.
+              // The columns get their width from all options of the command, so that they have the
+              // same width in each group.
               Help.Layout layout =
                   help.createDefaultLayout(
                       command.options(), command.positionalParameters(), help.colorScheme());
@@ -87,7 +88,7 @@ final class HelpLayout {
     if (own != null || ofClass != null) {
       return own == null ? ofClass.value() : own.value();
     }
-    // the options of every command
+    // Options that every command has, such as --help.
     return owner == OneHopCommand.class || owner.getName().startsWith("picocli.") ? LAST : OWN;
   }
 }

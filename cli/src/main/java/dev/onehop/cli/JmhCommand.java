@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * {@code onehop jmh}: runs the benchmarks' jar in a separate process, because this module does not
- * depend on it.
+ * depend on the jar.
  */
 @Command(
     name = "jmh",

@@ -33,7 +33,7 @@ abstract class MeasuringCommand extends Subcommand {
   boolean quick;
 
   /**
-   * The plan of the options.
+   * The plan that the options describe.
    *
    * @param topology the topology to start; null for a cluster of the user
    * @throws Failure if options contradict each other or are out of range

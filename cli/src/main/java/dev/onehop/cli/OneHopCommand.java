@@ -55,7 +55,7 @@ public final class OneHopCommand extends Subcommand {
       names = "--debug",
       scope = ScopeType.INHERIT,
       description = "Show stack traces of errors (also: ONEHOP_DEBUG=1).")
-  @SuppressWarnings("UnusedVariable") // Errors reads it from the arguments, which may be invalid
+  @SuppressWarnings("UnusedVariable") // Errors reads it, even from invalid arguments
   private boolean debug;
 
   /** Created by picocli. */
@@ -80,7 +80,7 @@ public final class OneHopCommand extends Subcommand {
     commandLine.addSubcommand(completion);
     completion
         .getCommandSpec()
-        .helpCommand(false) // A help command would ignore unknown arguments.
+        .helpCommand(false) // picocli ignores unknown arguments of help commands
         .usageMessage()
         .footer("", "Examples:", "  source <(onehop generate-completion)");
     commandLine
@@ -123,7 +123,7 @@ public final class OneHopCommand extends Subcommand {
     }
   }
 
-  /** Refuses an option before the command to which it belongs, because it would be ignored. */
+  /** Refuses an option that is written before its command, because the command would ignore it. */
   private static void refuseMisplaced(ParseResult parsed) {
     ParseResult above = parsed;
     while (above.hasSubcommand() && !above.isUsageHelpRequested()) {

@@ -151,7 +151,7 @@ final class PointsCommand extends MeasuringCommand {
     atLeastOne("--operations", bound.operations);
     int most = Collections.max(threadCounts);
     if (bound.operations < most) {
-      // YCSB would run fewer threads than the point reports.
+      // With fewer operations than threads, YCSB would run fewer threads than the point reports.
       throw Failure.usage(
           "--operations %d: must be at least the number of threads, %d"
               .formatted(bound.operations, most));
@@ -188,10 +188,10 @@ final class PointsCommand extends MeasuringCommand {
   }
 
   /**
-   * The clients of the options.
+   * The clients that the options describe.
    *
    * @param podIndex the index of the pod from Kubernetes; null outside Kubernetes
-   * @throws Failure if they contradict each other or are out of range
+   * @throws Failure if options contradict each other or are out of range
    */
   ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
     if (clients == null) {

@@ -5,7 +5,10 @@ import dev.onehop.measure.points.PointsPlan;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options for the clients' connections in bench points and bench rate, and for rounds. */
+/**
+ * The options of bench points and bench rate for the clients' connections, and for the number of
+ * rounds.
+ */
 final class PoolOptions {
 
   @Option(

@@ -299,7 +299,7 @@ final class PropagateCommand extends Subcommand {
   }
 
   /**
-   * The plan of the options.
+   * The plan that the options describe.
    *
    * @throws Failure if options contradict each other or are out of range
    */

@@ -74,7 +74,7 @@ final class ResultsFolder {
           folders.sorted(Comparator.reverseOrder()).filter(Files::isDirectory).toList()) {
         Files.delete(each);
       }
-      Files.deleteIfExists(DEFAULT); // fails if the folder has earlier runs
+      Files.deleteIfExists(DEFAULT); // fails if it has folders of earlier runs
     } catch (IOException | UncheckedIOException e) {
       // The folder stays if it is not empty or can't be removed.
     }

@@ -67,13 +67,13 @@ final class ResultsOptions {
     return run(bench, source, folder, repeated());
   }
 
-  /** The command line, which repeats the run. */
+  /** The command line of this run, with which the user can repeat the run. */
   private String repeated() {
     return Shell.commandLine(command.commandLine().getParseResult().originalArgs());
   }
 
   /**
-   * Runs a bench with another command line that repeats the run.
+   * Runs a bench whose results show the given command line for repeating the run.
    *
    * @return the exit code 0
    * @throws Failure if the run ended early, or has found a fault
@@ -83,7 +83,7 @@ final class ResultsOptions {
     return run(bench, source, folder(), commandLine);
   }
 
-  @SuppressWarnings("try") // While it is open, a signal does not end the JVM before this thread.
+  @SuppressWarnings("try") // While "unused" is open, a signal to stop waits for this thread.
   private <C extends Bench.Cell, P, R extends RunResults> int run(
       Bench<C, P, R> bench, @Nullable ClusterSource source, Path folder, String commandLine) {
     try (Interruption unused = Interruption.of(Thread.currentThread())) {

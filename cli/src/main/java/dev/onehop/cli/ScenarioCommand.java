@@ -34,7 +34,8 @@ import picocli.CommandLine.Parameters;
 final class ScenarioCommand extends MeasuringCommand {
 
   /**
-   * An instance issues 100 operations at once; at this rate each of 50 does so every 10 seconds.
+   * The operations per second of all instances together. Each of the 50 instances issues 100
+   * operations at once, every 10 seconds.
    */
   private static final double FLEET_RATE = 500;
 

@@ -49,8 +49,8 @@ final class ServerOptions {
   }
 
   /**
-   * Refuses options that have no effect on the servers: on servers to start, or on existing
-   * servers.
+   * Refuses options without effect. If the servers exist, these are options for their start;
+   * otherwise, options for existing servers.
    *
    * @throws Failure if there is such an option
    */

@@ -40,7 +40,7 @@ import picocli.CommandLine.Option;
     })
 final class TopologyUpCommand extends Subcommand {
 
-  /** Forming a cluster takes some ten seconds; downloading the servers first takes longer. */
+  /** A start takes some ten seconds, but longer if it has to download the servers first. */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
 
   @Mixin private ServerOptions servers = new ServerOptions();
@@ -77,7 +77,8 @@ final class TopologyUpCommand extends Subcommand {
       tryNext(out, testbed.url());
       out.println("Ctrl-C stops it.");
       out.flush();
-      // The testbed stops with the JVM, so only the unexpected end of a server ends the wait.
+      // If the JVM ends, the testbed ends with it. So this wait ends only if a server ends
+      // unexpectedly.
       throw Failure.run(death.join(), null);
     }
   }

@@ -12,10 +12,10 @@ import org.bson.BsonString;
 final class UserTable {
   static final String NAMESPACE = "ycsb.usertable";
 
-  /** The number of documents, the same as in bench. */
+  /** The number of documents, the same as the default of {@code onehop bench}. */
   static final long RECORDS = 10_000;
 
-  /** More than one, for realistic routing tables. */
+  /** Each shard has several chunks, as in real routing tables. */
   private static final int CHUNKS_PER_SHARD = 4;
 
   private UserTable() {}

@@ -85,7 +85,8 @@ final class CopyRun {
         new Phases(source, destination, start.settings(), job, limits, counts, meter, this::note);
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter).during(phases::run);
-      // Only now, because the lease of a released job can't be renewed.
+      // The job is released only after LeaseKeeping has ended, because it renews the lease. A
+      // renewal fails if the job is released.
       release(job);
     } catch (InterruptedException e) {
       release(job);

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DiskSpace {
   /**
-   * The factor for space that is needed in addition: new data is stored less densely at first, and
-   * index builds store sorted keys.
+   * The needed space in proportion to the source's space. More is needed, because new data is
+   * stored less densely at first, and index builds store sorted keys.
    */
   private static final double RESERVE = 1.1;
 

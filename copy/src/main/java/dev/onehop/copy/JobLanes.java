@@ -13,9 +13,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The lanes of a job. A lane is a sequence of writes of copied documents, one after another.
- * Raising a lane to the term of this process makes late writes of earlier processes in this lane
- * fail.
+ * The lanes of a job. A lane is a sequence of writes of copied documents, one after another. If
+ * this process raises a lane to its term, late writes of earlier processes in the lane fail.
  */
 final class JobLanes {
   private final ClusterEnd destination;
@@ -27,10 +26,11 @@ final class JobLanes {
   }
 
   /**
-   * Raises all lanes that the job has ever had, and returns some of them.
+   * Raises all lanes of a kind that the job has ever had, and returns the first of them.
    *
-   * @param count how many lanes are returned
-   * @param kind the kind of the lanes; a process raises each kind once
+   * @param count the number of lanes to return
+   * @param kind empty for the lanes of the full phase, or {@link LateSeries#LANES}; a process
+   *     raises each kind once
    */
   List<Fence.Lane> raise(int count, String kind) throws InterruptedException {
     int all = Math.max(count, known());

@@ -209,8 +209,8 @@ final class JobStart {
   }
 
   /**
-   * If the source has users, notes that users are not copied. If this program may not list the
-   * users, the source has at least one: the program's own user.
+   * If the source has users, adds a note that users are not copied. If this program may not list
+   * the users, its own credential shows whether the source has users.
    */
   private void noteUsers() throws InterruptedException {
     boolean some = source.settings().getCredential() != null;
@@ -221,8 +221,8 @@ final class JobStart {
               .getArray("users", new BsonArray())
               .isEmpty();
     } catch (MongoException refused) {
-      // This program may not list the users. The value of "some" then only depends on its
-      // credential.
+      // This program may not list the users. If it has a credential, the source has at least the
+      // user of this credential.
     }
     if (some) {
       notes.accept("users and roles are not copied: create them at the destination");
@@ -292,9 +292,9 @@ final class JobStart {
   }
 
   /**
-   * The existing collections of the destination that have the name of a copied collection, or the
-   * name that a later collection of the source would get. The values are the {@code info} documents
-   * of {@code listCollections}.
+   * The existing collections of the destination whose names the copy needs. These are the names of
+   * the copied collections, and names that a new collection of the source could get later. The
+   * values are the {@code info} documents of {@code listCollections}.
    */
   static Map<String, BsonDocument> occupied(
       ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)

@@ -62,7 +62,7 @@ final class LateSeries {
    * @param planned the collections that the full phase has copied; empty for a copy back
    * @param now the current collections of the source
    * @param occupied the current namespaces of the destination
-   * @param until a cluster time of the source after all writes to it
+   * @param until a cluster time of the source that is after all writes to the source
    * @throws CopyException if the destination has another collection with the name of such a time
    *     series
    */

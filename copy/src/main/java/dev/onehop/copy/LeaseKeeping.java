@@ -58,8 +58,9 @@ final class LeaseKeeping {
   }
 
   /**
-   * Clears an interruption of this thread that was meant for the work and may come after the end of
-   * the work. Otherwise it would interrupt later steps.
+   * Waits for the end of the thread that renews the lease. That thread may interrupt the working
+   * thread after the work has ended. The interruption is cleared, so that it does not interrupt
+   * later steps.
    */
   private void join() throws InterruptedException {
     if (lost.get() != null) {

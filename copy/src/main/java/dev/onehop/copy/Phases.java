@@ -74,7 +74,7 @@ final class Phases {
     }
   }
 
-  /** Runs the phases, and meanwhile counts the source's operations that are not applied. */
+  /** Runs the phases, and counts the source's operations that are not applied yet. */
   private void counted() throws InterruptedException {
     BsonTimestamp applied =
         job.get("progress") instanceof BsonDocument progress
@@ -148,8 +148,8 @@ final class Phases {
             destination,
             settings.mapping(),
             plan,
-            // One less than the start: the source need not have reached the start, because the
-            // first event to apply is at the start or later.
+            // The source need not have reached the start yet, so the reads only wait for the time
+            // before it. The first event to apply is at the start or later.
             new FullCopy.Settings(
                 new BsonTimestamp(start.getValue() - 1),
                 settings.readersPerShard(),
@@ -172,7 +172,10 @@ final class Phases {
     }
   }
 
-  /** The expected time of a collection's index builds, relative to other collections. */
+  /**
+   * A weight of a collection: the expected time of its index builds, in proportion to other
+   * collections.
+   */
   private static double work(CopiedCollection collection) {
     return 1 + (double) collection.documents() * collection.spec().indexes().size();
   }

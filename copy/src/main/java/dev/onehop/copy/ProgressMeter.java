@@ -117,7 +117,7 @@ final class ProgressMeter {
   }
 
   /**
-   * Starts to report operations of the source.
+   * Starts to report the number of the source's operations that are not applied yet.
    *
    * @param time the time up to which all events are applied
    */

@@ -142,8 +142,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * Checks that a shard's oplog still has all changes since the start. If it has not, the server
-   * refuses to open a change stream there.
+   * Checks that a shard's oplog still has all changes since the start. If changes are missing, the
+   * shard refuses to open a change stream from the start.
    */
   private static void requireHistory(
       ClusterEnd source, String shard, ReplicaSet servers, BsonTimestamp start)
@@ -182,8 +182,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * The number of writes to the destination of this copy back since the finished job has read it
-   * for the last time.
+   * The number of writes to the destination of this copy back that the finished job has not
+   * applied. This destination was the source of the finished job.
    *
    * @return the number of operations in all databases; 0 if it is unknown
    */

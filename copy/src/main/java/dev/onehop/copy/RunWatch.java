@@ -110,8 +110,9 @@ final class RunWatch implements AutoCloseable {
   }
 
   /**
-   * Warns when less than a quarter of the oplog window is left, and again each time that the rest
-   * has halved. Also warns if the full phase will take longer than the rest.
+   * Warns when less than a quarter of the oplog window is left, and again each time that the
+   * remaining time has halved. Also warns if the full phase is likely to take longer than the
+   * remaining time.
    */
   private void warn(@Nullable OplogWindow window) {
     CopyProgress now = meter.progress();

@@ -15,7 +15,7 @@ class Orders(client: MongoClient, database: String) {
     collection.insertOne(Document("customer", customer).append("amount", amount))
   }
 
-  /** Finds one order. By the shard key in its filter, the query goes to one shard. */
+  /** Finds one order. The filter has the shard key, so the query goes to one shard. */
   suspend fun of(customer: String): Document? =
     collection.find(Filters.eq("customer", customer)).firstOrNull()
 }

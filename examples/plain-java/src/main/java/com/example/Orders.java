@@ -20,7 +20,7 @@ public final class Orders {
     collection.insertOne(new Document("customer", customer).append("amount", amount));
   }
 
-  /** Finds one order. By the shard key in its filter, the query goes to one shard. */
+  /** Finds one order. The filter has the shard key, so the query goes to one shard. */
   public Document of(String customer) {
     return collection.find(Filters.eq("customer", customer)).first();
   }

@@ -22,7 +22,7 @@ public final class Orders {
         .then();
   }
 
-  /** Finds one order. By the shard key in its filter, the query goes to one shard. */
+  /** Finds one order. The filter has the shard key, so the query goes to one shard. */
   public Mono<Document> of(String customer) {
     return Mono.from(collection.find(Filters.eq("customer", customer)).first());
   }

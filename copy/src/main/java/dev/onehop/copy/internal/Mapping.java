@@ -59,14 +59,14 @@ public record Mapping(
   private static final Set<String> NEVER_COPIED =
       Set.of("admin", "config", "local", STATE_DATABASE);
 
-  /** Copies all collections without new names. */
+  /** Copies all collections, each with its name at the source. */
   public static final Mapping ALL = new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
 
   /**
-   * Copies the lists and maps.
+   * Stores copies of the lists and maps.
    *
-   * @throws IllegalArgumentException if a pattern or a name is malformed, if a filter belongs to a
-   *     pattern, or if two collections or databases get the same name
+   * @throws IllegalArgumentException if a pattern or a name is malformed, if a filter is for a
+   *     pattern and not for one collection, or if two collections or databases get the same name
    */
   public Mapping {
     included = List.copyOf(included);
@@ -231,8 +231,8 @@ public record Mapping(
   }
 
   /**
-   * Whether a database may have collections that are copied. Only in such databases the drop of a
-   * database is applied.
+   * Whether a database may have collections that are copied. If it can have none, the drop of the
+   * database is not applied.
    */
   public boolean concerns(String database) {
     return inverse ? !origins(database).isEmpty() : concernsForward(database);

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param documents the number of documents to copy, as the servers estimate it
  * @param documentsDone the number of documents that this process and earlier processes have copied
  * @param bytesDone the number of bytes of BSON of these documents
- * @param documentsPerSecond the copied documents per second in the last 10 seconds; after the end
- *     of the copy, in the full phase
+ * @param documentsPerSecond the copied documents per second in the last 10 seconds. After the end
+ *     of the copy, the mean of the full phase
  * @param bytesPerSecond the copied bytes of BSON per second in the same time
  * @param rangesReadAgain the number of ranges that were read again, because a process had ended
  *     while it read them

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Documents of the two clusters are matched by their {@code _id}, in a time series by their
  * time. Both clusters are read in ranges of keys, from the primaries of the owning shards, without
- * orphaned documents. Documents that differ are read again, until they are equal or until they have
- * not changed for longer than the destination may be behind.
+ * orphaned documents. Documents that differ are read again, because the destination may be behind
+ * the source. They count as different only if they have not changed for a given time, {@link
+ * Builder#settle}.
  *
  * <p>The memory that it needs does not grow with the data.
  *
@@ -205,8 +206,8 @@ public final class ClusterVerification {
     /**
      * Sets the approximate number of documents in a range: 20,000 by default. A range has fewer
      * documents if they are large. If the process is killed, a later verification with the same
-     * state file reads the unfinished ranges again. A collection has at most 4,096 ranges, whose
-     * size then grows.
+     * state file reads the unfinished ranges again. A collection has at most 4,096 ranges, so the
+     * ranges of a very large collection have more documents.
      *
      * @throws IllegalArgumentException if the number is not positive
      */
@@ -238,8 +239,8 @@ public final class ClusterVerification {
    * Runs the verification and returns its result. It only reads from the two clusters.
    *
    * @throws IllegalArgumentException if a URL names config servers or one shard of a cluster, a
-   *     cluster is too old, both URLs name the same cluster, or the state file belongs to another
-   *     verification
+   *     cluster is too old, a collection would be compared with itself, or the state file belongs
+   *     to another verification
    * @throws UncheckedIOException if the state file can't be read or written
    * @throws com.mongodb.MongoException if a cluster can't be read
    * @throws IllegalStateException if collections or indexes change faster than they can be compared

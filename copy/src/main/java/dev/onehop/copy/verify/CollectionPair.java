@@ -42,8 +42,9 @@ record CollectionPair(CollectionSpec from, CollectionSpec to, @Nullable BsonDocu
   }
 
   /**
-   * Whether a range of keys can be read alone. A range of a time series can't be read alone: a
-   * server of 6.0.5 finds nothing with a condition on times within an hour of the start of 1970.
+   * Whether a range of keys can be read alone. A range of a time series can't be read alone,
+   * because conditions on times are not reliable. For example, servers of version 6.0.5 find no
+   * document in the first hour of 1970.
    */
   boolean hasRanges() {
     return isOrdered() && !isTimeSeries();

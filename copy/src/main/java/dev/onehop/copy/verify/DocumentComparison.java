@@ -108,8 +108,8 @@ final class DocumentComparison {
       }
     }
     for (; running > 0; running--) {
-      // A result that is taken here belongs to a range. The second looks end first only if they
-      // have failed; then this throws their failure.
+      // All results here are results of ranges, except if the second looks have failed. In this
+      // case, get() throws their failure.
       tasks.take().get();
     }
   }

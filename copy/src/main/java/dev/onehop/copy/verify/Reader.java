@@ -89,8 +89,8 @@ final class Reader {
   /**
    * Takes documents at random.
    *
-   * @param count how many documents to take, about
-   * @param of the number of all documents, about
+   * @param count the approximate number of documents to take
+   * @param of the approximate number of all documents
    */
   Sample sample(int count, long of) throws InterruptedException {
     BsonDocument shape =
@@ -141,8 +141,8 @@ final class Reader {
   }
 
   /**
-   * Reads by bounds of the index. A filter would not do: its comparisons match values of one type
-   * only.
+   * Reads by bounds of the index. A filter can't replace the bounds, because its comparisons match
+   * values of one type only.
    */
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
@@ -158,7 +158,8 @@ final class Reader {
     if (!KeyRange.isHighest(range.max())) {
       find = find.max(range.max());
     }
-    // With a lower bound alone, a server leaves out the highest key: a second find reads it.
+    // With a lower bound and no upper bound, a server leaves out the key MaxKey. A second find
+    // reads it.
     return !KeyRange.isLowest(range.min()) && KeyRange.isHighest(range.max())
         ? Flux.from(find).concatWith(end)
         : Flux.from(find);
@@ -183,8 +184,8 @@ final class Reader {
   }
 
   /**
-   * A range as a filter, by which a router finds the shards. Null where a filter would match less,
-   * because its comparisons match values of one type only.
+   * A range as a filter, from which a router determines the shards. Null if the filter would not
+   * match all keys of the range: its comparisons match values of one type only.
    */
   static @Nullable BsonDocument routable(KeyRange range) {
     BsonValue min = Objects.requireNonNull(range.min().get("_id"));
@@ -202,8 +203,8 @@ final class Reader {
    * Reads the documents of some keys, causally after all earlier reads.
    *
    * @param keys in their order
-   * @return the documents' fingerprints, by the key's sortable bytes; with a collation, also of
-   *     other keys that it counts as equal
+   * @return the documents' fingerprints, by the key's sortable bytes; with a collation, also the
+   *     fingerprints of keys that the collation treats as equal
    */
   Map<ByteBuffer, Fingerprint> look(List<BsonValue> keys, int batch) throws InterruptedException {
     return side.cluster().persistently(() -> lookOnce(keys, batch));
@@ -238,7 +239,8 @@ final class Reader {
     if (!pair.isTimeSeries() || keys.stream().allMatch(Reader::isUsual)) {
       return Filters.in(pair.keyField(), keys);
     }
-    // Servers make no condition on buckets from an expression, so it reads all of them.
+    // Servers do not derive a condition on buckets from an expression. So this filter reads all
+    // buckets.
     return Filters.expr(
         new BsonDocument(
             "$in",
@@ -246,8 +248,8 @@ final class Reader {
   }
 
   /**
-   * Whether servers certainly find a time in buckets. On 6.0.5 they find none within an hour after
-   * the start of 1970.
+   * Whether servers certainly find the documents of a time in the buckets of a time series. For
+   * example, servers of version 6.0.5 do not find the times in the first hour of 1970.
    */
   static boolean isUsual(BsonValue time) {
     return time.isDateTime()

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares two clusters in one or more rounds. A round compares the collections and indexes, and
  * then the documents of all collections that were not compared before. The comparison ends with a
- * round that finds no such collection, and only differences that the round before has found, too.
- * Not thread-safe.
+ * round that has no such collection and no new difference: the round before has also found each of
+ * its differences. Not thread-safe.
  */
 final class Rounds {
   private static final int MOST_ROUNDS = 10;

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * had at an earlier look. A key differs if its documents did not change in both clusters for the
  * time <em>settle</em>. A key also differs if its documents at the destination did not change for
  * twice this time, although the source was read often enough. The reason: if the destination was
- * only behind, the source must have had the same documents in the first half of this time, and a
- * look would have read them.
+ * only behind, the source had the same documents in the first half of this time. A look would have
+ * read them there.
  *
  * <p>Thread-safe.
  */

@@ -135,8 +135,8 @@ final class StateFile implements AutoCloseable {
       end += line.size() + 1;
       line.reset();
     }
-    // A file without a complete line may be overwritten only if it has the beginning of this first
-    // line.
+    // If the file has no complete line, it is overwritten only if its content is the beginning of
+    // this first line.
     if (end == 0 && !head.toJson(JSON).startsWith(line.toString(StandardCharsets.UTF_8))) {
       throw new IllegalArgumentException(file + " is not the state file of a verification");
     }

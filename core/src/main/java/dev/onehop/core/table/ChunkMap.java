@@ -178,8 +178,8 @@ final class ChunkMap {
   }
 
   /**
-   * The index of the first chunk after {@code from} that starts where all chunks before it have
-   * ended.
+   * The end of the overlapping chunks from {@code from} on: the index of the next chunk that
+   * overlaps none of the chunks before it.
    */
   private static int endOfOverlap(List<ChunkRow> sorted, int from) {
     byte[] covered = sorted.get(from).max();

@@ -27,8 +27,8 @@ final class ChunkReader {
   }
 
   ChunkRow read(BsonDocument read) {
-    // A raw document is decoded as a whole. Otherwise it would be searched for every field, and
-    // parts of it would keep all its bytes in memory.
+    // A raw document is decoded as a whole. Otherwise each field would need a search, and the
+    // stored parts would keep all bytes of the document in memory.
     BsonDocument chunk = read instanceof RawBsonDocument raw ? raw.decode(CODEC) : read;
     requireOfCollection(chunk);
     BsonDocument min = ConfigFields.document(chunk, "min", WHERE);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param verbatimMin the original lower bound, if decoding {@code min} results in another bound;
  *     otherwise null
  */
-@SuppressWarnings("ArrayRecordComponent") // records are never compared as a whole
+@SuppressWarnings("ArrayRecordComponent") // these records are never compared with equals
 record ChunkRow(
     byte[] min, byte[] max, int shard, long version, @Nullable BsonDocument verbatimMin) {
   static final Comparator<ChunkRow> OLDEST_FIRST =

@@ -31,7 +31,7 @@ public final class RoutingTable {
   private final @Nullable Primary primary;
 
   /** The part of a table with chunks. */
-  @SuppressWarnings("ArrayRecordComponent") // records are never compared as a whole
+  @SuppressWarnings("ArrayRecordComponent") // these records are never compared with equals
   private record Sharded(
       CollectionEntry collection,
       ChunkMap chunks,
@@ -116,7 +116,8 @@ public final class RoutingTable {
    *
    * @param collection the collection's document of {@code config.collections}, of the same snapshot
    * @param changedChunks the collection's documents of {@code config.chunks} with {@code lastmod}
-   *     at or above this table's version: at least the chunk with this version, or newer chunks
+   *     at or above this table's version. There is at least one, because the chunk with this
+   *     version still exists or newer chunks have replaced it
    * @throws InconsistentRoutingTableException if there is no chunk at or above this version, the
    *     collection has another incarnation, or the chunks leave a gap
    */

@@ -23,7 +23,7 @@ final class SortedKeys {
   private final byte[] first;
   private final byte[] common;
 
-  /** The length of the common prefix, so that the search need not load that array. */
+  /** The length of {@code common}, so that a search need not load this array. */
   private final int skipped;
 
   private final long[] heads;
@@ -107,7 +107,10 @@ final class SortedKeys {
     return base;
   }
 
-  /** The last index with this head; {@code from} has it, and {@code above} is beyond the last. */
+  /**
+   * The last index with this head. The index {@code from} has the head, and {@code above} is after
+   * the last index.
+   */
   private int lastOf(long head, int from, int above) {
     int last = from;
     int beyond = above;

@@ -11,8 +11,8 @@ final class Collations {
   private Collations() {}
 
   /**
-   * Whether an operation compares strings by bytes, like keys. Its collation decides, or the
-   * collection's default collation.
+   * Whether an operation compares strings by bytes, like keys. If the operation has no collation,
+   * the collection's default collation decides.
    */
   static boolean isSimple(RoutingTable table, TargetingOptions options) {
     BsonDocument collation = options.collation();

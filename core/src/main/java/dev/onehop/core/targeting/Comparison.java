@@ -2,7 +2,7 @@ package dev.onehop.core.targeting;
 
 import org.jspecify.annotations.Nullable;
 
-/** The four orderings of the query language. */
+/** The query language's operators {@code $gt}, {@code $gte}, {@code $lt} and {@code $lte}. */
 enum Comparison {
   GREATER,
   GREATER_OR_EQUAL,

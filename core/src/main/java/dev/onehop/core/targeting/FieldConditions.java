@@ -10,7 +10,10 @@ import org.bson.BsonValue;
 
 /** Bounds from the conditions on one shard key field: {@code {field: value}} or operators. */
 final class FieldConditions {
-  /** A document that starts with one of these is a DBRef, which is a value and not operators. */
+  /**
+   * A document whose first field has one of these names is a DBRef: a value, and not a document of
+   * operators.
+   */
   private static final Set<String> DB_REF = Set.of("$ref", "$id", "$db");
 
   private final ShardKeyField field;

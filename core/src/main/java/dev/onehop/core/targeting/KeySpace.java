@@ -56,7 +56,7 @@ final class KeySpace {
       return this;
     }
     if ((long) boxes.size() * other.boxes.size() > MAX_BOXES) {
-      // A larger operand still gives a result that contains the intersection.
+      // If an operand is replaced by a larger one, the result still contains the intersection.
       return boxes.size() <= other.boxes.size() ? collapsed().and(other) : and(other.collapsed());
     }
     List<IntervalSet[]> common = new ArrayList<>();

@@ -20,7 +20,10 @@ public final class Target {
   private final List<String> shards;
   private final int onlyChunk;
 
-  /** Null for one chunk or none, or for all chunks. */
+  /**
+   * The indexes of the chunks. Null if the operation can touch one chunk or all chunks, or if the
+   * collection is unsharded.
+   */
   private final @Nullable BitSet chunks;
 
   private final boolean broadcast;

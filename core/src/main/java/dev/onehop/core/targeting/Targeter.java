@@ -206,7 +206,7 @@ public final class Targeter {
     }
     BitSet chunks = KeyRanges.chunks(table, space);
     if (chunks.isEmpty()) {
-      // A shard has to return the empty result.
+      // No chunk can have a match, but a shard has to return the empty result.
       return Target.chunk(table, 0, "no document can match; any shard can return the empty result");
     }
     String why = "the filter bounds " + String.join(", ", boundFields(pattern, space));
@@ -225,9 +225,9 @@ public final class Targeter {
   }
 
   /**
-   * The key of a filter that contains the only shard key field as a plain value at its top level.
-   * This is the common case. Other conditions can only reduce the result. Null if the filter has
-   * another form.
+   * The key of a filter that has a plain value for the only shard key field, at the top level. This
+   * is the common case. Further conditions do not matter, because they can only reduce the result.
+   * Null if the filter has another form.
    */
   private static byte @Nullable [] plainKey(
       ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {

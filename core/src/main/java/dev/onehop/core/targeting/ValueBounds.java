@@ -92,7 +92,8 @@ final class ValueBounds {
       case NULL -> {
         return comparison.orEqual() ? equalTo(value) : Bounds.within(equalTo(value).may());
       }
-      // The comparison of these types with other types differs between server versions.
+      // Server versions differ in the comparison of these types with other types, so the bounds are
+      // undecided.
       case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION -> {
         return Bounds.UNDECIDED;
       }
@@ -117,8 +118,8 @@ final class ValueBounds {
   }
 
   /**
-   * The bounds for a field that is a string which the expression matches, or that is the same
-   * expression.
+   * The bounds for a field that the expression matches: a matching string, or the same expression
+   * as a value.
    */
   Bounds matching(BsonRegularExpression regex) {
     if (field.hashed()) {
@@ -149,8 +150,8 @@ final class ValueBounds {
   }
 
   /**
-   * The keys for a comparison in {@code $expr}, which has one order over all types, with missing
-   * fields below null.
+   * The keys for a comparison in {@code $expr}. There, values of all types have one order, and a
+   * missing field is below null.
    */
   IntervalSet comparedAcrossTypes(Comparison comparison, BsonValue value) {
     if (field.hashed() || (!simpleCollation && Collations.concerns(value)) || value.isArray()) {

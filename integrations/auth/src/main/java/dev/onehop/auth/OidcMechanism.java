@@ -138,7 +138,8 @@ final class OidcMechanism implements Mechanism {
         phase = Phase.KNOWN_TOKEN;
         return dialogue(commands).after(helloReply.getDocument("speculativeAuthenticate"));
       }
-      // The server has accepted no token with hello. Try the cached token, which may be newer.
+      // The server has not accepted a token in hello. The cached token may be newer, so it is
+      // tried.
       sent = null;
       return again(commands);
     }
@@ -237,7 +238,7 @@ final class OidcMechanism implements Mechanism {
       return jwt(token);
     }
 
-    // A host that is not allowed is refused, because a false server could collect tokens.
+    // A false server could collect tokens, so the host must be one of the allowed hosts.
     private IdpInfo provider(BsonDocument named) {
       List<String> allowed = allowedHosts;
       if (allowed == null

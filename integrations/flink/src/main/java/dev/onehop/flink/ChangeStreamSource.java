@@ -35,12 +35,12 @@ import org.apache.flink.util.function.SerializableSupplier;
  * finds the splits of added shards and assigns them. Flink's checkpoints contain the splits'
  * positions. Each event therefore counts exactly once in the job's state, even after restarts.
  *
- * <p>The source sets timestamps and watermarks: a record's timestamp is its cluster time in
- * milliseconds (the seconds, and the increment up to 999), and a watermark guarantees that all
- * shards have passed it, also new shards. The job needs no {@code WatermarkStrategy} of its own.
- * When a document moves to another shard, its later events come from another split. The events of a
- * document are therefore in order only after a {@link TokenOrder}. With several splits, the {@link
- * dev.onehop.streams.event.Order} of the stream has no effect.
+ * <p>The source sets timestamps and watermarks, so the job uses {@code
+ * WatermarkStrategy.noWatermarks()}. A record's timestamp is its cluster time in milliseconds: the
+ * seconds, and the increment up to 999. A watermark guarantees that all shards have passed its
+ * time, also new shards. When a document moves to another shard, its later events come from another
+ * split. The events of a document are therefore in order only after a {@link TokenOrder}. With
+ * several splits, the {@link dev.onehop.streams.event.Order} of the stream has no effect.
  *
  * <p>Immutable and thread-safe.
  *

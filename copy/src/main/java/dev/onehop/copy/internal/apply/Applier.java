@@ -73,17 +73,18 @@ public final class Applier {
       Pace pace) {}
 
   /**
-   * The division of the events into lanes and batches.
+   * The division of the events into channels and batches. Each channel writes in its own lane.
    *
-   * @param lanes the number of lanes that write at the same time, 1 to 128
+   * @param lanes the number of channels, which write at the same time, 1 to 128
    * @param batch the most events in a batch
-   * @param lease how long a process owns a lane after it has renewed its lease, at least a second.
-   *     If a process is killed, other processes wait for this time before they take its lanes
+   * @param lease how long a process owns a channel after it has renewed its lease, at least a
+   *     second. If a process is killed, other processes wait for this time before they take its
+   *     channels
    */
   public record Pace(int lanes, int batch, Duration lease) {
     /**
-     * Twelve lanes. With two, three, four or six shards, each shard can have the same number of
-     * lanes.
+     * Twelve channels. With two, three, four or six shards, each shard can have the same number of
+     * channels.
      */
     public static final Pace USUAL = new Pace(12, 500, Duration.ofSeconds(10));
   }
@@ -128,13 +129,14 @@ public final class Applier {
   }
 
   private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
-    // The fence needs no check of the owner: channels write only while their leases are valid.
+    // The fence does not have to check whether this process owns the job: a channel writes only
+    // while its lease is valid.
     return new Fence(destination, state, job + ".apply", Mono.empty());
   }
 
   /**
-   * Called for a job that no longer exists. Makes all further writes fail that its processes still
-   * send.
+   * Called for a job that no longer exists. After this, all writes that its processes still send
+   * fail.
    */
   public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
     return fence(destination, state, job).close(Pace.USUAL.lanes());
@@ -165,7 +167,9 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                // If other processes have channels, their exactFrom is unknown.
+                                // If other processes have channels, their exactFrom is unknown. The
+                                // status then has a time that is not applied yet, so that it is not
+                                // exact.
                                 sink.isWhole() ? sink.exactFrom() : now)));
   }
 

@@ -49,7 +49,8 @@ final class ApplySink implements ChannelSink {
   private final AtomicLong events = new AtomicLong();
 
   /**
-   * @param changed returns whether later events, up to a time, concern the document of an event
+   * @param changed returns whether the source has further events of an event's document, up to a
+   *     given time
    */
   ApplySink(
       Fence fence,
@@ -186,7 +187,8 @@ final class ApplySink implements ChannelSink {
    * Called when documents of the destination do not match their updates. Plans the batch again and
    * reads these documents from the source. In the meantime the source may have inserted documents
    * again. The new plan can therefore contain updates of documents that the first plan did not
-   * update. If such a document does not match either, a further plan reads it.
+   * update. If one of these updates does not match its document either, the next plan also reads
+   * this document.
    */
   private Mono<Void> again(
       ChannelBatch batch,

@@ -23,10 +23,10 @@ final class BatchPlan {
   private int lastRun;
 
   /**
-   * A group of writes to a collection that are sent together.
+   * A run: a group of writes to a collection that are sent together.
    *
-   * @param number the number of the group; a capped collection may have several groups, which are
-   *     written in this order. 0 for other collections
+   * @param number the number of the run, 0 for most collections. A capped collection may have
+   *     several runs, which are written in the order of their numbers
    */
   private record Run(Target target, int number) {}
 
@@ -55,7 +55,8 @@ final class BatchPlan {
   /**
    * Adds the writes of one document.
    *
-   * @param run the number of the run; the writes of a lower number to the same collection run first
+   * @param run the number of the run; runs of the same collection are written in the order of their
+   *     numbers
    * @param statements the statements for the document, deletes first
    */
   void add(Target target, int run, Lane.Document document, List<Statement> statements) {
@@ -74,7 +75,8 @@ final class BatchPlan {
   }
 
   /**
-   * Records that a document was read from the source, so that its state at a given time is written.
+   * Records that a document was read from the source. The plan writes the state that the document
+   * had at the given time.
    *
    * @param named the same document, identified by the name of its collection and not by the UUID
    */

@@ -34,8 +34,8 @@ import reactor.core.publisher.Mono;
  */
 final class BatchWriter {
   /**
-   * The most bytes of statements in a command. With the other fields of the command, this is below
-   * the limit of a message.
+   * The most bytes of statements in a command. Together with the command's other fields, this is
+   * less than the servers' limit for a message.
    */
   private static final int MOST_BYTES = 12_000_000;
 
@@ -78,7 +78,10 @@ final class BatchWriter {
     }
   }
 
-  /** Another document of the destination has a value of a unique index that a document needs. */
+  /**
+   * A document needs a value in a unique index, but another document of the destination has this
+   * value.
+   */
   static final class OccupiedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -105,7 +108,8 @@ final class BatchWriter {
         BsonValue value = error.getDocument("keyValue").get(field, BsonNull.VALUE);
         String operator = "$eq";
         if (index.containsKey("collation")) {
-          // The error does not have the value, but the sort key of its strings in the collation.
+          // Here the error has sort keys of the collation instead of strings. The value comes from
+          // the refused document.
           BsonValue own = BsonPath.of(field).find(refused.document());
           value = own == null ? BsonNull.VALUE : own;
           operator = value.isArray() ? "$in" : "$eq";
@@ -166,8 +170,8 @@ final class BatchWriter {
   }
 
   /**
-   * The deletes of one document each, with the shard key of the document. For deletes without the
-   * shard key, the matching documents are read first.
+   * The deletes of the work, each with the shard key of one document. If a delete has no shard key,
+   * the documents that match it are read first.
    */
   private Mono<List<Statement>> found(BatchPlan.Work work) {
     List<Statement> exact = new ArrayList<>();
@@ -192,7 +196,7 @@ final class BatchWriter {
   }
 
   /**
-   * Finds the documents that have a value of a unique index which another document needs.
+   * Finds the documents that have the value of a refused document in a unique index.
    *
    * @return the {@code _id}s of the documents; empty if no document has the value any more, or if
    *     only an orphaned document has it

@@ -83,9 +83,10 @@ final class DocumentEvents {
   }
 
   /**
-   * Called when the document is inserted into a capped collection that may already have it, at this
-   * position or at a later position. If the source has removed the document since, it is not
-   * inserted, because the insert would remove another document that the source may still have.
+   * Called when an insert into a capped collection is possibly repeated: the collection may already
+   * have the document, at this position or at a later one. If the source has removed the document
+   * since, it is not inserted. Otherwise the insert would remove another document that the source
+   * may still have.
    */
   void insertAgain() {
     insertedAgain = true;
@@ -161,8 +162,8 @@ final class DocumentEvents {
 
   void update(BsonDocument documentKey, BsonDocument description) {
     FieldChanges update = FieldChanges.of(description);
-    // A mongos sends an update without the shard key to all shards, where other statements write
-    // documents at the same time.
+    // An update without the shard key would go to all shards, where other statements write
+    // documents at the same time. So the document is read again instead.
     if (update == null || changesPlace(documentKey, update) || !target.isPlacedBy(documentKey)) {
       readAgain();
     } else {
@@ -171,8 +172,8 @@ final class DocumentEvents {
   }
 
   /**
-   * Whether an update changes the {@code documentKey}, so that later events have another one, or
-   * changes the destination's shard key.
+   * Whether an update changes the {@code documentKey} or the destination's shard key. After a
+   * change of the {@code documentKey}, later events have another one.
    */
   private boolean changesPlace(BsonDocument documentKey, FieldChanges update) {
     return concernsAny(update, documentKey.keySet()) || concernsAny(update, target.shardKey());
@@ -215,7 +216,8 @@ final class DocumentEvents {
   }
 
   /**
-   * The statements after which the destination has the same documents as the source.
+   * The statements that give the destination the same documents with this {@code _id} as the
+   * source.
    *
    * @param atSource the documents with this {@code _id} that the source has
    */

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The state of the documents that a channel's owner writes in one term.
  *
- * <p>A document of the destination is <em>ahead</em> if it was read from the source at a later time
- * than the applied events have. The document then already has the changes of its next events. Such
- * an event can't be applied again: fields would change their order, and paths of the update may not
- * exist. The <em>horizon</em> is a cluster time. While events are before the horizon, any document
- * may be ahead, because the full phase or an earlier term has read it at an unknown time. An update
- * of such a document is not applied. Instead, the document is read from the source at a known time,
- * and its events up to that time are left out. When events are after the horizon, only documents
- * that this lane has read since can be ahead. The lane stores these documents with the times of the
- * reads.
+ * <p>A document of the destination is <em>ahead</em> if it was read from the source after the time
+ * of the last applied event. The document then already has the changes of its next events. These
+ * events can't be applied to it again: fields would change their order, and paths of an update may
+ * not exist. The <em>horizon</em> is a cluster time. While events are before the horizon, any
+ * document may be ahead, because the full phase or an earlier term has read it at an unknown time.
+ * An update of such a document is not applied. Instead, the document is read from the source at a
+ * known time, and its events up to that time are left out. When events are after the horizon, only
+ * documents that this lane has read since can be ahead. The lane stores these documents with the
+ * times of the reads.
  *
  * <p>Thread-safe.
  */
@@ -47,7 +47,7 @@ final class Lane {
   }
 
   /**
-   * @param horizon a cluster time of the source that is not before any earlier read of the source
+   * @param horizon a cluster time of the source, at or after the times of all earlier reads
    */
   Lane(long term, BsonTimestamp horizon) {
     this.term = term;
@@ -60,8 +60,8 @@ final class Lane {
   }
 
   /**
-   * Whether a document of the destination already has the change of an event, because it was read
-   * later.
+   * Whether a document of the destination already has the change of an event, because the document
+   * was read after the event.
    *
    * @param time the cluster time of the event
    */
@@ -71,7 +71,7 @@ final class Lane {
   }
 
   /**
-   * Whether a document may be ahead of an event, and it is unknown at which time it was read.
+   * Whether a document may be ahead of an event because it was read at an unknown time.
    *
    * @param named the same document, identified by the name of its collection and not by the UUID,
    *     which changes if the collection is resharded
@@ -87,7 +87,7 @@ final class Lane {
     return time.compareTo(horizon) <= 0;
   }
 
-  /** Records that the state of a document at a given time of the source was written. */
+  /** Records that a document was written in the state that it had at the source at a given time. */
   synchronized void wrote(Document document, BsonTimestamp time) {
     ahead.remove(document);
     ahead.put(document, time);

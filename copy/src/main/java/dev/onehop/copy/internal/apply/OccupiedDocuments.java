@@ -29,20 +29,20 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Writes the documents of a batch if one of them needs a value of a unique index that another
- * document of the destination has. Such a value is called taken. It may become free by itself, for
- * two reasons. Another channel may soon apply an event that frees it. Or a shard has an orphaned
+ * Writes the documents of a batch if one of them needs a value in a unique index that another
+ * document of the destination has. The value may become free without further action, for two
+ * reasons. Another channel may soon apply an event that frees it. Or a shard has an orphaned
  * document with the same {@code _id}, which it removes later, perhaps after a quarter of an hour.
- * Meanwhile the other documents of the batch are written, each with its current state at the
- * source. The waiting documents are removed from the destination, so that other documents can have
- * their values.
+ * Until then, the other documents of the batch are written, each with its current state at the
+ * source. The documents that wait are removed from the destination, so that other documents can
+ * have their values.
  *
- * <p>A document that was read from the source may need a value that its owner, another document,
- * gives up only in a later event. That event may be delayed: a change of metadata may wait for this
- * batch, or the limit of events that are read ahead may be reached. Therefore the owner is also
- * read from the source, and written in the channel of the owner. The write waits for the other
- * writes of that channel, so that no older state can overwrite it. That channel then leaves out the
- * events whose changes the owner already has.
+ * <p>A document that was read from the source may need a value of another document, the owner. The
+ * owner may give up the value only in a later event. This event may have to wait until the batch is
+ * written. For example, a change of metadata comes before the event, or too many events are read
+ * ahead already. Therefore the owner is also read from the source, and written in its own channel.
+ * The write waits for the other writes of this channel, so that no older state can overwrite the
+ * owner. The channel then leaves out the events whose changes the owner already has.
  *
  * <p>Thread-safe.
  */
@@ -62,7 +62,8 @@ final class OccupiedDocuments {
 
   /**
    * @param tenures the current tenures of the channels by their numbers
-   * @param changed returns whether later events, up to a time, concern the document of an event
+   * @param changed returns whether the source has further events of an event's document, up to a
+   *     given time
    */
   OccupiedDocuments(
       Map<Integer, Tenure> tenures,
@@ -88,7 +89,8 @@ final class OccupiedDocuments {
     private final ChannelBatch batch;
     private final Tenure tenure;
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
-    // For each document that is not of the batch: the failure because of which it was added.
+    // The documents that are not from the batch, each with the failure because of which it was
+    // added.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
     // The owners that were added since the last pause. They are not added again before the next
     // pause.
@@ -194,7 +196,7 @@ final class OccupiedDocuments {
 
     /**
      * Called before an owner is removed from the destination because the source does not have it.
-     * Fails if the owner does not come from the source, that is, if no later event concerns it.
+     * Fails if the owner has no later event, because then it does not come from the source.
      */
     private Mono<Void> checkRemoval(
         Lane.Document document, StreamEvent.Change change, BatchPlan plan) {
@@ -218,7 +220,7 @@ final class OccupiedDocuments {
     /** Adds the owners of the value to the waiting documents, each with an artificial event. */
     private Mono<Void> addOwners(OccupiedException occupied, StreamEvent.Change waiting) {
       // Most owners give up the value soon, so the first tries only wait. If updates or deletes are
-      // not applied, owners may never give it up.
+      // not applied, an owner may never give up the value. Then no owner is added.
       if (tries < PATIENCE || !operations.containsAll(CHANGES)) {
         return Mono.empty();
       }

@@ -36,7 +36,7 @@ final class Planner {
     this.targets = targets;
   }
 
-  /** A collection of the source, as events name it. */
+  /** A collection of the source, with the name and the UUID that events have. */
   private record Origin(MongoNamespace namespace, @Nullable BsonBinary uuid) {}
 
   /**
@@ -137,8 +137,8 @@ final class Planner {
       boolean deleted = event.type().equals("delete");
       boolean inserted = event.type().equals("insert");
       boolean met = lane.has(document, event.time());
-      // The lane may already have read the document. In a capped collection, its inserts and
-      // deletes are applied even then, because they decide its position.
+      // If the document was read after the event, the event is left out. In a capped collection,
+      // inserts and deletes are applied nevertheless, because they decide the document's position.
       if (!met || (ordered && (inserted || deleted))) {
         if (met && inserted) {
           again.add(document);
@@ -161,8 +161,8 @@ final class Planner {
                             new DocumentEvents(target, event.id())))
                 .events();
         Lane.Document named = new Lane.Document(event.namespace(), document.id());
-        // If this is the second plan of the batch, this event and later events may already be
-        // written.
+        // The first plan of the batch may already have written this event and later ones. In a
+        // capped collection, each event of the second plan therefore counts as uncertain.
         boolean uncertain =
             lane.isUncertain(document, named, event.time()) || (ordered && !readAgain.isEmpty());
         if (ordered && inserted && (read || uncertain)) {
@@ -284,8 +284,8 @@ final class Planner {
         documents.add(raw(changed));
       }
     }
-    // The source may have deleted the document since. Then nothing is written if deletes are not
-    // applied.
+    // The source may have deleted the document since. If deletes are not applied, nothing is
+    // written in this case.
     if (removes() || !documents.isEmpty()) {
       plan.add(
           task.events().target(), task.run(), task.document(), task.events().statements(documents));

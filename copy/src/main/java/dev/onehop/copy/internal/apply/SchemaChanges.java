@@ -21,13 +21,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies events that concern more than one document. All lanes wait for such an event. An event
- * may be applied several times: an owner may end before it has stored its position, and every shard
- * of the source that has the collection sends the event.
+ * Applies events that concern more than one document. All channels wait for such an event. An event
+ * may be applied several times: the owner of a channel may end before it has stored its position,
+ * and every shard of the source that has the collection sends the event.
  *
  * <p>Indexes that are unique or make documents expire are built only at the end of the copy. A
- * unique index could refuse documents, because lanes do not keep the order of events of different
- * documents. The destination must not remove expired documents before the source has removed them.
+ * unique index could refuse documents, because channels do not keep the order between events of
+ * different documents. The destination must not remove expired documents before the source has
+ * removed them.
  *
  * <p>Thread-safe.
  */
@@ -51,7 +52,8 @@ final class SchemaChanges {
   /**
    * Applies an event.
    *
-   * @param guard fails if another process owns the job. Each command first waits for its completion
+   * @param guard fails if another process owns the job; each command starts only after the guard
+   *     has completed
    * @param uncertain whether the destination may be newer than the event
    * @return the documents to write before the position is stored
    */

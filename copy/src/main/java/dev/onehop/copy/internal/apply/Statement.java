@@ -32,8 +32,9 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
     /** Changes an existing document. */
     UPDATE,
     /**
-     * Changes an existing document only if the event's paths can only mean nested fields in it. If
-     * the statement matches no document, the paths may mean fields whose names have dots.
+     * Changes an existing document in which the event's paths can only mean nested fields. If the
+     * statement matches no document, a path such as {@code a.b} may mean a field whose name has a
+     * dot.
      */
     GUARDED_UPDATE
   }

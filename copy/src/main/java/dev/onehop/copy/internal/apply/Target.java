@@ -155,10 +155,10 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Creates a statement that removes the documents with an {@code _id} whose shard key differs from
-   * the shard keys of some documents.
+   * Creates a statement that removes the documents with an {@code _id}, except some documents with
+   * this {@code _id}. The shard keys distinguish these documents.
    *
-   * @param documents the documents that are kept or will be written
+   * @param documents the documents that are not removed, because they are kept or will be written
    * @return null if there can be no other documents
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {

@@ -7,7 +7,7 @@ import dev.onehop.copy.internal.state.Fence;
  *
  * @param lane the state of the channel's documents
  * @param writes the lane of the fence in which the channel writes
- * @param turns the order of the channel's plans and writes; other channels also use it to write
- *     documents of this channel
+ * @param turns lets the channel's plans and writes run one after another, also a write of this
+ *     channel's documents by another channel
  */
 record Tenure(Lane lane, Fence.Lane writes, Turns turns) {}

@@ -4,8 +4,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A lock for asynchronous work, which may end on another thread than it has started on. Pieces of
- * work run one after another, in the order of their subscriptions. While work runs, it must not
+ * A lock for asynchronous work. The work may start on one thread and end on another thread. Pieces
+ * of work run one after another, in the order of their subscriptions. While work runs, it must not
  * wait for other work of this or another {@code Turns}, and must not be cancelled. Thread-safe.
  */
 final class Turns {

@@ -38,14 +38,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One of the two clusters: its servers, addressed one by one, and a client whose commands go to its
- * mongoses, or to its primary. Thread-safe.
+ * One of the two clusters of a copy. It has connections to single servers, and a client whose
+ * commands go to the mongoses, or to the primary of a replica set. Thread-safe.
  */
 public final class ClusterEnd implements AutoCloseable {
   /** The id, in {@link #shards}, of a replica set that is not a shard. */
   public static final String ALONE = "";
 
-  // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
+  // The errors of servers that do not support collectionUUID: InvalidOptions below feature
+  // compatibility version 6.0, an unknown field on servers before 6.0.
   private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
   private static final Logger log = LoggerFactory.getLogger(ClusterEnd.class);
 
@@ -80,10 +81,10 @@ public final class ClusterEnd implements AutoCloseable {
    * Connects.
    *
    * @param role source or destination, for messages
-   * @param change of the driver's settings
+   * @param change changes the driver's settings
    * @param routing the routing mode of the client of a sharded cluster. If a shard is unreachable,
    *     {@code NONE} replaces {@code DIRECT}
-   * @param threads how many threads the connections to the servers have
+   * @param threads the number of threads for the connections to the servers
    * @throws CopyException if the cluster is unreachable, with the failure as its cause, or if the
    *     URL names config servers
    */
@@ -161,17 +162,17 @@ public final class ClusterEnd implements AutoCloseable {
     return role;
   }
 
-  /** Whether it is a sharded cluster, and not a replica set. */
+  /** Whether the cluster is sharded; otherwise it is a replica set. */
   public boolean isSharded() {
     return isMongos(hello);
   }
 
-  /** The reply of its server to {@code hello}. */
+  /** The reply of a server of the cluster to {@code hello}. */
   public BsonDocument hello() {
     return hello;
   }
 
-  /** Its servers. */
+  /** The servers of the cluster. */
   public synchronized ClusterServers servers() {
     ClusterServers known = servers;
     if (known == null) {
@@ -181,12 +182,12 @@ public final class ClusterEnd implements AutoCloseable {
     return known;
   }
 
-  /** Its client. */
+  /** The client of the cluster. */
   public MongoClient client() {
     return client;
   }
 
-  /** The driver's settings for it. */
+  /** The driver's settings for the cluster. */
   public MongoClientSettings settings() {
     return settings;
   }
@@ -200,7 +201,7 @@ public final class ClusterEnd implements AutoCloseable {
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** A collection, given with its database, with majority reads of the primary. */
+  /** The collection {@code database.collection}, with majority reads of the primary. */
   public MongoCollection<BsonDocument> collection(String namespace) {
     MongoNamespace name = new MongoNamespace(namespace);
     return database(name.getDatabaseName())
@@ -208,19 +209,20 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Runs a command by the client and returns its reply. Throws a failure if the server refuses it.
+   * Runs a command through the client and returns the reply. Throws an exception if the server
+   * refuses the command.
    */
   public BsonDocument run(String database, BsonDocument command) throws InterruptedException {
     return Waits.one(client.getDatabase(database).runCommand(command, BsonDocument.class));
   }
 
-  /** Runs a command by the client, and retries while servers are unreachable. */
+  /** Runs a command through the client, and retries while servers are unreachable. */
   public BsonDocument runPersistently(String database, BsonDocument command)
       throws InterruptedException {
     return persistently(() -> run(database, command));
   }
 
-  /** All values of a publisher. Starts again from the beginning when a server is lost. */
+  /** All values of a publisher. If a server is lost, they are read again from the beginning. */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
     return one(() -> Flux.from(publisher).collectList());
   }
@@ -230,13 +232,13 @@ public final class ClusterEnd implements AutoCloseable {
     return persistently(() -> Waits.one(publisher.get()));
   }
 
-  /** Retries a step until it succeeds, fails permanently, or the patience ends. */
+  /** Retries a step until it succeeds, fails permanently, or the time limit has passed. */
   public <T extends @Nullable Object> T persistently(Waits.Step<T> step)
       throws InterruptedException {
     return Waits.persistently(patience(), step);
   }
 
-  /** How long transient failures are retried from now on. */
+  /** The time limit for retries of transient failures. */
   public Waits.Patience patience() {
     return new Waits.Patience("the " + role, patience);
   }
@@ -297,12 +299,12 @@ public final class ClusterEnd implements AutoCloseable {
 
   /** The present cluster time, not before the time of any reply so far. */
   public @Nullable BsonTimestamp clusterTime() throws InterruptedException {
-    // Without an earlier command, this reply is the first to report it.
+    // Every reply reports the cluster time, and there may be no earlier reply.
     one(() -> servers().seeds().run("admin", command("hello")));
     return servers().clock().now();
   }
 
-  /** Whether its servers accept {@code collectionUUID} in commands, as far as is known. */
+  /** Whether commands may contain {@code collectionUUID}; false if servers do not accept it. */
   public boolean takesUuids() {
     return takesUuids;
   }
@@ -312,8 +314,8 @@ public final class ClusterEnd implements AutoCloseable {
   }
 
   /**
-   * Whether a server refused a command for its {@code collectionUUID}. If so, later commands have
-   * none.
+   * Whether a server refused a command because of its {@code collectionUUID}. If so, later commands
+   * do not have this field.
    *
    * @param refusal the reply
    */

@@ -119,7 +119,8 @@ public final class OperationsBehind implements AutoCloseable {
     Map<String, ReplicaSet> now = source.shards();
     synchronized (this) {
       shards.keySet().retainAll(now.keySet());
-      // One less than the time, because operations at the time itself count.
+      // Operations after a time are counted. The time is one less than "from", because operations
+      // at "from" count, too.
       now.keySet()
           .forEach(
               id ->
@@ -211,7 +212,7 @@ public final class OperationsBehind implements AutoCloseable {
     RawBsonDocument oldest = oplog.oldest();
     return oldest != null
         && (oldest.getTimestamp("ts").compareTo(time) <= 0
-            // This is the first entry of the shard's oplog, which was never overwritten: the shard
+            // This entry is the first that the oplog has ever had, so no entry is lost: the shard
             // is newer than the time.
             || new BsonString("initiating set")
                 .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));

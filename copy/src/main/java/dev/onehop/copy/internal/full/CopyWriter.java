@@ -33,8 +33,8 @@ import org.bson.conversions.Bson;
 
 /**
  * Writes the copied documents that the destination does not have yet. A document that the
- * destination has is not overwritten: it was read after the start, so the events since the start
- * bring it up to date.
+ * destination has is not overwritten. It was read after the start of the copy, so the events since
+ * the start bring it up to date.
  *
  * <p>Thread-safe.
  */
@@ -43,8 +43,8 @@ final class CopyWriter {
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   /**
-   * The most bytes of documents in a command. With the other fields of the command, this is below
-   * the limit of a message.
+   * The most bytes of documents in a command. Together with the command's other fields, this is
+   * less than the servers' limit for a message.
    */
   private static final long MOST_BYTES = 12_000_000;
 
@@ -161,8 +161,8 @@ final class CopyWriter {
   }
 
   /**
-   * The identity of a document: {@code _id}, in a sharded collection with the shard key, because
-   * {@code _id} alone is not unique there.
+   * The identity of a document: its {@code _id}. In a sharded collection it is {@code _id} with the
+   * shard key, because {@code _id} alone is not unique there.
    */
   private static ByteBuffer identity(CollectionSpec spec, BsonDocument document) {
     byte[] id = SortableKey.encode(idOf(document));
@@ -174,10 +174,10 @@ final class CopyWriter {
   }
 
   /**
-   * Makes room for a document that can't be inserted because another document of the destination
-   * has the same {@code _id} or the same unique shard key. The source has removed or changed the
-   * other document after it was copied, because the source has this document now. This method
-   * replaces the other documents and this document by their current state at the source.
+   * Called when a document can't be inserted because another document of the destination has the
+   * same {@code _id} or the same unique shard key. The source has this document now. So it has
+   * removed or changed the other document since the copy of the other document. This method
+   * replaces both by their current state at the source.
    */
   private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {
@@ -207,15 +207,16 @@ final class CopyWriter {
     delete(lane, spec, occupants);
     for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
       if (!missing(spec, List.of(occupied)).isEmpty()) {
-        // Another document, which changes at the same time, has taken the value.
+        // The source changes at the same time, so a further document may have the value by now.
         replaceOccupants(lane, spec, occupied);
       }
     }
   }
 
   /**
-   * Deletes documents. If the process is killed afterwards, these documents are missing at first.
-   * They have changed at the source, so the events of these changes insert them again.
+   * Deletes documents. If the process is killed before {@link #replaceOccupants} inserts their
+   * current state, the documents are missing at first. They have changed at the source, so the
+   * events of these changes insert them again.
    */
   private void delete(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {

@@ -130,8 +130,8 @@ public final class FullCopy {
       for (int ended = 0; ended < ofReaders.size(); ended++) {
         readers.take().get();
       }
-      // A command that was sent again may still be in the network. After this, its server refuses
-      // it.
+      // A command that was sent twice may still be in the network. After the lanes are raised, its
+      // server refuses the command.
       for (Fence.Lane lane : lanes) {
         Waits.first(lane.raise());
       }

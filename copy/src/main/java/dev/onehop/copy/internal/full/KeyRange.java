@@ -17,7 +17,7 @@ import org.bson.BsonValue;
  * @param number the number of the range in the collection, from 0
  * @param shard the shard that owned the range when it was planned
  * @param min the lower bound, inclusive; it has a value for each field of the key
- * @param max the upper bound, exclusive; the bound above all keys is inclusive
+ * @param max the upper bound, exclusive. Only if it is the bound above all keys, it is inclusive
  * @param started whether some documents of the range may have been read and written before
  */
 public record KeyRange(

@@ -32,10 +32,10 @@ import org.bson.conversions.Bson;
 /**
  * The plan of a job, stored at the destination. It has the job's collections as they were at the
  * start, their ranges, and the progress of the ranges. A range that is marked as done is complete
- * at the destination, even if an earlier process has marked it. A process that was paused while
- * another process took the job can't change the plan of the new owner: each plan, and each division
- * of a collection into ranges, has its own id, and only the first stored division of a collection
- * counts.
+ * at the destination, also if an earlier process has marked it. A process may be paused while
+ * another process takes the job. It can't change the plan of the new owner, because each plan has
+ * its own id. Each division of a collection into ranges also has an id, and only the first stored
+ * division counts.
  *
  * <p>Thread-safe.
  */
@@ -233,7 +233,7 @@ public final class Plan {
   }
 
   private static BsonBinary bytes(BsonDocument document) {
-    // As bytes, because the document may have any field names.
+    // The document is stored as bytes, because servers may refuse its field names.
     ByteBuffer buffer = new RawBsonDocument(document, CODEC).getByteBuffer().asNIO();
     byte[] copy = new byte[buffer.remaining()];
     buffer.get(copy);

@@ -56,10 +56,10 @@ final class PrimaryCursors {
   /**
    * The current name of a collection.
    *
-   * @param uuid the UUID that servers compare with the collection's UUID. Null if it can't be
-   *     compared, because a resharding has changed it or the collection was dropped. If it was
-   *     dropped and a new collection has the name, the events drop the old collection at the
-   *     destination before they create the new one
+   * @param uuid the UUID that servers compare with the collection's UUID. Null if servers can't
+   *     compare it, because a resharding has changed it or the collection was dropped. A new
+   *     collection may have the name of the dropped one. The events then drop the old collection at
+   *     the destination before they create the new one
    * @param withoutIndex whether the index of the ranges no longer exists, so that the whole
    *     collection is read
    */

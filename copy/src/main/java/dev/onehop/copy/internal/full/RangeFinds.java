@@ -108,7 +108,7 @@ final class RangeFinds {
     } else {
       BsonDocument fields = index.getDocument("key");
       if (index.containsKey("name")) {
-        // The index of a shard key has the simple collation.
+        // An index with a name has the simple collation, so the command needs this collation.
         find.append("hint", index.get("name"));
         find.append("collation", CollectionSpec.SIMPLE);
       } else {

@@ -33,8 +33,8 @@ public final class RangePlanner {
   private static final int CHUNKS_PER_SHARD = 8;
 
   /**
-   * The number of samples for the layout. With this number, the sizes of shards differ by about 2
-   * percent: for three shards, the standard error is the square root of (2 / number of samples).
+   * The number n of samples for the layout. With three shards, the relative standard error of a
+   * shard's size is the square root of 2 / n: 1.4 percent.
    */
   private static final int SAMPLES_OF_LAYOUT = 10_000;
 
@@ -47,8 +47,8 @@ public final class RangePlanner {
 
   /**
    * @param rangeBytes about how many bytes a range should have
-   * @param order the index that sets the order of the collections that have it; null if all
-   *     collections have the order of their shard key or of {@code _id}
+   * @param order the index that sets the order of the documents, in the collections that have this
+   *     index. Null if all collections are read in the order of their shard key or of {@code _id}
    */
   public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
     this.source = source;
@@ -59,7 +59,8 @@ public final class RangePlanner {
 
   /**
    * Returns shard keys that split a collection evenly over the shards of a destination. The list is
-   * empty if the collection is not sharded there, or if servers split it.
+   * empty if the collection is not sharded there, or if the servers split the collection
+   * themselves.
    */
   public List<BsonDocument> points(CollectionSpec spec, ClusterEnd destination)
       throws InterruptedException {
@@ -84,7 +85,7 @@ public final class RangePlanner {
     if (all.documents() == 0) {
       return List.of();
     }
-    // A server may have to sort its sample in memory.
+    // A server may have to sort its sample in memory, so the sample must be small enough.
     long fitting = SAMPLED_BYTES / Math.max(1, all.bytes() / all.documents());
     long wanted = Math.max(Math.min(SAMPLES_OF_LAYOUT, fitting), (long) points * SAMPLES_PER_RANGE);
     return points(spec.stored(), pattern, sizes, points, wanted);

@@ -50,8 +50,9 @@ final class RangeReader {
   /** Receives the documents. */
   interface Sink {
     /**
-     * Called when the read of a capped collection starts at the oldest document, also after a
-     * failure. Documents that were taken before do not count.
+     * Called when the read of a capped collection starts at the oldest document. It is called again
+     * if the read starts again after a failure. The documents that were taken before do not count
+     * then.
      */
     void begin() throws InterruptedException;
 
@@ -122,7 +123,7 @@ final class RangeReader {
     private BsonDocument from;
     private @Nullable RoutingTable refused;
     private @Nullable RoutingTable table;
-    // The record id of the last document of a capped collection that is read.
+    // In a capped collection: the record id of the newest document to read.
     private long newest = Long.MAX_VALUE;
 
     Attempt(

@@ -37,8 +37,8 @@ import reactor.core.publisher.Mono;
  * config.transactions} and survives an election.
  *
  * <p>Servers forget a session that was not used for half an hour. After that, they do not refuse
- * the writes of a process that was paused when its job ended. Sessions of different users are
- * different, even with the same id.
+ * late writes of earlier owners any more. Therefore a lane checks after a long pause whether its
+ * process still owns the job. Sessions of different users are different, even with the same id.
  *
  * <p>Thread-safe.
  */
@@ -232,8 +232,8 @@ public final class Fence {
       triedNanos = System.nanoTime();
       return Mono.defer(
               () -> {
-                // The pauses of retries are much shorter. The process itself was paused, and the
-                // job may have another owner.
+                // The pauses of retries are much shorter, so the process itself was paused. The job
+                // may have another owner now.
                 if (System.nanoTime() - triedNanos > PAUSE_NANOS) {
                   return Mono.error(Job.lost(null));
                 }

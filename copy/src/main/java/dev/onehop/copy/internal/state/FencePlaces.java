@@ -41,8 +41,8 @@ final class FencePlaces {
   private final AtomicReference<@Nullable Mono<Void>> completing = new AtomicReference<>();
 
   /**
-   * @param ids the ids of the documents by the names of their shards; a document may not be written
-   *     yet
+   * @param ids the ids of the documents by the names of their shards. An id has no document until a
+   *     lane writes it
    * @param chunks the chunks of the fence's collection with their versions; empty for a replica set
    */
   record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
@@ -76,7 +76,8 @@ final class FencePlaces {
   }
 
   /**
-   * Moves a chunk to each shard that has none. Lanes that need this at the same time share one run.
+   * Moves a chunk to each shard that has none. If several lanes need this at the same time, it runs
+   * only once.
    */
   private Mono<Void> completion() {
     return Mono.defer(
@@ -184,8 +185,8 @@ final class FencePlaces {
               return missing.isEmpty()
                   ? Mono.empty()
                   : place(missing.iterator().next(), last + 1)
-                      // The balancer may have moved the chunk that is to be split. This tries
-                      // again.
+                      // The balancer may have moved the chunk that is to be split. The next try
+                      // reads the chunks again.
                       .onErrorResume(
                           failure -> failure instanceof MongoException && tries < TRIES,
                           overtaken -> Mono.delay(PAUSE).then())

@@ -107,7 +107,8 @@ public final class DestinationStructure {
     String on = view.options().getString("viewOn").getValue();
     String there = mapping.destination(Mapping.databaseOf(view.namespace()) + "." + on);
     if (there == null) {
-      // The collection or view that this view reads is left out.
+      // The collection or view that this view reads is not copied, so it keeps its name in the
+      // view.
       notes.accept(view.destination() + " is a view of " + on + ", which is not copied");
       return on;
     }

@@ -27,8 +27,8 @@ import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads the sizes of the source's collections and samples of their keys. The values are estimates
- * of the shards. They only decide the bounds of ranges, never which documents are copied.
+ * Reads the sizes of the source's collections and samples of their keys. The shards estimate the
+ * values. The values decide only the bounds of ranges, never which documents are copied.
  * Thread-safe.
  */
 public final class KeySamples {
@@ -191,8 +191,8 @@ public final class KeySamples {
    * Reads a random sample of documents with {@code $sample}. If the servers refuse this, they read
    * all documents and select with {@code $sampleRate}.
    *
-   * @param count about how many documents to return
-   * @param of about how many documents the collection has
+   * @param count the approximate number of documents to return
+   * @param of the approximate number of documents in the collection
    */
   public static <T> T take(int count, long of, Read<T> read) throws InterruptedException {
     try {

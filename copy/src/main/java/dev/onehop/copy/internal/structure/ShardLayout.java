@@ -133,8 +133,8 @@ final class ShardLayout {
   }
 
   /**
-   * Runs a command. The number of refusals is limited, because the balancer may be the cause of
-   * each refusal, and an uneven layout does no harm.
+   * Runs a command. The command is retried after a refusal, because the balancer may be the cause.
+   * The number of refusals is limited, because an uneven layout does no harm.
    *
    * @return whether the command has succeeded
    */

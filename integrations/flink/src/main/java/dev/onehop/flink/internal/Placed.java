@@ -6,7 +6,8 @@ import org.apache.flink.api.connector.source.SourceEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message from the enumerator to the readers: the position up to which all splits are assigned.
+ * A message from the enumerator to the readers: all splits with events up to a position are
+ * assigned.
  */
 final class Placed implements SourceEvent {
   private static final long serialVersionUID = 1L;
