@@ -22,7 +22,8 @@ import reactor.core.publisher.Mono;
 /**
  * Finds the shards and assigns their splits. It also sends positions to the readers, whose
  * watermarks then rise to these positions. Before it sends a position, it assigns the splits of all
- * shards with events up to this position. Otherwise watermarks would pass unread events of a new shard.
+ * shards with events up to this position. Otherwise watermarks would pass unread events of a new
+ * shard.
  *
  * <p>Only Flink's coordinator thread uses an instance. {@link #look} runs on another thread.
  */
