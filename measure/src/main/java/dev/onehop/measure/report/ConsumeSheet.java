@@ -122,8 +122,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   /**
-   * Compares the lags of the two sources. Each source has the number of channels with its smallest
-   * lag.
+   * Compares the lags of the two sources. Each source counts with the number of channels at which
+   * its lag is smallest.
    */
   private void lag(Sheet sheet, String kind, String what) {
     Comparator<ConsumePoint> shortest =
