@@ -36,8 +36,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private static final int PROBE_BYTES = 32 << 20;
 
   /**
-   * A target needs free space of this factor times the size of the data, because a server needs
-   * free space in addition to its data when it starts.
+   * A target needs this many times the size of the data as free space. A server needs more space
+   * than its data when it starts.
    */
   private static final double ROOM = 1.1;
 

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *     this host
  * @param start the shell command that starts a target's server; null if the user starts it
  * @param lockDeadline the longest time for which the source stays locked
- * @param patience the longest wait for each of these: a target's first reply, the next progress of
- *     a target that catches up, and a source that must catch up
+ * @param patience the longest wait. It limits three waits separately: for a target's first reply,
+ *     for the next progress of a target, and for a source to catch up
  * @param limit the largest rate of reading from the source, in mebibytes per second; null for no
  *     limit
  * @param rate the expected rate of the copy, in mebibytes per second; null to measure or assume it

@@ -39,7 +39,7 @@ public enum OneHopProperty {
   HOST_MAPPING("onehop.hostMapping"),
   /**
    * {@link OneHop.Builder#preferredZones}: zones in the order of preference, each with its hosts,
-   * as {@code a=host1|host2,b=host3:27017}; the names of zones may be left out. {@code *} in a host
+   * as {@code a=host1|host2,b=host3:27017}. The names of zones may be left out. {@code *} in a host
    * stands for any characters, as in {@code 10.0.1.*|*.use1-az1.internal,10.0.2.*}. None by
    * default.
    */

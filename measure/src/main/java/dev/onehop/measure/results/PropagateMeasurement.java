@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the size of an object in bytes
  * @param runs the number of tests that count, for each client
  * @param latency the time of each object from the intended time of its write to its arrival, in
- *     microseconds; for {@code bootstrap} and {@code initial-sync}, the time of each run until its
+ *     microseconds. For {@code bootstrap} and {@code initial-sync}: the time of each run until its
  *     subscription was live
  * @param service the time of each object from the start of its write to its arrival, in
  *     microseconds; null if no writes are timed
- * @param test the time of each test from its start until its last signal, in microseconds; for
- *     {@link #LOAD}, the time of each client until its subscription was live; null if {@code
+ * @param test the time of each test from its start until its last signal, in microseconds. For
+ *     {@link #LOAD}: the time of each client until its subscription was live. Null if {@code
  *     latency} has this time
  * @param snapshot the time of each run until all documents were delivered, in microseconds; null if
  *     no snapshot is read

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     all runs with the same indexes and collections; null with a single size
  * @param secondsPerGibibyte the additional time for each 2^30 bytes of documents, from the same
  *     line; null with a single size
- * @param movedBytes the median of the bytes that a run moved: the bytes of files that were written,
- *     or the bytes of documents that the initial sync reports
+ * @param movedBytes the median of the bytes that a run moved. For files: the bytes that were
+ *     written. For an initial sync: the bytes of documents that the server reports
  * @param methodProved whether in each run the new member's log names this method
  * @param equal whether {@code dbHash} was equal on all three members after each run
  * @param lockedSeconds the median time for which the source was locked; null if it was not locked

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The processor time that a stand-in router takes per operation, compared with that of a mongos.
  *
  * @param kind always {@code own}, for the stand-in router
- * @param microsPerOperation the processor time of the stand-in router per operation in
- *     microseconds, measured in this run by the official clients, whose operations pass through one
- *     router; null if unknown
+ * @param microsPerOperation the processor time of the stand-in router per operation, in
+ *     microseconds; null if unknown. It is measured in this run with the official clients, whose
+ *     operations pass through one router
  * @param realMicros the processor time of a mongos per operation in microseconds, measured once on
  *     this project's machine
  * @param factor the time of a mongos divided by the time of the stand-in router; null if unknown

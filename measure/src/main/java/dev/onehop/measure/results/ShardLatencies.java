@@ -53,7 +53,7 @@ public final class ShardLatencies {
    * @param notIssued the number of operations that were never issued
    * @param unanswered the number of operations that were issued and never had a reply
    * @param perSecond the operations with a reply within the phase, per second
-   * @param latency the latency from the intended time, in microseconds; an operation that was never
+   * @param latency the latency from the intended time, in microseconds. An operation that was never
    *     issued or never had a reply counts with the time that it has waited. The figures are then
    *     lower bounds
    * @param service the time from the issue to the reply, in microseconds

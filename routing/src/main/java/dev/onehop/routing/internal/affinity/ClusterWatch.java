@@ -32,10 +32,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Keeps the information on the cluster current, in the background. It refreshes shards, mongoses
- * and the routing tables in use at an interval, reads the latest entries of the change history
- * between these refreshes, follows primaries, and measures round trips where host names do not show
- * which mongos is near a shard. If a read fails, the previous information stays.
+ * Keeps the information on the cluster current, in the background. At an interval, it refreshes
+ * shards, mongoses and the routing tables in use. Between these refreshes, it reads the latest
+ * entries of the change history. It follows the primaries. If host names do not show which mongos
+ * is near a shard, it measures round trips. If a read fails, the previous information stays.
  */
 public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);

@@ -131,8 +131,8 @@ public final class TargetedRouter implements ExplainedRouter {
     this.pool = connections.onEventLoops();
     this.endedCursors = new EndedCursors(pool, cursors);
     this.planner = new Planner(mongoses, catalog, cursors, transactions);
-    // All commands together wait once for the affinity. After {@code MOMENT} they continue without
-    // the affinity.
+    // All commands together wait once for the affinity. After RoutingCatalog.MOMENT they continue
+    // without the affinity.
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
     if (catalog != null) {
@@ -480,8 +480,8 @@ public final class TargetedRouter implements ExplainedRouter {
 
   private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
-    // The longest wait is MOMENT for the affinity and MOMENT for the table. Half of maxTimeMS is
-    // the limit if it is shorter.
+    // A command waits for the affinity and then for the table, each for RoutingCatalog.MOMENT at
+    // most. If half of maxTimeMS is shorter than both together, it is the limit.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
