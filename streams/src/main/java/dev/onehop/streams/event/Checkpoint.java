@@ -192,8 +192,8 @@ public final class Checkpoint {
   /**
    * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. A stream
    * that starts there emits every event that was not emitted yet. If the shards' tokens differ, it
-   * starts at the least token, and repeats events of the other shards. With {@link Order#TOTAL} and
-   * without grouped transactions, nothing is repeated.
+   * starts at the cluster time of the least token, and repeats events of the other shards. With
+   * {@link Order#TOTAL} and without grouped transactions, nothing is repeated.
    */
   public BsonDocument resumeToken() {
     String low = low();
