@@ -305,8 +305,8 @@ public final class FencedSink implements ChannelSink {
               }
               // The transaction has found another state than this read. The result of this read may
               // be older than the primary's state, because its read concern is majority.
-              MongoException again = new MongoException("it is not known yet whether the batch was"
-                  + " written");
+              MongoException again =
+                  new MongoException("it is not known yet whether the batch was" + " written");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
               return Mono.error(again);
             });
