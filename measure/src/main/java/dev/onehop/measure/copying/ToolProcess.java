@@ -31,7 +31,7 @@ interface ToolProcess extends AutoCloseable {
      * Starts to apply changes.
      *
      * @param since the cluster time up to which the destination is complete; only tools without a
-     *     checkpoint of their own use it
+     *     checkpoint use it
      */
     void follow(BsonTimestamp since) throws InterruptedException;
 

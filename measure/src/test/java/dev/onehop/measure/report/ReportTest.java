@@ -121,7 +121,8 @@ class ReportTest {
             + " with direct-async (preferred zones), which is 0.020 times as much.";
 
     assertThat(Reports.html(zones, folder))
-        .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes per operation");
+        .contains(
+            "<p class=\"lede\">" + sentence, "href=\"#zones\"", "needs 600 bytes across zones");
     assertThat(Reports.table(zones))
         .contains("Reads of any member (nearest)\nclient", sentence)
         .containsPattern("async +defaults +zone-a +1,000 +1,000 +0.0 +0.0 +77.0 +0.80");

@@ -41,7 +41,7 @@ class RoundTripCheckTest {
     assertThat(warnings)
         .containsExactly(
             "Round trips are not as configured (va1 to va2: 4.10 ms measured, 0.60 ms configured;"
-                + " va1 to or1: 73.00 ms measured, 68.00 ms configured): this machine's processors"
+                + " va1 to or1: 73.00 ms measured, 68.00 ms configured), because this machine's processors"
                 + " were busy. End other programs on this machine, and measure again.");
     assertThat(Reports.table(SampleResults.us2014(busy))).contains("! " + warnings.get(0));
     RoundTripCheck.require(SampleResults.topology(), warnings::add);

@@ -45,9 +45,7 @@ public final class Channels {
     return ofHash(HashedKey.hash(id), count);
   }
 
-  /**
-   * The channel of a hash. The range of channel 0 begins at the least hash, which is negative.
-   */
+  /** The channel of a hash. The range of channel 0 begins at the least hash, which is negative. */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
     return (int) ((upper * count) >>> Integer.SIZE);

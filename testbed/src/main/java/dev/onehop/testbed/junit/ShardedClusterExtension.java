@@ -22,9 +22,7 @@ final class ShardedClusterExtension
     var unused = cluster(context);
   }
 
-  /**
-   * Drops the databases after the outermost class. Nested classes use the same databases.
-   */
+  /** Drops the databases after the outermost class. Nested classes use the same databases. */
   @Override
   public void afterAll(ExtensionContext context) {
     SharedCluster ended =
