@@ -54,9 +54,7 @@ final class JmhCommand implements Callable<Integer> {
     Path jar = InstallationFolder.path(JAR);
     if (!Files.isRegularFile(jar)) {
       throw Failure.usage(
-          "no "
-              + jar
-              + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
+          "no " + jar + ": build the benchmarks from the sources, with mvn package -pl jmh -am");
     }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

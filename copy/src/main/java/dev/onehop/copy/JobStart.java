@@ -172,8 +172,7 @@ final class JobStart {
 
   private void checkIncluded(List<CollectionSpec> specs) {
     if (specs.isEmpty() && !settings.mapping().included().isEmpty()) {
-      throw new CopyException(
-          "the selection includes no collection of the source", null);
+      throw new CopyException("the selection includes no collection of the source", null);
     }
     List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
     settings

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The main class of {@code benchmarks.jar}. It runs JMH's own command line, or the check of the
- * bars with {@code --check}.
+ * The main class of {@code benchmarks.jar}. It runs JMH's own command line. With {@code --check},
+ * it checks the bars: the least speeds of benchmarks relative to their baselines.
  */
 public final class Benchmarks {
   private static final String CHECK = "--check";

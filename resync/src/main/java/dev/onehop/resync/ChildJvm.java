@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChildJvm implements AutoCloseable {
 
-  /** The start of an error line. */
+  /** The first characters of a line with which the child reports an error. */
   public static final String FAILED = "onehop: ";
 
   /** The limit of the heap: several JVMs share the machine. */
@@ -55,10 +55,10 @@ public final class ChildJvm implements AutoCloseable {
    * @param main the main class
    * @param task the first line of standard input; it may contain a password, which must not be on a
    *     command line
-   * @param folder the folder for the file {@code consumer.err} with the errors; created if
-   *     necessary
-   * @param listener receives each line of the child first, and returns true if the line is not a
-   *     reply
+   * @param folder the folder for the file {@code consumer.err}, which receives the child's standard
+   *     error; created if necessary
+   * @param listener receives each line of the child before anything else does. It returns true if
+   *     the line is not a reply
    */
   public static ChildJvm start(
       String name,

@@ -58,7 +58,8 @@ public final class ChildMain {
   }
 
   /**
-   * Halts this process at the end of its standard input, when its parent has ended or closed it.
+   * Starts a thread that halts this process at the end of its standard input. The end comes when
+   * the parent process has ended or has closed this input.
    */
   public static void haltAtEnd(BufferedReader in) {
     Thread watch =

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The URL of a cluster, with the user and the trusted certificates. {@link #toString} returns the
- * URL without the password, so that messages may contain it. Child processes get it as JSON.
- * Immutable.
+ * URL without the password, so that messages may contain it. Child processes get the whole object
+ * as JSON, with the password. Immutable.
  */
 public final class ClusterUrl {
   /** The database for a URL without one: the default of YCSB. */

@@ -61,8 +61,9 @@ public record DataFolder(Path path) {
   }
 
   /**
-   * The size in bytes of the data files while the server is locked. The lock starts another journal
-   * file, which has its full size at once.
+   * The size in bytes of the data files while the server is locked. To lock, the server starts one
+   * more journal file, and this file has its full size at once. The size of the largest journal
+   * file is therefore added.
    */
   long sizeLocked() throws IOException {
     Map<Path, Long> files = files();

@@ -38,7 +38,7 @@ public final class Failure extends RuntimeException {
   private static final Pattern UNRESOLVED =
       Pattern.compile("srvResolutionException=[\\w.]+: (.*?), servers=", Pattern.DOTALL);
 
-  // The rest of the driver's description after the reason.
+  // The text that follows the reason in the driver's description. It is removed.
   private static final Pattern AFTER_REASON =
       Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
@@ -46,7 +46,8 @@ public final class Failure extends RuntimeException {
   private static final Pattern PLACE =
       Pattern.compile("\\[Source: .*?; (line: \\d+, column: \\d+)]", Pattern.DOTALL);
 
-  // The end of a first line that only introduces the next lines.
+  // The end of a first line that announces more lines, such as "; see below:". It is removed,
+  // because only the first line is shown.
   private static final Pattern INTRODUCTION = Pattern.compile("(; [^;]*)?:$");
 
   private final int exitCode;
@@ -74,7 +75,7 @@ public final class Failure extends RuntimeException {
   /**
    * The run was interrupted, and some of its results remain.
    *
-   * @param left the text for the message about these results and their place
+   * @param left the part of the message that names these results and their folder
    */
   public static Failure interrupted(String left) {
     return new Failure(INTERRUPTED, "interrupted; " + left, null);
@@ -93,7 +94,8 @@ public final class Failure extends RuntimeException {
       return interrupted();
     }
     if (failure instanceof TestbedException && failure.getMessage() != null) {
-      // Below its first line it has the last lines of a server's log.
+      // The message keeps all its lines, because the lines after the first are the end of a
+      // server's log.
       return run(failure.getMessage(), failure);
     }
     return run(firstLine(failure), failure);

@@ -41,7 +41,7 @@ final class FolderCopy {
 
   /**
    * @param targets the folders to copy to, which are empty
-   * @param limit the most mebibytes to read per second; null for no limit
+   * @param limit the largest rate of reading, in mebibytes per second; null for no limit
    * @param progress receives the number of bytes read so far
    */
   FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
@@ -51,7 +51,7 @@ final class FolderCopy {
     this.progress = progress;
   }
 
-  /** Copies all files in their present state. */
+  /** Copies all files that the source folder contains now. */
   void copy() throws IOException, InterruptedException {
     files = List.copyOf(source.files().keySet());
     for (Path target : targets) {
@@ -165,8 +165,8 @@ final class FolderCopy {
   }
 
   /**
-   * Whether a block is all zeros. Servers preallocate journal files, which are larger than their
-   * content.
+   * Whether a block is all zeros. Such a block is not written. A server creates a journal file in
+   * its full size, so most of the file can be zeros.
    */
   private static boolean isZero(ByteBuffer bytes) {
     return bytes.mismatch(ZEROS.slice(0, bytes.remaining())) < 0;
@@ -186,8 +186,8 @@ final class FolderCopy {
   }
 
   /**
-   * Flushes the copies to disk and compares their checksums with the source's. The source may
-   * already be in use again.
+   * Flushes the copies to disk and compares their checksums with the checksums of the source, which
+   * were recorded during the copy. The source may therefore already be in use again.
    *
    * @throws Failure if a checksum differs
    */

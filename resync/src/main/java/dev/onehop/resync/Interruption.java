@@ -46,14 +46,17 @@ public final class Interruption implements AutoCloseable {
   }
 
   /**
-   * The failure of a run. After a signal it is an interruption for any cause, because the run's
-   * servers also get the signal and may end first.
+   * Returns the failure of a run for an exception. After a signal it is always an interruption: the
+   * servers of the run get the signal, too, and their end can cause other exceptions first.
    */
   public Failure failure(Exception cause) {
     return isStopping() ? Failure.interrupted() : Failure.of(cause);
   }
 
-  /** Ends the effect of {@link #of}. Does nothing after a signal. */
+  /**
+   * From now on, a signal no longer interrupts the thread. Does nothing if a signal has already
+   * come.
+   */
   @Override
   public void close() {
     try {

@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks a server from a separate process, so that the lock ends even if the requesting process is
- * killed. The lock ends at the end of standard input, which comes at the latest when the requesting
- * process ends. It also ends at a deadline. The first line of standard input is a {@link Task} as
- * JSON; the next lines are {@code lock} and {@code unlock}. Standard output has {@code ready},
- * {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED} with the reason.
+ * killed. The lock ends at the end of standard input. If the requesting process ends, this process
+ * reads the end of standard input, too. The lock also ends at a deadline. The first line of
+ * standard input is a {@link Task} as JSON; the next lines are {@code lock} and {@code unlock}.
+ * Standard output has {@code ready}, {@code locked}, {@code unlocked}, or {@link ChildJvm#FAILED}
+ * with the reason.
  */
 public final class LockHolderMain {
 
@@ -125,7 +126,10 @@ public final class LockHolderMain {
     }
   }
 
-  /** Reports {@code unlocked} only if the server was locked all the time. */
+  /**
+   * Unlocks the server. Reports {@code unlocked} only if the server was locked all the time until
+   * now.
+   */
   private synchronized void unlock() {
     if (state != State.LOCKED) {
       say.accept(ChildJvm.FAILED + "the server was not locked");
@@ -167,7 +171,10 @@ public final class LockHolderMain {
     return false;
   }
 
-  /** Whether the lock command still runs on the server, and may therefore lock later. */
+  /**
+   * Whether the lock command still runs on the server. If it does, the server may become locked
+   * later.
+   */
   private boolean isAsked() {
     return member
         .admin(new Document("currentOp", 1).append("command.fsync", new Document("$exists", true)))

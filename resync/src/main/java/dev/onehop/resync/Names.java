@@ -13,9 +13,10 @@ public final class Names {
    * Finds the value with a name.
    *
    * @param all the values that the option takes
-   * @param label the name of a value
-   * @param message of the failure, with {@code %s} for the names and {@code %s} for the name
-   * @throws Failure of the command line if there is none
+   * @param label returns the name of a value
+   * @param message the message of the failure; its first {@code %s} stands for all names, its
+   *     second for the given name
+   * @throws Failure if no value has this name; a wrong command line
    */
   public static <T> T find(
       String name, Collection<T> all, Function<? super T, String> label, String message) {

@@ -28,7 +28,7 @@ public final class NewMember {
   /** The file for the output of a server that this run has started. */
   static final String OUTPUT = "onehop-start.log";
 
-  /** The longest time without a reply from a member that has replied before. */
+  /** The longest time without a reply from a member while it catches up. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
   private static final long POLL_MILLIS = 50;
@@ -38,12 +38,18 @@ public final class NewMember {
 
   private static final int OUTPUT_LINES = 5;
 
-  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: a later try can succeed. */
+  /**
+   * The errors ConfigurationInProgress and CurrentConfigNotCommittedYet. After these, another try
+   * can succeed.
+   */
   private static final Set<Integer> RECONFIG_LATER = Set.of(109, 308);
 
   private static final String NOT_SYNCED = "No initial sync required";
 
-  /** The log's line about an initial sync: its method, and the size of all documents in bytes. */
+  /**
+   * The line in the server's log about a finished initial sync, with the method and the copied
+   * bytes.
+   */
   private static final Pattern STATISTICS =
       Pattern.compile("\"method\":\"(\\w+)\".*\"approxTotalBytesCopied\":(\\d+)");
 
@@ -184,14 +190,14 @@ public final class NewMember {
       config.put("members", new ArrayList<>(config.getList("members", Document.class)));
       change.apply(config);
       config.put("version", config.getInteger("version") + 1);
-      config.remove("term"); // The primary sets the term.
+      config.remove("term"); // The primary adds the term itself.
       try {
         set.primary().admin(new Document("replSetReconfig", config));
         return;
       } catch (MongoCommandException e) {
         if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
-          throw Failure.run("cannot change the members of the replica"
-              + " set: " + e.getErrorMessage(), e);
+          throw Failure.run(
+              "cannot change the members of the replica" + " set: " + e.getErrorMessage(), e);
         }
         Thread.sleep(POLL_MILLIS);
       }
@@ -360,7 +366,7 @@ public final class NewMember {
 
   private void requireRunning() {
     Process its = process;
-    // A command that starts a server in the background ends with 0.
+    // Exit code 0 is no failure: a command that starts a server in the background ends with 0.
     if (its != null && !its.isAlive() && its.exitValue() != 0) {
       throw Failure.run(
           "the server of %s ended with exit code %d%s"
@@ -386,7 +392,8 @@ public final class NewMember {
    * Undoes the changes: removes the member from the set, and stops a server that this run has
    * started.
    *
-   * @return whether the folder is unused; false if a server that this run did not start may use it
+   * @return whether no server uses the folder any more; false also if the user started the server,
+   *     which may still run
    */
   boolean undo() throws InterruptedException {
     if (added) {
@@ -404,8 +411,8 @@ public final class NewMember {
   }
 
   /**
-   * Kills a server at once. If the process is a shell that has started the server, kills the
-   * server, and then the shell ends.
+   * Kills a server at once. If the process is a shell that has started the server, only the server
+   * is killed, because the shell then ends by itself.
    */
   public static void kill(ProcessHandle process) {
     List<ProcessHandle> children = process.descendants().toList();

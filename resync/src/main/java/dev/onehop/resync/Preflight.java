@@ -36,11 +36,14 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   private static final int PROBE_BYTES = 32 << 20;
 
   /**
-   * The factor of the needed space. To start, a server needs free space in addition to its data.
+   * A target needs this many times the size of the data as free space. A server needs more space
+   * than its data when it starts.
    */
   private static final double ROOM = 1.1;
 
-  /** An oplog filled to less than this share counts as not full yet. */
+  /**
+   * If less than this share of the oplog's maximum size is used, the oplog counts as not full yet.
+   */
   private static final double FULL = 0.9;
 
   /** The assumed rate of an initial sync, in mebibytes of documents per second. */
@@ -380,8 +383,8 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
   }
 
   /**
-   * The new member continues from the time of the copy, so the oplog must still contain that time
-   * when the copy ends.
+   * Checks that the oplog covers the estimated time of the copy. The new member reads the oplog
+   * from the start of the copy, so this position must still exist when the copy ends.
    */
   private void requireWindow(Member source, long bytes, double mebibytesPerSecond) {
     Duration estimate = Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));

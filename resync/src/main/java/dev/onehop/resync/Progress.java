@@ -109,7 +109,10 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Prints a heading on a terminal. Elsewhere, the line of each point has its title. */
+  /**
+   * Prints a heading on a terminal. Elsewhere no heading is needed, because the line of each point
+   * contains the point's title.
+   */
   public synchronized void heading(String title) {
     if (terminal.interactive()) {
       note(title);

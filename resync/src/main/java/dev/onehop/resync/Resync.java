@@ -95,8 +95,8 @@ public final class Resync {
   }
 
   /**
-   * Waits until the source has all writes that the primary has now. The member to rebuild may have
-   * acknowledged any of these writes, so they must not be lost.
+   * Waits until the source has all writes that the primary has now. The servers may have counted
+   * the acknowledgement of the lost member for any of these writes, so the copy must contain them.
    */
   private void awaitSource(ReplicaSetStatus set, Member source) throws InterruptedException {
     progress.phase("waiting until " + source.host() + " has the primary's writes");
@@ -157,8 +157,8 @@ public final class Resync {
       }
       Copied copied = copy(checked, source, bytes);
       for (Path folder : plan.folders()) {
-        // The marker is deleted last. Without it the folder counts as a server's data, which no run
-        // deletes.
+        // The marker is deleted last. A folder without the marker counts as the data of a server,
+        // which no run deletes.
         Files.delete(folder.resolve(Preflight.MARKER));
       }
       return copied;

@@ -11,21 +11,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param url the set, with the user
  * @param method how the new members get their data
- * @param source the member whose files are copied, as name and port; null for a hidden secondary
+ * @param source the member whose files are copied, as name and port; null to use a hidden secondary
  * @param sourceFolder the path of the source's data folder on this host; null for the path that the
  *     server reports
  * @param targets the new members, one at least
  * @param allowPrimary whether the source may be the primary
- * @param rebuild whether the targets are already members, which are down
+ * @param rebuild true if the targets are members whose servers are down, and that are rebuilt;
+ *     false if they are added
  * @param hidden whether the new members are hidden
  * @param copy the shell command that copies to another host; null if the targets' folders are on
  *     this host
  * @param start the shell command that starts a target's server; null if the user starts it
- * @param lockDeadline the longest time that the source stays locked
- * @param patience the longest wait for a target's first reply, and then until the target has caught
- *     up
- * @param limit the most mebibytes per second to read from the source; null for no limit
- * @param rate the expected rate in mebibytes per second; null to measure it
+ * @param lockDeadline the longest time for which the source stays locked
+ * @param patience the longest wait. It limits three waits separately: for a target's first reply,
+ *     for the next progress of a target, and for a source to catch up
+ * @param limit the largest rate of reading from the source, in mebibytes per second; null for no
+ *     limit
+ * @param rate the expected rate of the copy, in mebibytes per second; null to measure or assume it
  */
 public record ResyncPlan(
     ClusterUrl url,

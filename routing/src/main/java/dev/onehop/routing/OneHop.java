@@ -75,17 +75,18 @@ import reactor.core.publisher.Mono;
  *
  * <p>The URI names one or more mongoses. The router finds further mongoses in {@code
  * config.mongos}. An operation without a single owner goes to the mongos that the official client
- * would choose. A stale routing table never gives a wrong result: a mongos sends the operation on
- * to the right shard, and a shard refuses the operation. The user needs the right to read {@code
- * config.shards}, {@code config.mongos}, {@code config.databases}, {@code config.collections} and
- * {@code config.chunks}. Without this right the router routes no operation.
+ * would choose. A stale routing table never gives a wrong result. A mongos that receives such an
+ * operation sends it on to the right shard. A shard that receives it refuses it, and the router
+ * sends it again by a newer table. The user needs the right to read {@code config.shards}, {@code
+ * config.mongos}, {@code config.databases}, {@code config.collections} and {@code config.chunks}.
+ * Without this right the router routes no operation.
  *
  * <p>Thread-safe.
  */
 public final class OneHop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(OneHop.class);
 
-  /** The longest timeout that Reactor supports. */
+  /** The longest timeout that Reactor accepts. A longer timeout is replaced by it. */
   private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
   private final MongoClientSettings given;
@@ -147,13 +148,14 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Blocks until operations can be routed. It serves readiness probes and rolling restarts.
+   * Blocks until operations can be routed. Readiness probes and rolling restarts can use it.
    *
    * @param timeout the longest wait; with zero or less the method does not wait
    * @param namespaces collections, as {@code database.collection}, whose routing tables have to be
    *     loaded
    * @return the status after the wait; {@link RouterStatus#missing} lists the information that is
-   *     still missing. There is no wait if a database does not exist or the router is closed
+   *     still missing. The method does not wait for a database that does not exist, or for a closed
+   *     router
    * @throws IllegalArgumentException if a namespace is malformed
    */
   public RouterStatus ready(Duration timeout, String... namespaces) {
@@ -178,9 +180,9 @@ public final class OneHop implements AutoCloseable {
 
   /**
    * Turns the routing of new operations off or on. While routing is off, each new operation goes to
-   * the nearest mongos of the URI, as without OneHop. Open transactions and cursors stay at their
-   * servers. Routing is on by default. {@link OneHopProperty#ENABLED} turns OneHop off for the
-   * whole life of the router.
+   * the nearest mongos of the URI, as the driver alone would send it. Open transactions and cursors
+   * stay at their servers. Routing is on by default. {@link OneHopProperty#ENABLED} turns OneHop
+   * off for the whole life of the router.
    *
    * @throws IllegalStateException if nothing is routed, the URI names no mongos, or the router is
    *     closed
@@ -223,9 +225,9 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Creates a builder from the driver's settings, like {@link #builder(String)}. Settings do not
-   * show whether {@code directConnection=true} was set or a URI names a single server. In settings,
-   * this option therefore does not turn routing off; {@link OneHopProperty#ENABLED} does.
+   * Creates a builder from the driver's settings, like {@link #builder(String)}. In the driver's
+   * settings, {@code directConnection=true} looks the same as a URI with a single server. In
+   * settings this option therefore does not turn routing off. {@link OneHopProperty#ENABLED} does.
    */
   public static Builder builder(MongoClientSettings settings) {
     return new Builder(MongoClientSettings.builder(settings), false, Map.of());
@@ -260,13 +262,18 @@ public final class OneHop implements AutoCloseable {
     return await(Mono.from(explainAsync(namespace, write))).orElseThrow();
   }
 
-  /** The same as {@link #explain(String, Bson)} as a cold publisher of one explanation. */
+  /**
+   * Does the same as {@link #explain(String, Bson)}. Returns a cold publisher of one explanation.
+   */
   public Publisher<RouteExplanation> explainAsync(String namespace, Bson filter) {
     Objects.requireNonNull(filter, "filter");
     return explained(namespace, explanations -> explanations.read(namespace, filter));
   }
 
-  /** The same as {@link #explain(String, WriteModel)} as a cold publisher of one explanation. */
+  /**
+   * Does the same as {@link #explain(String, WriteModel)}. Returns a cold publisher of one
+   * explanation.
+   */
   public Publisher<RouteExplanation> explainAsync(String namespace, WriteModel<?> write) {
     Objects.requireNonNull(write, "write");
     return explained(namespace, explanations -> explanations.write(namespace, write));
@@ -357,8 +364,8 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Sets the interval at which the router refreshes the routing tables and the mongoses near
-     * shards, in the background; 10 seconds by default. Each interval is longer or shorter by a
-     * random share of up to a quarter. While the config servers can be read, operations on a moved
+     * shards, in the background; 10 seconds by default. Each single interval is longer or shorter
+     * at random, by a quarter at most. While the config servers can be read, operations on a moved
      * range take a detour for at most this time. The detour usually ends much sooner, see {@link
      * #historyInterval}. After a failure the wait before the next attempt grows from a quarter of a
      * second to a minute.
@@ -379,13 +386,13 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Sets the interval at which the router reads the latest entries of the cluster's change
-     * history, {@code config.changelog}; 2 seconds by default. Each interval is longer or shorter
-     * by a random share of up to a quarter. The interval bounds the time until the router notices a
-     * range that moved, or a collection that was dropped, renamed or resharded. Operations that
-     * suddenly take much longer than the round trip to their shard trigger the same read at once.
+     * history, {@code config.changelog}; 2 seconds by default. Each single interval is longer or
+     * shorter at random, by a quarter at most. Within this interval the router notices that a range
+     * moved, or that a collection was dropped, renamed or resharded. Operations that suddenly take
+     * much longer than the round trip to their shard trigger the same read at once.
      *
      * @param interval zero for never
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if the interval is negative
      */
     public Builder historyInterval(Duration interval) {
       if (interval.isNegative()) {
@@ -416,11 +423,11 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Maps server names of the cluster's metadata to the names under which this application reaches
-     * the servers, because of NAT, a private link or Kubernetes. Applies to every discovered mongos
-     * and shard member, in direct mode also to the config servers; TLS then verifies the mapped
-     * names. Names in the URI are not mapped. A mongos is near a shard if a member of the shard has
-     * the same host in the metadata. If no mongos has such a host, the router compares the mapped
-     * hosts.
+     * the servers, because of NAT, a private link or Kubernetes. Names in the URI are not mapped.
+     * The names of all other mongoses and of the shards' members are mapped, in direct mode also
+     * those of the config servers. TLS verifies the mapped names. A mongos is near a shard if a
+     * member of the shard has the same host in the metadata. If no mongos has such a host, the
+     * router compares the mapped hosts.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} for any port; other names stay unchanged
@@ -435,8 +442,8 @@ public final class OneHop implements AutoCloseable {
     /**
      * Like {@link #hostMapping(Map)}, with a function.
      *
-     * @param names from {@code host:port} to {@code host:port}; called often and by any thread;
-     *     MUST return the same result for the same name
+     * @param names from {@code host:port} to {@code host:port}; the function is called often and by
+     *     any thread; it MUST return the same result for the same name
      */
     public Builder hostMapping(UnaryOperator<String> names) {
       Objects.requireNonNull(names, "names");
@@ -449,17 +456,19 @@ public final class OneHop implements AutoCloseable {
     /**
      * Sets the zones that this application prefers, in order. Operations without a single owner and
      * reads that any member may serve go to the first of these zones with a live server, regardless
-     * of round trips. If the last server of a zone fails, the next zone serves within 2 seconds.
-     * When a server of the zone returns, the zone serves again within 10 seconds. Servers outside
-     * all zones come last. Applies to all modes, also to {@link RoutingMode#NONE}.
+     * of round trips. If no server of a zone is left, the router uses the next zone within 2
+     * seconds. When a server of the earlier zone is up again, the router returns to that zone
+     * within 10 seconds. Servers outside all zones come last. Applies to all modes, also to {@link
+     * RoutingMode#NONE}.
      *
      * <p>Reads that any member may serve have the read preference {@code secondary}, {@code
-     * secondaryPreferred} or {@code nearest}, with or without tags. In targeted mode they go to a
-     * mongos of the zone, which picks a member by its own round trips. In direct mode they go to
-     * the owning shard's member in the zone, if this member fits the read preference with its tags
-     * and its limit of staleness. Operations for a primary go to the owner as without zones. If
-     * several mongoses are near the owner, the mongoses of the first zone serve them. The URI has
-     * to name mongoses of each zone, because operations without an owner go to a mongos of the URI.
+     * secondaryPreferred} or {@code nearest}, with or without tags. In targeted mode such reads go
+     * to a mongos of the zone. This mongos chooses the member by its own round trips, without
+     * regard to zones. In direct mode they go to the owning shard's member in the zone, if this
+     * member fits the read preference, its tags and its {@code maxStalenessSeconds}. Zones do not
+     * change where operations for a primary go. If several mongoses are near the owner, the
+     * mongoses of the first zone serve them. The URI has to name mongoses of each zone, because
+     * operations without an owner go to a mongos of the URI.
      *
      * @param zones the zones, each written {@code host|host} or {@code name=host|host}. Hosts are
      *     named as this application reaches them, with or without a port; {@code *} in a host
@@ -521,8 +530,8 @@ public final class OneHop implements AutoCloseable {
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
-     * @throws IllegalStateException if a library on the class path is absent, too old, or of two
-     *     versions; the message names the remedy
+     * @throws IllegalStateException if a library is missing on the class path, is too old, or is
+     *     there in two versions; the message names the remedy
      */
     public OneHop build() {
       Dependencies.check();
@@ -614,9 +623,7 @@ public final class OneHop implements AutoCloseable {
       if (cluster.getRequiredReplicaSetName() != null) {
         return "replicaSet=" + cluster.getRequiredReplicaSetName() + " names a replica set";
       }
-      return namesUnixSockets(given)
-          ? "OneHop does not connect to Unix domain sockets"
-          : null;
+      return namesUnixSockets(given) ? "OneHop does not connect to Unix domain sockets" : null;
     }
 
     private RouterClients direct(MongoClientSettings given) {
@@ -647,8 +654,8 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   registry);
-      // One event loop reads all shared sockets. Replies that it reads together reach their callers
-      // together.
+      // A single event loop reads all shared sockets, so replies that arrive together reach their
+      // callers together.
       Carrier carrier =
           Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);

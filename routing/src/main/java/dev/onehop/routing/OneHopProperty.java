@@ -10,8 +10,8 @@ package dev.onehop.routing;
  */
 public enum OneHopProperty {
   /**
-   * {@code false} turns OneHop off in every mode: clients use the driver's own transport. {@code
-   * true} by default. With {@code false} the URI MUST name mongoses.
+   * {@code true} by default. {@code false} turns OneHop off in every mode: clients then use the
+   * driver's own transport, so the URI MUST name mongoses.
    */
   ENABLED("onehop.enabled"),
   /** {@link OneHop.Builder#refreshInterval}: a duration above zero; 10s by default. */
@@ -39,7 +39,7 @@ public enum OneHopProperty {
   HOST_MAPPING("onehop.hostMapping"),
   /**
    * {@link OneHop.Builder#preferredZones}: zones in the order of preference, each with its hosts,
-   * as {@code a=host1|host2,b=host3:27017}; names of zones may be left out, and {@code *} in a host
+   * as {@code a=host1|host2,b=host3:27017}. The names of zones may be left out. {@code *} in a host
    * stands for any characters, as in {@code 10.0.1.*|*.use1-az1.internal,10.0.2.*}. None by
    * default.
    */

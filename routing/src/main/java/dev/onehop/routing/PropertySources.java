@@ -29,7 +29,7 @@ final class PropertySources {
   record Parsed(String uri, Map<OneHopProperty, String> options) {}
 
   /**
-   * @param uri the options of the URI
+   * @param uri OneHop's options in the URI
    * @param system the system properties, read when a value is needed
    */
   PropertySources(Map<OneHopProperty, String> uri, Properties system) {

@@ -17,9 +17,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A setting with a text form.
+ * A setting whose value can be written as text, for example in a URI.
  *
- * @param property its name
+ * @param property the name of the setting
  * @param standard the default value
  * @param expected the allowed texts, in words, for error messages
  * @param parser parses the text; throws a {@link RuntimeException} for a text that is not allowed

@@ -89,8 +89,8 @@ class DirectClientTest {
       run(client.getDatabase("it").createCollection("new"));
       try (MongoClient withoutMongos = builder("config").client(MongoClient.class)) {
         assertThatThrownBy(() -> run(withoutMongos.getDatabase("it").createCollection("new")))
-            .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
-                + " only");
+            .hasMessageContaining(
+                "needs a mongos in direct mode, but the URI names config servers" + " only");
       }
 
       assertThat(

@@ -22,13 +22,13 @@ class SettingsPageTest {
       new EnumMap<>(
           Map.of(
               OneHopProperty.ENABLED,
-              "`false`: clients are the driver's own, in every mode",
+              "`false`: the application gets the driver's own clients, in every mode",
               OneHopProperty.REFRESH_INTERVAL,
               "how often tables and mongoses are read again",
               OneHopProperty.HISTORY_INTERVAL,
               "how often the end of `config.changelog` is read",
               OneHopProperty.MEASURE_ROUND_TRIPS,
-              "whether small reads find the near mongos where host names don't show it",
+              "whether round trips are measured to find near mongoses that host names don't show",
               OneHopProperty.SHARD_ROUTERS,
               "the near mongoses of each shard, by hand",
               OneHopProperty.HOST_MAPPING,

@@ -153,8 +153,8 @@ class SyncClientTest {
     try (MongoClient client = builder("").client(MongoClient.class)) {
       assertThatThrownBy(() -> client.getDatabase("it").createCollection("new"))
           .isInstanceOf(MongoCommandException.class)
-          .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
-              + " only");
+          .hasMessageContaining(
+              "needs a mongos in direct mode, but the URI names config servers" + " only");
     }
   }
 

@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Connections to the servers of a cluster or of a replica set, for modules that send commands to
- * the shards themselves. There is no router. All servers gossip one cluster time.
+ * the shards themselves. No router is involved. All servers gossip one cluster time.
  *
  * <p>Thread-safe.
  */
@@ -56,8 +56,9 @@ public final class ClusterServers extends Cluster {
   public static ClusterServers connect(
       MongoClientSettings settings, @Nullable UnaryOperator<String> mapping, int threads) {
     if (settings.getTransportSettings() != null) {
-      throw new IllegalArgumentException("connections to shards always use OneHop's transport:"
-          + " remove the transport settings");
+      throw new IllegalArgumentException(
+          "connections to shards always use OneHop's transport:"
+              + " remove the transport settings");
     }
     if (settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
       throw new IllegalArgumentException(
@@ -80,10 +81,11 @@ public final class ClusterServers extends Cluster {
   }
 
   /**
-   * The routing table of a collection. It is read once, and again after a shard has refused it.
+   * The routing table of a collection. The table is read at the first call, and again if a shard
+   * has refused commands with it.
    *
    * @param namespace database and collection; for a time series its bucket collection
-   * @param refused the table that a shard has refused as stale; null for any table
+   * @param refused the table that a shard has refused as stale; null if no table was refused
    * @return the table; a {@link CommandFailure} "ns not found" if the cluster has no such database
    */
   public Mono<RoutingTable> table(String namespace, @Nullable RoutingTable refused) {

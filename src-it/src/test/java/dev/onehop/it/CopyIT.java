@@ -853,10 +853,7 @@ class CopyIT {
     CopyProgress done = run(copy("zoned"));
 
     assertSame(from.getDatabase("zoned"), to.getDatabase("zoned"));
-    assertThat(done.notes())
-        .singleElement()
-        .asString()
-        .contains("the ranges of zone NO");
+    assertThat(done.notes()).singleElement().asString().contains("the ranges of zone NO");
     Document entry = entry(to, "zoned.docs");
     assertThat(entry.getBoolean("unique")).isTrue();
     List<Document> ofZone =

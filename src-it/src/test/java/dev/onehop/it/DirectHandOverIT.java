@@ -446,8 +446,8 @@ class DirectHandOverIT {
         .as(what)
         .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
         .hasMessageContaining(what)
-        .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
-            + " only")
+        .hasMessageContaining(
+            "needs a mongos in direct mode, but the URI names config servers" + " only")
         .hasMessageContaining("config servers");
   }
 

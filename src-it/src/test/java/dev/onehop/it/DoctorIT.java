@@ -119,7 +119,8 @@ class DoctorIT {
           doctor("--tls-ca", authority, "--url", url + "&onehop.hostMapping=localhost=127.0.0.1");
 
       assertThat(ended.exitCode()).as(ended.out()).isZero();
-      assertThat(ended.out()).contains("OK TLS on, names match the certificates", "OK direct possible");
+      assertThat(ended.out())
+          .contains("OK TLS on, names match the certificates", "OK direct possible");
       assertThat(untrusted.exitCode()).isEqualTo(1);
       assertThat(untrusted.out()).contains("PROBLEM URL", "certification path");
       assertThat(other.exitCode()).as(other.out()).isEqualTo(3);

@@ -289,8 +289,8 @@ class ShardKeyChangeIT {
       assertThatThrownBy(() -> run(collection.updateOne(Filters.eq("k", 5), Updates.set("k", 250))))
           .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
           .hasMessageContaining("an update that moves its document to another shard")
-          .hasMessageContaining("needs a mongos in direct mode, but the URI names config servers"
-              + " only");
+          .hasMessageContaining(
+              "needs a mongos in direct mode, but the URI names config servers" + " only");
     }
     assertThat(run(loaded.find(Filters.eq("k", 5)).first())).isNotNull();
   }

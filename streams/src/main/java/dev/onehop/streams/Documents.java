@@ -5,13 +5,13 @@ import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.StreamEvent;
 import reactor.core.publisher.Flux;
 
-/** Selects the servers' events of a stream. */
+/** Selects the change events of a stream. */
 final class Documents {
   private Documents() {}
 
   /**
-   * Returns the servers' events without progress events. The result fails if an event is too large
-   * or if events are lost, because the result would have a gap.
+   * Returns the change events, without the progress events. The result fails if an event is too
+   * large or if history is lost, because there would be a gap.
    */
   static Flux<StreamEvent.Change> of(Flux<StreamEvent> events) {
     return events.handle(

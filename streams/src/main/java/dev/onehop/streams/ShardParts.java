@@ -26,9 +26,10 @@ import org.reactivestreams.Publisher;
 /**
  * A change stream in parts, one or more for each shard. It is for a framework that distributes the
  * parts over processes and orders the events itself. The events of one part are in the order of
- * their tokens. The events of different parts have no common order, and after a migration the
- * events of a document come from a part of another shard. All events up to a token have arrived
- * when every part and {@link Shards#through} have passed the token.
+ * their tokens. The events of different parts have no common order. After a migration, the events
+ * of a document come from a part of another shard. All events up to a token have arrived when two
+ * conditions hold: every part has passed the token, and {@link Shards#through} is not before the
+ * token.
  *
  * <p>All parts use the same connections. Thread-safe.
  */
@@ -43,8 +44,8 @@ public final class ShardParts implements AutoCloseable {
   private final RoutedCluster cluster;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  // The number of users of the connections: this object and its parts. A part stops using them only
-  // when its cursor is closed, a while after the part has ended.
+  // The number of users of the connections: this object and its parts. A part uses the connections
+  // until its cursor is closed, a while after the part has ended.
   private final AtomicInteger users = new AtomicInteger(1);
 
   ShardParts(StreamSettings settings) {
@@ -54,8 +55,9 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
-    // No heartbeats. This object cannot see whether events wait for an idle shard, because the
-    // framework orders the events. Heartbeats would run all the time and fill the oplogs.
+    // There are no heartbeats. They help if events wait for an idle shard. The framework orders the
+    // events, so this object does not see whether events wait. Heartbeats would therefore run all
+    // the time and fill the oplogs.
     return new RoutedCluster(
         servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
   }
@@ -63,10 +65,9 @@ public final class ShardParts implements AutoCloseable {
   /**
    * The shards of the cluster.
    *
-   * @param ids the ids of the shards; a single empty id for a replica set or for a mongos as the
-   *     source
-   * @param through {@code _data} of a high-water token: no other shard has events up to this token;
-   *     null if the set of shards cannot change
+   * @param ids the ids of the shards; a single empty id if the source is a replica set or a mongos
+   * @param through {@code _data} of a high-water token. Shards other than {@code ids} have no
+   *     events up to this token. Null if the set of shards cannot change
    */
   public record Shards(Set<String> ids, @Nullable String through) {
     private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
@@ -105,7 +106,7 @@ public final class ShardParts implements AutoCloseable {
 
   /**
    * Returns the current shards. Call it only after {@link #open}, and only if {@link
-   * Shards#through} was not null there.
+   * Shards#through} is not null in the result of {@code open}.
    */
   public Publisher<Shards> shards() {
     return cluster
@@ -157,8 +158,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * Closes all connections, but not before all parts have ended and have closed their cursors over
-   * these connections.
+   * Closes all connections as soon as all parts have ended and have closed their cursors over these
+   * connections.
    */
   @Override
   public void close() {
@@ -184,8 +185,8 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * A range of the hashes of {@code _id}. A part is a range and not a remainder of the hash,
-   * because the remainder of a negative hash is negative.
+   * A range of the hashes of {@code _id}. The hashes are divided into ranges, and not by the
+   * remainder of a division, because the remainder of a negative hash is negative.
    */
   private record HashRange(long from, long to) {
     static HashRange of(int part, int parts) {
@@ -193,8 +194,8 @@ public final class ShardParts implements AutoCloseable {
     }
 
     /**
-     * The first hash of a part. For the number after the last part, the result overflows to the
-     * least hash; the caller subtracts 1 and gets the greatest hash.
+     * The first hash of a part. For {@code part == parts}, the result overflows to the lowest hash.
+     * The caller subtracts 1, which overflows again and gives the highest hash.
      */
     private static long bound(int part, int parts) {
       long upper = ((long) part << Integer.SIZE) / parts;

@@ -139,8 +139,7 @@ final class Rounds {
             database -> !Mapping.neverCopies(database),
             namespace -> isExpected(namespace) ? namespace : null);
     if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
-      throw new IllegalArgumentException(
-          "the selection includes no collection of either cluster");
+      throw new IllegalArgumentException("the selection includes no collection of either cluster");
     }
     if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
       source.refuseSameCluster(destination);

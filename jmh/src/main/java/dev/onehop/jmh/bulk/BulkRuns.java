@@ -20,9 +20,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Measures bulk inserts. In each bulk, a run of consecutive documents belongs to one shard and the
- * next run to another shard. It prints the times of a routed and of a plain client and their ratio,
- * by the length of runs and the distance. Each time is the median of several bulks. The clients
- * insert in turn.
+ * next run to another shard. The program prints the time of a plain client, the time of a routed
+ * client, and their ratio. It measures several lengths of runs and several round trips to the
+ * servers. Each time is the median of several bulks. The clients insert in turn.
  *
  * <pre>java -cp jmh/target/benchmarks.jar dev.onehop.jmh.bulk.BulkRuns</pre>
  */
@@ -52,8 +52,11 @@ public final class BulkRuns {
   private static final int RANGE = 100_000_000;
 
   /**
-   * A case to measure: the addresses of the URI's mongoses, the number of the first of two shards,
-   * and a name for the distances.
+   * A case to measure.
+   *
+   * @param name the places of the servers, for the printed table
+   * @param mongoses the addresses of the mongoses in the URI
+   * @param firstShard the number of the first of the two shards that own the documents
    */
   private record Way(String name, List<String> mongoses, int firstShard) {}
 

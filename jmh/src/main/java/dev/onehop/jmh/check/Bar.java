@@ -14,9 +14,9 @@ import org.openjdk.jmh.annotations.Warmup;
  * may allocate. {@code bin/onehop jmh --check} checks it.
  *
  * <p>Bars on speed leave room for a noisy machine with two cores: each is about half of the ratio
- * on a quiet machine. Bars on bytes need no such room. The benchmark and its baseline run once per
- * round, each in a new JVM. A disturbance of the machine then affects the benchmark and its
- * baseline.
+ * on a quiet machine. Bars on bytes need no such room. In each round, the benchmark and its
+ * baseline run soon after each other, each in a new JVM. A disturbance of the machine then slows
+ * down both of them, and their ratio changes little.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)

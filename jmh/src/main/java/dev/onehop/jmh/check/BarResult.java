@@ -44,8 +44,9 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
   }
 
   /**
-   * Whether the bar holds for any result of the remaining rounds, because more than half of all
-   * rounds have reached the bar.
+   * Whether the remaining rounds are unnecessary. More than half of all rounds have reached the
+   * bar, so the remaining rounds cannot move the median below it. The bytes so far are within their
+   * limit.
    */
   boolean isCertain() {
     return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
@@ -95,7 +96,10 @@ record BarResult(Comparison bar, List<Double> ratios, List<Double> moreBytes) {
         bar.atLeast());
   }
 
-  /** Returns the name of a side, with the parameters that have other values on the other side. */
+  /**
+   * Returns the name of a side. If both sides have the same benchmark, the parameters follow that
+   * differ between the sides.
+   */
   private static String text(Side side, Side other) {
     return side.benchmark().equals(other.benchmark())
         ? side.benchmark() + differences(side, other)

@@ -156,8 +156,8 @@ final class Check {
   }
 
   /**
-   * Returns the operations per unit of time. In modes other than throughput, JMH reports the time
-   * of an operation, which is inverted.
+   * Returns the operations per unit of time. Only JMH's mode throughput reports this figure. In
+   * other modes, JMH reports the time of an operation, and the result is the inverse.
    */
   private static double speed(RunResult result) {
     double score = result.getPrimaryResult().getScore();

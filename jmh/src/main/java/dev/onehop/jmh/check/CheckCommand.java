@@ -132,7 +132,10 @@ public final class CheckCommand implements Callable<Integer> {
     }
   }
 
-  /** The innermost cause. JMH adds a benchmark's exceptions as suppressed exceptions to its own. */
+  /**
+   * Returns the message of the innermost cause. JMH's own exception has the benchmark's exceptions
+   * as suppressed exceptions, and this method follows these, too.
+   */
   private static String reason(Throwable failure) {
     Throwable at = failure;
     while (true) {

@@ -4,7 +4,7 @@ import java.util.Map;
 
 /**
  * A benchmark with values of its parameters: one of the two sides of a bar. If several bars have an
- * equal side, it runs once per round.
+ * equal side, this side runs only once per round.
  *
  * @param benchmark class and method, such as {@code core.LookupBenchmark.lookup}
  * @param parameters values of the benchmark's JMH parameters; other parameters have their first

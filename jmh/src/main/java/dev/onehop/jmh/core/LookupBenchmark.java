@@ -52,7 +52,10 @@ public class LookupBenchmark {
   private RoutingTable table;
   private long[] sorted;
 
-  /** The state of one benchmark. It is not in the common state, because the map is large. */
+  /**
+   * The state of the benchmark with the range map. It is separate from the common state, so that
+   * the other benchmarks do not fill this large map.
+   */
   @State(Scope.Benchmark)
   public static class RangeMap {
     private ImmutableRangeMap<BsonString, String> map;
@@ -74,7 +77,7 @@ public class LookupBenchmark {
     }
   }
 
-  /** The state of one benchmark, like {@link RangeMap}. */
+  /** The state of the benchmark with the skip list, separate like {@link RangeMap}. */
   @State(Scope.Benchmark)
   public static class SkipList {
     private final ConcurrentSkipListMap<BsonValue, String> map =

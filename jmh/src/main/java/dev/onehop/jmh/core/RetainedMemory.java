@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import org.bson.BsonDocument;
 
-/** Prints the heap per chunk that a table retains, and the additional heap of a refreshed table. */
+/** Prints the heap that a routing table retains per chunk, and the heap that a refresh adds. */
 public final class RetainedMemory {
   private RetainedMemory() {}
 

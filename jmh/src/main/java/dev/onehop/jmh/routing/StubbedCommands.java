@@ -72,7 +72,7 @@ final class StubbedCommands implements AutoCloseable {
     return commands;
   }
 
-  /** Sends all commands, each after the reply to the command before. */
+  /** Sends all commands, each after the reply to the previous command. */
   void run(ByteBuf[] commands) {
     Promise<Void> done = channel.eventLoop().newPromise();
     channel.eventLoop().execute(() -> answers.begin(commands, done));
@@ -109,8 +109,8 @@ final class StubbedCommands implements AutoCloseable {
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf answer) {
       if (next < commands.length) {
-        // A new task sends the next command. A call from inside the reply's handler adds to the
-        // call depth with each command.
+        // A new task sends the next command. If the handler of a reply sent it, each command would
+        // make the call stack deeper.
         channel.eventLoop().execute(this::send);
       } else if (done != null) {
         done.setSuccess(null);

@@ -26,7 +26,7 @@ final class Loader {
     properties.setProperty("mongodb.upsert", "true"); // some of the records may exist
   }
 
-  /** Inserts the records. Does nothing if the collection already has this number of documents. */
+  /** Inserts the records. Does nothing if the collection already has at least as many documents. */
   void loadUnlessThere(int records) throws DBException, WorkloadException {
     try (MongoClient client = MongoClients.create(url)) {
       // The bindings take the database from the URL by the same rule.

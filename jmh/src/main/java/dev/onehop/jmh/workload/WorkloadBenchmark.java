@@ -104,9 +104,10 @@ public class WorkloadBenchmark {
     /**
      * Returns the mean latency of an operation in microseconds, times the seconds of the interval.
      *
-     * <p>JMH divides this counter by the seconds and averages the quotients over the iterations,
-     * which gives the mean latency. JMH adds the values of a counter that is not a rate. JMH prints
-     * the unit {@code ops/s}, but the values are microseconds.
+     * <p>JMH treats this counter as a rate. It divides the counter by the seconds of each iteration
+     * and averages the quotients, which gives the mean latency. A counter that is not a rate does
+     * not fit, because JMH adds its values. JMH prints the unit {@code ops/s}, but the values are
+     * microseconds.
      */
     public double meanLatencyMicros() {
       return loop == null ? 0 : loop.meanLatencyMicros() * loop.elapsedSeconds();

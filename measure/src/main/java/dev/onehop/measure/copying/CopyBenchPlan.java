@@ -91,7 +91,8 @@ public record CopyBenchPlan(
   private void add(List<CopyCell> cells, Scene scene, String kind, int earlier) {
     List<CopyTool> turned = new ArrayList<>(scene.tools());
     Collections.reverse(turned);
-    // Round 0 does not count: on a small machine, the JVMs' compilers use the processors in it.
+    // Round 0 does not count: on a small machine, the JVMs' compilers use the processors during
+    // this round.
     for (int round = quick ? 1 : 0; round <= rounds; round++) {
       for (CopyTool tool : round % 2 == 0 ? scene.tools() : turned) {
         cells.add(new CopyCell(scene, kind, round == 0 ? 0 : earlier + round, tool));

@@ -90,8 +90,8 @@ final class CopyEnds implements AutoCloseable {
         Testbed.builder(topology("copy-" + name, network, routers))
             .mongod(plan.mongod())
             .mongos(plan.mongos())
-            // Stand-in routers use the optimizing compiler, except with limited processors: its
-            // compilation then slows down the measured operations.
+            // Stand-in routers use the optimizing compiler except in a quick run or with limited
+            // processors. In these cases, its compilation slows down the measured operations.
             .longRun(!plan.quick() && plan.routerCpus() == null)
             .start();
     testbed.onProcessDeath(failure -> session.serverDied(failure.describe()));
@@ -108,7 +108,8 @@ final class CopyEnds implements AutoCloseable {
                       new Document("replSetResizeOplog", 1)
                           .append("size", (double) OPLOG_MEBIBYTES)));
       if (plan.routerCpus() != null) {
-        // A limit of all processors shows before the measurement whether limits work.
+        // This first limit allows all processors. It fails, before any measurement, if limits do
+        // not work on this machine.
         end.limitRouters(Runtime.getRuntime().availableProcessors());
       }
       return end;

@@ -77,8 +77,8 @@ final class CopyScene {
   }
 
   /**
-   * Loads the source again. For changes, each tool then makes a full copy. For comparisons, OneHop
-   * makes one.
+   * Loads the source again. Before copies of changes, each tool then makes a full copy. Before
+   * comparisons, only OneHop makes a full copy.
    */
   void open() throws InterruptedException {
     load();
@@ -189,7 +189,7 @@ final class CopyScene {
     return run;
   }
 
-  /** One round of lags of one tool. */
+  /** Measures the lags of one tool in one round. */
   private final class Lags {
     private final CopyTool tool;
     private final Backlog missed;

@@ -15,15 +15,15 @@ import org.bson.BsonTimestamp;
 
 /**
  * Controls OneHop or the plain driver in a {@link ToolMain} process. One process makes all copies
- * between two clusters, because its code is compiled after the first of them.
+ * between two clusters, so that its code is already compiled after the first copy.
  */
 record JvmTool(CopyTool tool, CopyEnd source, CopyEnd destination, ChildJvm process)
     implements ToolProcess.Copier, ToolProcess.Verifier {
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /**
-   * Turns the optimizing compiler off for a few small copies: it takes processor time from the
-   * copies.
+   * Turns the optimizing compiler off if there are only a few small copies. Its compilation would
+   * take processor time from the copies.
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
 

@@ -72,7 +72,8 @@ final class LagWatch implements AutoCloseable {
   private void watch(MongoCursor<BsonDocument> cursor) {
     try {
       while (true) {
-        // This is read before the batch, because writes from before the close still count.
+        // The field is read before the batch. If it is true and the batch is empty, all writes from
+        // before the close have arrived.
         boolean last = closed;
         BsonDocument event = cursor.tryNext();
         if (event == null && last) {

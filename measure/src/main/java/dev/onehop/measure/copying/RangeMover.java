@@ -38,7 +38,8 @@ final class RangeMover {
   /**
    * Creates a mover that does not run.
    *
-   * @param namespaces the collections; the shards own equal shares of their ranges, in order
+   * @param namespaces the collections. The ranges of each collection are divided equally between
+   *     the shards, in the order of their bounds
    * @param bounds the split points of the collections
    */
   RangeMover(Testbed testbed, List<String> namespaces, List<BsonDocument> bounds) {
@@ -82,8 +83,8 @@ final class RangeMover {
           range.shard = to;
           moved++;
         } catch (TestbedException | MongoException e) {
-          // The shard refuses this range while it still has its old documents. The next range
-          // moves.
+          // The shard may still have old documents of this range from an earlier migration. It then
+          // refuses the range, and the mover continues with the next range.
         }
         Thread.sleep(PAUSE_MILLIS);
       }

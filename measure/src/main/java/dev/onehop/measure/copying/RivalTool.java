@@ -50,7 +50,9 @@ abstract class RivalTool implements ToolProcess.Copier {
     };
   }
 
-  /** Starts the process. A program that copies as soon as it runs starts in {@link #begin}. */
+  /**
+   * Starts the process. If a program copies as soon as it runs, {@link #begin} starts it instead.
+   */
   abstract void launch() throws InterruptedException;
 
   /** Makes the process copy all documents and then apply changes. */

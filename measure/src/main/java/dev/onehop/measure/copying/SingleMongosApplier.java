@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the changes of a collection with the plain driver. It reads a change stream through one
- * mongos and distributes the events to lanes by document. Each lane writes unordered batches
- * through one mongos. There is no checkpoint.
+ * mongos and distributes the events to queues by document. Each queue has a thread, which writes
+ * unordered batches through one mongos. There is no checkpoint.
  */
 final class SingleMongosApplier implements AutoCloseable {
   private static final int LANES = 16;
@@ -111,7 +111,8 @@ final class SingleMongosApplier implements AutoCloseable {
     batch.add(lane.take());
     lane.drainTo(batch, BATCH - 1);
     // The driver sends a batch's inserts, then its updates, then its deletes. A shard executes the
-    // writes of one document in their order. An event against this order waits for the next batch.
+    // writes of one document in the order in which they are sent. If the events of a document have
+    // another order, such as an insert after a delete, the later event waits for the next batch.
     List<WriteModel<RawBsonDocument>> writes = new ArrayList<>();
     Map<BsonValue, Integer> kinds = new HashMap<>();
     for (RawBsonDocument event : batch) {
@@ -169,8 +170,8 @@ final class SingleMongosApplier implements AutoCloseable {
           .anyMatch(error -> error.getCategory() != ErrorCategory.DUPLICATE_KEY)) {
         throw e;
       }
-      // Some documents were copied before. All events of the batch are applied again as
-      // replacements.
+      // Some inserts have failed, because their documents already exist. The whole batch is written
+      // again, with replacements in place of inserts.
       List<WriteModel<RawBsonDocument>> again = new ArrayList<>();
       for (WriteModel<RawBsonDocument> write : writes) {
         again.add(

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * updates and deletes. The counters include a few writes of the tool itself, such as checkpoints.
  */
 final class WriteRate {
-  /** The fraction of the writes at the start, and of those at the end, that does not count. */
+  /** The fraction of all writes that is left out at the start, and again at the end. */
   static final double MARGIN = 0.01;
 
   /** The shortest time that can be measured. */
@@ -22,8 +22,8 @@ final class WriteRate {
   /**
    * The measured writes.
    *
-   * @param startSeconds the time from the start until the first hundredth was written
-   * @param seconds the time from then until only the last hundredth was missing
+   * @param startSeconds the time from the start until 1 % of the writes were done
+   * @param seconds the time from then until 99 % of the writes were done
    * @param series the documents per second in each whole second of this time
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}

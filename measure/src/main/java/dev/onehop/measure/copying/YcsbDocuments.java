@@ -14,7 +14,10 @@ final class YcsbDocuments {
   static final int FIELDS = 10;
   private static final int LENGTH = 100;
 
-  /** The format of keys. Its fixed width makes the order of keys the order of their hashes. */
+  /**
+   * The format of keys. All keys have the same width, so the order of keys is the order of their
+   * hashes.
+   */
   private static final String KEY = "user%019d";
 
   private YcsbDocuments() {}

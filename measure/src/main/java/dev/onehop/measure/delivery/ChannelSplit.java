@@ -21,7 +21,8 @@ final class ChannelSplit implements AutoCloseable {
   static final int MOST_AT_ONCE = 4_096;
 
   /**
-   * The largest number of events that wait for delivery. The reader waits while more of them wait.
+   * The largest number of events that wait for delivery. The reader waits while there is no room
+   * for further events.
    */
   private static final int MOST_WAITING = 16_384;
 

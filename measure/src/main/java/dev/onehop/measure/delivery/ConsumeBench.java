@@ -151,8 +151,9 @@ public final class ConsumeBench implements Bench<ConsumePlan.Point, ConsumePoint
             "rows of " + ROW_BYTES + " bytes, four key fields, one write in ten replaces a row",
             oneClock
                 ? List.of()
-                : List.of("lags since the commit, because the servers' clocks may differ from this"
-                    + " machine's clock"),
+                : List.of(
+                    "lags since the commit, because the servers' clocks may differ from this"
+                        + " machine's clock"),
             1,
             0);
     return new ConsumeResults(

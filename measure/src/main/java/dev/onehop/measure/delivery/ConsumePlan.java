@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param channels the numbers of channels, with one point for each; a point with an idle shard uses
  *     the smallest number
  * @param processes the number of processes that share the channels
- * @param total whether direct streams have one order of all events; a stream with an idle shard
- *     always has
+ * @param total whether direct streams have one order of all events; they always have it at a point
+ *     with an idle shard
  * @param rate the rows per second that are written while consumers read; null for no limit
  * @param idleRate the rows per second of points with an idle shard
  * @param rows the number of rows of the backlog for a drain
@@ -45,7 +45,10 @@ public record ConsumePlan(
   /** The additional time of a point, for starting, connecting and ending a JVM. */
   private static final Duration OVERHEAD = Duration.ofSeconds(3);
 
-  /** The time that consumers need for rows that were written faster than they can read. */
+  /**
+   * The time in which consumers read the remaining rows, if writers write faster than consumers
+   * read.
+   */
   private static final Duration CATCHING_UP = Duration.ofSeconds(5);
 
   /**

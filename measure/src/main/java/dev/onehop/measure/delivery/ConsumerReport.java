@@ -3,7 +3,7 @@ package dev.onehop.measure.delivery;
 import java.util.List;
 
 /**
- * The report of a consumer process between opening and closing its stream.
+ * The report of a consumer process about the time from the opening of its stream to the closing.
  *
  * @param openedMicros the time when the process began to open the stream, in microseconds since
  *     1970

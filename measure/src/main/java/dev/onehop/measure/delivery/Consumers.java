@@ -20,7 +20,7 @@ final class Consumers implements AutoCloseable {
   /** If no new row arrives for this time, missing rows count as lost. */
   private static final Duration STALL = Duration.ofSeconds(20);
 
-  /** The wait after the last row, in which rows may arrive again. */
+  /** The wait after the last row. Rows that arrive again during this wait are still counted. */
   private static final Duration SETTLE = Duration.ofMillis(500);
 
   private static final ObjectMapper JSON = new ObjectMapper();

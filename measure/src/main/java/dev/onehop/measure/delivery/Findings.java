@@ -16,15 +16,19 @@ import org.jspecify.annotations.Nullable;
 final class Findings {
 
   /**
-   * The name of the times of objects since their writes were due, or of subscriptions until they
-   * are live.
+   * The name of the main times of a measurement. They count from the time when an object's write
+   * was due until its arrival. In measurements of subscriptions, they count from the start of a
+   * subscription until it is live.
    */
   static final String LATENCY = "latency";
 
-  /** The name of the times of objects since their writes began. */
+  /** The name of the times from the start of an object's write until its arrival. */
   static final String SERVICE = "service";
 
-  /** The name of the times of tests or clients. */
+  /**
+   * The name of the times of whole tests. With many clients, these are the times until each
+   * client's subscription is live.
+   */
   static final String TEST = "test";
 
   /** The name of the times of reading snapshots. */

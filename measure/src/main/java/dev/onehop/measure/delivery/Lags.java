@@ -10,8 +10,9 @@ import org.HdrHistogram.Histogram;
 import org.bson.RawBsonDocument;
 
 /**
- * The lags of the rows of a window of time. A lag counts since the commit, and since the write was
- * issued. Thread-safe if one thread at a time records each channel's rows.
+ * The lags of the rows that were written in a window of time. Each row has two lags: since its
+ * commit, and since its write was issued. Thread-safe if one thread at a time records each
+ * channel's rows.
  */
 final class Lags implements ArrivalLog.Timing {
 

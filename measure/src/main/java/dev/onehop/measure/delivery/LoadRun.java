@@ -30,7 +30,7 @@ record LoadRun(
   private static final Duration BESIDES = Duration.ofMinutes(3);
 
   /**
-   * Turns the optimizing compiler off, as in the command's own JVM. In a short run, this compiler
+   * Turns the optimizing compiler off in the processes of clients. In a short run, this compiler
    * takes processor time from the measured program.
    */
   private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
@@ -65,7 +65,7 @@ record LoadRun(
       Path file = each.resolve(LoadMain.REPORT);
       Map<StreamPath, Findings> its = JSON.readValue(file.toFile(), new TypeReference<>() {});
       sum.forEach((path, findings) -> findings.addAll(Objects.requireNonNull(its.get(path))));
-      Files.delete(file); // the logs have its content
+      Files.delete(file); // the sum has its content
     }
     List<PropagateMeasurement> results = new ArrayList<>();
     sum.forEach((path, its) -> results.add(its.write(point, path.label(), count, 1, folder)));

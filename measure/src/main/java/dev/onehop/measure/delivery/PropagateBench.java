@@ -72,8 +72,8 @@ public final class PropagateBench
   }
 
   /**
-   * Repeats the measurement until the shards and chunks do not change during it, because each shard
-   * needs its own signal. A measurement with lost or repeated rows counts in any case.
+   * Measures again if shards or chunks have changed during the measurement, because some shards
+   * then have no signal. A measurement with lost or repeated rows counts in any case.
    */
   @Override
   public List<PropagateMeasurement> measure(PropagatePlan.Point point, Session session)

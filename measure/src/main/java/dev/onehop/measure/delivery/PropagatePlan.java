@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param documents the numbers of objects of a test or a query; each number is measured
  * @param batches the numbers of objects of a write; each number is measured
  * @param bytes the sizes of an object in bytes; each size is measured
- * @param rate the writes per second; null if each write begins after the write before
+ * @param rate the writes per second; null if each write begins when the previous write has ended
  * @param await the time for which servers may wait for events before they reply without events
  * @param total whether the ordered path has one order of all events
  * @param clients the numbers of clients of {@code load}; each number is measured

@@ -28,7 +28,10 @@ final class Propagation {
   /** The interval of progress reports, in microseconds. */
   private static final long SHOW_MICROS = 250_000;
 
-  /** The time in milliseconds in which rows may arrive again. */
+  /**
+   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
+   * counted.
+   */
   private static final long SETTLE_MILLIS = 200;
 
   private final PropagatePlan plan;
@@ -64,7 +67,8 @@ final class Propagation {
   /**
    * Creates a measurement.
    *
-   * @param query the query; its group is ignored, because the group of a row is its test
+   * @param query the query; its group is ignored, because the rows of each test have a separate
+   *     group
    */
   Propagation(
       PropagatePlan plan, PropagatePlan.Point point, Subscription.Query query, Session session) {
@@ -150,7 +154,7 @@ final class Propagation {
 
   /**
    * Waits until a write is due at the rate, and returns this time. Returns null without a rate:
-   * each write then starts after the write before.
+   * each write then begins when the previous write has ended.
    */
   private @Nullable Long due(long began, int write) throws InterruptedException {
     Double rate = plan.rate();

@@ -135,7 +135,7 @@ public final class RowCollection implements AutoCloseable {
         Clients.settings(url), url.database(), name, start, List.of(), await, total, channels);
   }
 
-  /** Returns a cluster time that is not after any later write. */
+  /** Returns a cluster time. Every later write has this time or a later time. */
   BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {

@@ -47,8 +47,8 @@ final class Samples {
   }
 
   /**
-   * Returns the summary. A percentile is the smallest sample that this percentage of all samples
-   * does not exceed.
+   * Returns the summary. For example, p99 is the smallest sample that at least 99 % of all samples
+   * do not exceed.
    */
   LatencySummary summary() {
     long[] sorted = toArray();

@@ -12,8 +12,8 @@ final class SteadyClock {
   private static final long START_MICROS;
 
   /**
-   * The number of pairs of readings: one of the wall clock and one of the monotonic clock. The
-   * closest pair counts, because the process may pause within a pair.
+   * The number of attempts to read the wall clock and the monotonic clock at the same moment. The
+   * quickest attempt counts, because the process may pause between the two readings.
    */
   private static final int READINGS = 16;
 

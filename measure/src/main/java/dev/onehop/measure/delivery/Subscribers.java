@@ -14,7 +14,10 @@ import java.util.Objects;
  */
 final class Subscribers implements AutoCloseable {
 
-  /** The time in milliseconds in which rows may arrive again. */
+  /**
+   * The wait after the last row, in milliseconds. Rows that arrive again during this wait are still
+   * counted.
+   */
   private static final long SETTLE_MILLIS = 200;
 
   private final Map<StreamPath, Subscription> subscriptions = new EnumMap<>(StreamPath.class);

@@ -128,7 +128,7 @@ final class Subscription implements AutoCloseable {
         query
             .events()
             .matching(query.filter("documentKey._id"), Snapshot.next(snapshot).clusterTime());
-    // A separate thread opens the stream, because this waits for servers and the common pool has
+    // A separate thread opens the stream: the opening waits for servers, and the common pool has
     // few threads.
     return CompletableFuture.supplyAsync(
         () -> EventStream.open(path, after, (channel, event) -> take(event)),
@@ -206,7 +206,8 @@ final class Subscription implements AutoCloseable {
   public void close() {
     CompletableFuture<EventStream> begun = opening;
     if (begun != null) {
-      // The read may fail before the stream is open: the stream closes when it has opened.
+      // If the read has failed, the stream may still be opening. It is then closed as soon as it is
+      // open.
       var unused = begun.thenAccept(EventStream::close);
     }
   }

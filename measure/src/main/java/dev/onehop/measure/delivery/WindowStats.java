@@ -31,8 +31,8 @@ final class WindowStats {
   }
 
   /**
-   * @param toTheEnd whether consumers did no work after the window; the next sample then belongs to
-   *     the window
+   * @param toTheEnd whether the window ends with the consumers' last row. They then do no work
+   *     after it, so the first sample after the window has the figures of its end
    */
   private WindowStats(
       List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {

@@ -95,8 +95,8 @@ public abstract class BenchCluster implements AutoCloseable {
   public abstract @Nullable Placement placement(String collection, long expected);
 
   /**
-   * Starts to collect the servers' own figures about a collection's operations: their shards and
-   * routers.
+   * Starts to collect the servers' own figures about a collection's operations: the shards that
+   * execute them, and the routers that send them.
    *
    * @param sampleRate the fraction of operations to sample, above 0 and up to 1
    */

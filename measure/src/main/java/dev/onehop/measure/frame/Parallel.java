@@ -37,8 +37,8 @@ public final class Parallel {
    * Runs work for each object, and waits until all work has ended.
    *
    * @param most the largest number of objects at the same time
-   * @throws Failure if the work for an object has failed; the other work has then ended, or ignores
-   *     its interrupt
+   * @throws Failure if the work for an object has failed. The remaining work is then interrupted,
+   *     and has ended unless it ignores the interrupt
    */
   public static <T> void forEach(int most, Collection<T> all, Part<T> part)
       throws InterruptedException {

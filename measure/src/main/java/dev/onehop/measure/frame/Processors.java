@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 public record Processors(@Nullable String client, String text) {
 
   /**
-   * The least number of processors to divide. With fewer processors, the client gets only one, and
-   * its compilers and collectors need that one, too.
+   * The least number of processors to divide. With fewer, the client would get a single processor,
+   * which its compilers and garbage collector also need.
    */
   private static final int LEAST = 8;
 

@@ -27,7 +27,7 @@ public final class Sampler<T> implements AutoCloseable {
   private @Nullable RuntimeException failure; // accessed only with this object locked
   private boolean closed; // accessed only with this object locked
 
-  /** A value and the middle of its reading, by {@link System#nanoTime}. Immutable. */
+  /** A value, and the time in the middle of its reading, by {@link System#nanoTime}. Immutable. */
   public record Sample<T>(long nanos, T value) {}
 
   private Sampler(Callable<T> read, Duration delay) {
@@ -71,9 +71,9 @@ public final class Sampler<T> implements AutoCloseable {
   }
 
   /**
-   * Returns a figure at the moment when another figure, which never falls, reaches a value. It is
-   * interpolated between two samples. Outside of all samples, it is the figure of the first or the
-   * last sample.
+   * Returns a figure at the moment when {@code rising} reaches a value. {@code rising} is another
+   * figure, which never falls. The result is interpolated between two samples. Outside of all
+   * samples, it is the figure of the first or the last sample.
    *
    * @param samples the samples in the order of time; at least one
    */

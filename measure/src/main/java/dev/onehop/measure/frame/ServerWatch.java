@@ -53,8 +53,8 @@ public final class ServerWatch implements AutoCloseable {
     }
     LocalHits beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Evidence(
-        // A sample of all operations is exact. With few operations per second, interpolated counts
-        // have mostly operations of the warm-up.
+        // A sample of all operations is exact. The counters are interpolated: with few operations
+        // per second, they would mostly count operations of the warm-up.
         samplesAll ? beside.sample().shares() : shares,
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
@@ -63,8 +63,8 @@ public final class ServerWatch implements AutoCloseable {
   /**
    * Returns the fraction of a window's operations that each shard executed.
    *
-   * @param counts the numbers of operations since the shards' start; counts between two samples are
-   *     interpolated, which separates the window from the warm-up
+   * @param counts the numbers of operations since the shards' start. They are interpolated between
+   *     two samples, so that operations before and after the window do not count
    * @return the fractions by shard; empty if there were no operations
    */
   static Map<String, Double> shares(

@@ -158,7 +158,7 @@ final class UrlCluster extends BenchCluster {
       cluster.deleteAll(namespace);
     }
     if (cluster.isSharded(namespace)) {
-      return; // an administrator may have sharded it before, because this user lacks the right
+      return; // if this user has no right to shard it, an administrator has
     }
     try {
       cluster.shardCollection(namespace, SHARD_KEY, bounds(splitPoints));
@@ -216,7 +216,8 @@ final class UrlCluster extends BenchCluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // The end of others' servers is not detected. Operations on them fail then.
+    // Only servers of this user's testbed are watched. If another server ends, the operations on it
+    // fail.
     own.ifPresent(testbed -> testbed.onServerDeath(server -> listener.accept(server + " ended")));
   }
 

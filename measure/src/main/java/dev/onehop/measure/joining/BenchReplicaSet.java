@@ -86,7 +86,8 @@ final class BenchReplicaSet implements AutoCloseable {
 
   private List<String> command(String host, Path data) {
     List<String> command = MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
-    // By default, files of dropped data stay for five minutes and are copied.
+    // By default, servers keep the files of dropped data for five minutes. A copy would contain
+    // these files, too.
     command.addAll(List.of("--setParameter", "minSnapshotHistoryWindowInSeconds=0"));
     command.addAll(List.of("--setParameter", "disableLogicalSessionCacheRefresh=true"));
     return command;

@@ -112,7 +112,7 @@ final class ForegroundLoad implements Resync.Listener, AutoCloseable {
     locked = false;
   }
 
-  /** Makes a server that starts for the measurement end with this process. */
+  /** Makes the new member's server end when this process ends. */
   @Override
   public void started(ProcessHandle server) {
     Watchdog.watch(server);

@@ -54,8 +54,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
   private static final Duration PATIENCE = Duration.ofHours(2);
 
   /**
-   * The factor of disk space: the two members and the new member have the data, with indexes,
-   * journals and oplogs.
+   * The needed disk space, as a multiple of the documents and one oplog. The two members and the
+   * new member have the data, with indexes, journals and oplogs.
    */
   private static final double ROOM = 4;
 
@@ -126,7 +126,10 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
     return made;
   }
 
-  /** Returns the loads, the largest first: after it, every oplog is full. */
+  /**
+   * Returns the loads, the largest first. The largest load fills the oplogs, so all measurements
+   * have full oplogs.
+   */
   @Override
   public List<Load> cells() {
     List<Load> cells = new ArrayList<>();
@@ -173,7 +176,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
           set.primary()
               .client()
               .getDatabase(DATABASE)
-              // Write concern 2 keeps the secondary within the oplog.
+              // With write concern 2, writes wait for the secondary. Otherwise it could fall behind
+              // the primary's oplog.
               .withWriteConcern(WriteConcern.W2)
               .getCollection("c" + n, RawBsonDocument.class);
       for (int field = 0; field < load.indexes(); field++) {
@@ -296,8 +300,8 @@ public final class ResyncBench implements Bench<ResyncBench.Load, List<ResyncCel
         LOCK_DEADLINE,
         PATIENCE,
         null,
-        // A high expected rate replaces a measurement: the oplog is large enough for the writes
-        // during the copy.
+        // With this expected rate, the rate of the copy is not measured. The rate is so high that
+        // the oplog counts as large enough for the writes during the copy.
         1e6);
   }
 

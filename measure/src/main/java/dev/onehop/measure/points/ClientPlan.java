@@ -32,12 +32,14 @@ public record ClientPlan(int count, @Nullable Integer index, String run) {
     return index == null || index == 0;
   }
 
-  /** Returns the start of a client's part of a number. */
+  /**
+   * Returns the start of a client's part, if a number of records is divided between the clients.
+   */
   long begin(long of, int client) {
     return of * client / count;
   }
 
-  /** Returns the size of a client's part of a number. */
+  /** Returns the size of a client's part, if a number of records or operations is divided. */
   long part(long of, int client) {
     return begin(of, client + 1) - begin(of, client);
   }

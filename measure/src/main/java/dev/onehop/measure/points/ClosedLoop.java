@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that each start an operation when their operation before has ended. The number of
+ * Threads that each start an operation when their previous operation has ended. The number of
  * operations or the time is fixed.
  *
  * @param operations the number of operations of all clients together; null if the time is fixed
@@ -33,12 +33,17 @@ record ClosedLoop(
     Warmup warmup, @Nullable Long operations, @Nullable Duration duration, @Nullable Double error)
     implements Load {
 
-  /** The longest time of a measurement that ends at an error of its throughput. */
+  /**
+   * The time after which a measurement ends even if the error of its throughput is still larger.
+   */
   static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
   private static final Duration GRACE = Duration.ofMinutes(1);
 
-  /** A time that is a little longer than the longest wait of one client for other clients. */
+  /**
+   * The additional time limit of a client that waits for other clients. It is a little longer than
+   * the longest such wait.
+   */
   static final Duration FOR_OTHERS = Duration.ofMinutes(11);
 
   /** The processor time of an operation on a small machine without delays, in milliseconds. */

@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
 record Fault(Scenario scenario, Warmup warmup, Arrivals arrivals, Duration from, Duration to)
     implements Load {
 
-  /** The fraction of busy processors from which on latencies measure the machine. */
+  /**
+   * The fraction of busy processors above which latencies measure the machine more than the client.
+   */
   private static final double SATURATED = 0.85;
 
   private static final Duration MOST_CONNECTING = Duration.ofMinutes(1);

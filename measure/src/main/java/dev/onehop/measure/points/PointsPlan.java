@@ -32,7 +32,10 @@ public final class PointsPlan {
   /** The default pool size of the drivers. */
   public static final int DEFAULT_POOL = 100;
 
-  /** The error of the throughput at which a point of the experiment ends: 2 % in each direction. */
+  /**
+   * A point of the experiment ends when its throughput is known to this error: 2 % in each
+   * direction.
+   */
   private static final double SEED_ERROR = 0.02;
 
   /** The number of sockets of a pipelined client in a scenario. */
@@ -112,8 +115,8 @@ public final class PointsPlan {
    * Adds the points of the experiment of 2014.
    *
    * @param records the number of documents
-   * @param operations the number of operations of each point, which are all measured; null for the
-   *     number of 2014, or fewer if the throughput is known to 2 % before
+   * @param operations the number of operations of each point, which are all measured. Null for the
+   *     number of 2014; a point then ends earlier if its throughput is known to 2 %
    */
   public PointsPlan seedExperiment(
       List<Mode> modes,

@@ -30,8 +30,8 @@ public record Warmup(Duration most, @Nullable Duration least) {
   }
 
   /**
-   * Returns the expected time. If the warm-up ends by the rate, it is the mean of the shortest and
-   * the longest time.
+   * Returns the expected time. If the warm-up ends when the rate is steady, the expected time is
+   * the mean of the shortest and the longest time.
    */
   Duration expected() {
     return least == null ? most : most.plus(least).dividedBy(2);

@@ -115,7 +115,7 @@ public record Workload(String name, Map<String, String> properties) {
     return new Workload(name == null ? file.toString() : name.toString(), all);
   }
 
-  /** Checks properties that YCSB would refuse only in its own process. */
+  /** Checks properties early, because YCSB would refuse them only after its process has started. */
   private static void check(String name, String value) {
     if (name.endsWith("proportion")) {
       double share;

@@ -48,16 +48,16 @@ final class YcsbArguments {
     String url = clients.cluster().url().secret();
     return new YcsbArguments("-load", Mode.LEGACY, LOAD_THREADS, workload, url, folder)
         .set("insertcount", workload.records())
-        // The load does not use this number. YCSB also creates its zipfian generator here, which
-        // needs one.
+        // The load does not use this number. YCSB creates its zipfian generator even for the load,
+        // and the generator needs a number.
         .set("operationcount", 0)
         .set("mongodb.batchsize", LOAD_BATCH)
         .set("onehop.connections", LOAD_THREADS);
   }
 
   /**
-   * Returns the arguments of a process whose threads each start an operation when their operation
-   * before has ended.
+   * Returns the arguments of a process whose threads each start an operation when their previous
+   * operation has ended.
    */
   static YcsbArguments closedLoop(PointCell cell, YcsbClients clients, Path folder) {
     return of("-t", cell, clients, folder)

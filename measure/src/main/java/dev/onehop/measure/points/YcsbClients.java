@@ -108,7 +108,8 @@ final class YcsbClients {
   /**
    * Runs clients to their end.
    *
-   * @param mayFail whether failed operations are allowed; they also cause an exit code
+   * @param mayFail whether operations may fail; a client with exit code 1 then counts as finished,
+   *     too
    * @throws Failure if a client took too long or did not finish
    */
   YcsbOutput run(Map<Path, YcsbArguments> arguments, Duration atMost, boolean mayFail)

@@ -70,8 +70,8 @@ record YcsbOutput(boolean complete, Map<String, Long> failures) {
   }
 
   /**
-   * Combines YCSB's two reports of failures, because either may be missing: the statuses, and the
-   * series with {@code -FAILED} in their names.
+   * Combines YCSB's two reports of failed operations, because either may be missing. One report has
+   * the statuses. The other has the series with {@code -FAILED} in their names.
    */
   private static Map<String, Long> merge(Map<String, Long> byStatus, Map<String, Long> series) {
     Map<String, Long> failures = new TreeMap<>(byStatus);

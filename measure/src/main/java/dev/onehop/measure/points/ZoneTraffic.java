@@ -94,7 +94,8 @@ record ZoneTraffic(
             .set("readmodifywriteproportion", 0);
     try (YcsbClients.Running running = clients.start(Map.of(folder, arguments));
         Sampler<Reading> sampler = clients.sample()) {
-      // The client is registered before it connects, because a JVM needs more time to start.
+      // The client must be placed on its host before it connects. It connects later than this,
+      // because its JVM needs more time to start.
       running.pids().forEach(pid -> cluster.testbed().place(pid, application(cluster.topology())));
       running.awaitBegin(warmup.most().plus(MOST_CONNECTING));
       running.sleepUntil(FROM);
@@ -107,10 +108,9 @@ record ZoneTraffic(
     }
   }
 
-  /** Returns the URL with all mongoses. */
   /**
-   * Returns the host of an application in the zone. It is a host without a server if the zone has
-   * such a host.
+   * Returns the host of an application in the zone. It is the topology's client host if this host
+   * is in the zone. Otherwise it is a host without a server, if there is one.
    */
   private String application(TopologyFacts topology) {
     List<HostFacts> hosts =
@@ -133,6 +133,7 @@ record ZoneTraffic(
                 Collectors.mapping(Host::address, Collectors.toList())));
   }
 
+  /** Returns the URL with all mongoses, the options, and the preferred zones if there are any. */
   private String url(BenchCluster cluster) {
     String zones = "";
     if (preferred) {
@@ -153,7 +154,8 @@ record ZoneTraffic(
     ShardLatencies.Phase phase =
         ShardLatencies.read(YcsbArguments.latencies(folder), arrivals.seconds())
             .phase(shard -> true, (int) FROM.toSeconds(), (int) TO.toSeconds());
-    // The number of operations with a reply between the two counts, including late replies.
+    // The number of operations whose replies came while the bytes were counted, including late
+    // replies.
     double operations = phase.perSecond() * SECONDS;
     if (operations == 0) {
       throw Failure.run("no operation had a reply; YCSB's output is in " + folder, null);

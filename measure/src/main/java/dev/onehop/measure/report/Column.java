@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A column of a table: its name, and the text of each row's cell.
  *
- * @param name the heading, with the unit if it is not the table's
+ * @param name the heading, with the unit if the table's caption does not have it
  * @param legend an explanation for the notes below the table; empty if the name is clear
  * @param missing the possible reason for a column without any value, for the notes; empty if
  *     unknown
  * @param cell returns the text of a row; {@link Format#NONE} without a value
- * @param bars returns the fractions of 1 that a page draws in the cell of a row; empty in most
- *     columns
+ * @param bars returns the lengths of the bars that a page draws in the cell of a row, from 0 to 1;
+ *     empty in most columns
  * @param <P> the type of the items; each item has a row
  */
 record Column<P>(

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param routed the routed point with the highest throughput
  * @param official the official point with the highest throughput
- * @param capped the best of the official clients with the smallest pool; null if it is {@code
- *     official}
+ * @param capped the best of the official clients with the smallest pool; null if {@code official}
+ *     has this pool, too
  * @param rounds the ratio of {@code routed} to {@code official} over the rounds; null if it was not
  *     measured
  * @param why the reason why routing may have no effect here; empty if unknown

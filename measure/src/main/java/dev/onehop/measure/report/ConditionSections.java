@@ -61,16 +61,19 @@ record ConditionSections(List<Point> points, List<ClientRun> clients) {
                     Column.<Point>text("steady", point -> steady(seen(point)))
                         .means("whether the rate was steady at the end of the warm-up"),
                     Column.<Point>text("steal %", point -> steal(seen(point)))
-                        .means("share of processor time that the host gave to other virtual"
-                            + " machines"),
+                        .means(
+                            "share of processor time that the host gave to other virtual"
+                                + " machines"),
                     seen("run queue", Format::decimal, Conditions::runQueue)
-                        .means("mean number of threads of the whole machine that ran or waited for"
-                            + " a processor"),
+                        .means(
+                            "mean number of threads of the whole machine that ran or waited for"
+                                + " a processor"),
                     seen("MHz", Format::whole, Conditions::clockMegahertz),
                     seen("sockets", Format::whole, Conditions::sockets),
                     seen("bytes/op", Format::whole, Conditions::bytesPerOperation)
-                        .means("bytes per operation through the links, in both directions,"
-                            + " including the servers' own traffic"))));
+                        .means(
+                            "bytes per operation through the links, in both directions,"
+                                + " including the servers' own traffic"))));
   }
 
   private static Column<Point> seen(

@@ -65,8 +65,9 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
     sheet.add(section(ConsumePoint.DRAIN, "Drain: a finished backlog is read"));
     sheet.add(section(ConsumePoint.LIVE, "Live: read while rows are written"));
     return sheet.add(
-        section(ConsumePoint.IDLE, "Idle shard: read while rows are written to all shards but"
-            + " one"));
+        section(
+            ConsumePoint.IDLE,
+            "Idle shard: read while rows are written to all shards but" + " one"));
   }
 
   private Load load(ConsumePoint point) {
@@ -121,8 +122,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
   }
 
   /**
-   * Compares the lags of the two sources. Each source has the number of channels with its smallest
-   * lag.
+   * Compares the lags of the two sources. Each source counts with the number of channels at which
+   * its lag is smallest.
    */
   private void lag(Sheet sheet, String kind, String what) {
     Comparator<ConsumePoint> shortest =
@@ -313,8 +314,9 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         lags,
         List.of(
             Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
-                .means("acknowledged rows that did not arrive. lost, doubled and out of order count"
-                    + " all rows of the point, also outside of the measured time"),
+                .means(
+                    "acknowledged rows that did not arrive. lost, doubled and out of order count"
+                        + " all rows of the point, also outside of the measured time"),
             Column.of("doubled", Format::whole, ConsumePoint::doubled),
             Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
   }

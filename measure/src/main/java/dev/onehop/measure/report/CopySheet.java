@@ -118,8 +118,8 @@ record CopySheet(CopyBenchResults results) {
   }
 
   /**
-   * Returns the ratio with its interval. With few rounds, it has the smallest and the largest
-   * ratio. With one round, it is empty.
+   * Returns the ratio with its interval. With few rounds, the text has the smallest and the largest
+   * ratio in place of the interval. With one round, the text is empty.
    */
   private static String interval(Bootstrap beside) {
     return beside.rounds() == 1

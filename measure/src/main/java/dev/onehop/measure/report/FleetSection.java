@@ -37,7 +37,7 @@ record FleetSection(FleetResult fleet) {
 
   private String conditions() {
     return ("%d instances of an application run in %d processes. Together they issue %s operations"
-        + " a second for %d seconds. The instances take turns: each issues %d operations at once.")
+            + " a second for %d seconds. The instances take turns: each issues %d operations at once.")
         .formatted(
             fleet.clients(),
             fleet.processes(),
@@ -51,8 +51,8 @@ record FleetSection(FleetResult fleet) {
     int few = routed.peakSocketsOfOne(true);
     sheet.say(
         ("With %d instances of an application, the busiest mongos had %d sockets with %s, %s times"
-            + " the %d with %s. All mongoses together had %d and %d sockets. The clients did %s and"
-            + " %s operations a second.")
+                + " the %d with %s. All mongoses together had %d and %d sockets. The clients did %s and"
+                + " %s operations a second.")
             .formatted(
                 fleet.clients(),
                 many,

@@ -54,7 +54,7 @@ public final class Format {
     }
     double percent = fraction.doubleValue() * 100;
     boolean coarse = percent == 0 || percent == 100 || (percent >= 0.5 && percent < 99.5);
-    // A value below a whole number is never rounded up to it.
+    // The value is rounded down: 99.98 is 99.9 and not 100.0.
     return coarse || percent > 100
         ? of("%.0f", percent)
         : of("%.1f", Math.floor(percent * 10) / 10);

@@ -32,8 +32,8 @@ record Load(double busy) {
   }
 
   /**
-   * Returns the load of operations at a rate. If the entry has the operations on some shards, the
-   * load is still the load of the operations on all shards.
+   * Returns the load of operations at a rate. An entry may have the operations on some shards only.
+   * Its load is still the load of the operations on all shards.
    */
   static Load of(ScenarioEntry entry, @Nullable MachineFacts machine) {
     boolean all = entry.shards().equals(ScenarioEntry.ALL);

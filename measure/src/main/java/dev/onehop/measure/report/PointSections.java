@@ -113,8 +113,9 @@ final class PointSections {
   private static List<Column<Point>> limits() {
     return List.of(
         Column.<Point>of("limit", Format::rate, point -> point.bounds().limit())
-            .means("threads / mean round trip of the operations. More operations a second are not"
-                + " possible, because each thread waits for each reply")
+            .means(
+                "threads / mean round trip of the operations. More operations a second are not"
+                    + " possible, because each thread waits for each reply")
             .missingIf("no round trips between hosts"),
         Column.<Point>of("% of limit", Format::percent, Point::ofLimit)
             .withBars(point -> bars(point.ofLimit())));
@@ -136,7 +137,8 @@ final class PointSections {
                             shard ->
                                 Format.percent(point.evidence().share().getOrDefault(shard, 0.0)))
                         .collect(Collectors.joining("/")))
-        .means("the shards' shares of the operations ("
+        .means(
+            "the shards' shares of the operations ("
                 + String.join(" / ", shards)
                 + "), by the shards' own counters")
         .withBars(

@@ -16,8 +16,8 @@ final class PoolVerdicts {
   private PoolVerdicts() {}
 
   /**
-   * Returns the sentences. There are none if routed or official clients were measured with only one
-   * pool.
+   * Returns the sentences. There are none if routed clients were measured with only one pool. A
+   * pool without an official client has no sentence.
    */
   static List<String> of(Results results) {
     List<Point> there = Comparison.atMostThreads(results);

@@ -72,7 +72,7 @@ final class ResyncSheet {
             "the copy also starts a server and locks its source");
     sheet.say(
         ("%s, %s MiB: a copy of files takes %s s, and an initial sync takes %s s (n = %d). The copy"
-            + " of files is %s the initial sync%s.")
+                + " of files is %s the initial sync%s.")
             .formatted(
                 title(kind),
                 Format.whole(copy.bytes() >> 20),
@@ -133,8 +133,9 @@ final class ResyncSheet {
                         + " start of its server is included"),
             Column.<ResyncCell>text("least-most", ResyncSheet::range).missingIf("n = 1"),
             fitted("fixed s", ResyncCell::fixedSeconds)
-                .means("the line seconds = fixed s + GiB * s/GiB, fitted by least squares over all"
-                    + " sizes")
+                .means(
+                    "the line seconds = fixed s + GiB * s/GiB, fitted by least squares over all"
+                        + " sizes")
                 .missingIf(once),
             fitted("s/GiB", ResyncCell::secondsPerGibibyte).missingIf(once),
             Column.<ResyncCell>of("moved MiB", Format::whole, cell -> cell.movedBytes() >> 20)

@@ -136,7 +136,7 @@ final class ScenarioSection {
 
   private String conditions() {
     return ("%s operations a second at %s intervals; an operation does not wait for earlier"
-        + " replies. From second %d to second %d, %s.")
+            + " replies. From second %d to second %d, %s.")
         .formatted(
             Format.rate(scenario.rate()),
             scenario.arrivals().equals("poisson") ? "random" : "even",
@@ -182,8 +182,9 @@ final class ScenarioSection {
                             .filter(Objects::nonNull)
                             .mapToLong(each -> each.figures().errors())
                             .sum())
-                .means("operations with an error, not issued, or without a reply at the end of the"
-                    + " run")));
+                .means(
+                    "operations with an error, not issued, or without a reply at the end of the"
+                        + " run")));
   }
 
   private static Column<Line> latency(

@@ -51,7 +51,8 @@ final class Sheet {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
       notice(
-          // Without a reason, the run has not ended, or its process was killed.
+          // If there is no reason of an early end, the run has not ended, or its process was
+          // killed.
           run.stopped() == null
               ? "So far %d of %d measurements.".formatted(results.finished(), run.pointsPlanned())
               : "Unfinished run: %d of %d measurements (%s)."

@@ -20,7 +20,7 @@ record Table(String caption, List<String> columns, List<List<Cell>> rows, List<S
    * A cell.
    *
    * @param text the text of the cell
-   * @param bars the fractions of 1 that a page draws above the text
+   * @param bars the lengths of the bars that a page draws above the text, from 0 to 1
    */
   record Cell(String text, List<Double> bars) {}
 

@@ -12,8 +12,8 @@ final class Verdict {
   private Verdict() {}
 
   /**
-   * Returns the comparison of one rate with another rate. The name of the other rate follows it in
-   * a sentence.
+   * Returns the comparison of one rate with another rate, such as {@code 2.00 times as fast as}. In
+   * a sentence, the name of the other client follows this text.
    *
    * @param ratio the first rate divided by the other rate
    * @param low the lower end of the ratio's 95 % interval; null without an interval
@@ -42,7 +42,8 @@ final class Verdict {
   }
 
   /**
-   * Returns the comparison of one time with another time. The other time follows it in a sentence.
+   * Returns the comparison of one time with another time, such as {@code 2.00 times shorter than}.
+   * In a sentence, the other time follows this text.
    */
   static String shorter(double time, double other) {
     if (time <= 0 || other <= 0) {

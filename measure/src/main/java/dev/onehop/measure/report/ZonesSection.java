@@ -26,9 +26,9 @@ record ZonesSection(ZonesResult result, @Nullable MachineFacts machine) {
             line ->
                 sheet.say(
                     ("An operation on a primary needs %s bytes across zones, because its request"
-                        + " and its reply pass between the zones of client and primary. Direct mode"
-                        + " sends no other bytes across zones for operations. Replication and"
-                        + " metadata take %s more bytes per operation.")
+                            + " and its reply pass between the zones of client and primary. Direct mode"
+                            + " sends no other bytes across zones for operations. Replication and"
+                            + " metadata take %s more bytes per operation.")
                         .formatted(
                             bytes(line.crossed().clientAndShard()),
                             bytes(line.crossed().background()))));

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The ratio of two clients' figures over rounds in which both were measured, with its 95 %
- * interval. The interval is the percentile bootstrap over the rounds, as pairs, of the geometric
- * mean of their ratios. A disturbance that slows the two clients down in a round does not widen the
- * interval.
+ * interval. Each round is a pair of figures, and its ratio is one sample. The interval is the
+ * percentile bootstrap of the geometric mean of these ratios. A disturbance that slows down both
+ * clients in a round does not widen the interval.
  *
  * <p>With as few as five rounds, a percentile bootstrap is somewhat too narrow.
  *

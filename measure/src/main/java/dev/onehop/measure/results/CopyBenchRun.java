@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * @param tool {@link #ONEHOP}, {@link #DRIVER}, or the name of a tool that the user has provided
  * @param round the number of the round, from 1; OneHop and one other tool run in each round
  * @param documents the number of copied documents, or of applied changes
- * @param startSeconds the time from the command until the destination had written the first
- *     hundredth
- * @param seconds the time from then until only the last hundredth was missing
+ * @param startSeconds the time from the command until 1 % of the writes at the destination were
+ *     done
+ * @param seconds the time from then until 99 % of the writes were done; for {@link #VERIFY}, the
+ *     whole time of the comparison
  * @param documentsPerSecond the documents or changes per second of {@code seconds}; for {@link
  *     #LAG}, the writes per second at the source
  * @param read the documents that each shard of the source returned, by shard

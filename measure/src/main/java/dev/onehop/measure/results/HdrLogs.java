@@ -34,8 +34,8 @@ public final class HdrLogs {
   }
 
   /**
-   * Returns the prefix that YCSB writes before an operation's name. The result is the path of
-   * {@link #file}.
+   * Returns a prefix for YCSB, which appends the operation's name and {@code .hdr}. The resulting
+   * path is {@link #file}.
    */
   public static String prefix(Path folder) {
     return folder.resolve("hdr-").toString();

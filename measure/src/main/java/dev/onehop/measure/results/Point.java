@@ -134,7 +134,10 @@ public record Point(
     return bounds.limit == null ? null : (Double) (done.throughput / bounds.limit);
   }
 
-  /** Half the 95 % interval of the throughput, in percent of the throughput; null if unknown. */
+  /**
+   * Half the width of the 95 % interval of the throughput, in percent of the throughput; null if
+   * unknown.
+   */
   public @Nullable Double errorPercent() {
     Double error = conditions == null ? null : conditions.error();
     return error == null ? null : (Double) (error * 100);

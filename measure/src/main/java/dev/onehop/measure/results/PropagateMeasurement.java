@@ -17,19 +17,20 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the size of an object in bytes
  * @param runs the number of tests that count, for each client
  * @param latency the time of each object from the intended time of its write to its arrival, in
- *     microseconds; for {@code bootstrap} and {@code initial-sync}, the time of each run until it
- *     was live
- * @param service the time of each object from the begin of its write to its arrival, in
+ *     microseconds. For {@code bootstrap} and {@code initial-sync}: the time of each run until its
+ *     subscription was live
+ * @param service the time of each object from the start of its write to its arrival, in
  *     microseconds; null if no writes are timed
- * @param test the time of each test from its start until its last signal, in microseconds; for
- *     {@link #LOAD}, the time of each client until it was live; null if {@code latency} has this
- *     time
+ * @param test the time of each test from its start until its last signal, in microseconds. For
+ *     {@link #LOAD}: the time of each client until its subscription was live. Null if {@code
+ *     latency} has this time
  * @param snapshot the time of each run until all documents were delivered, in microseconds; null if
  *     no snapshot is read
  * @param lost the number of acknowledged objects and signals that did not arrive
- * @param doubled the number of objects and signals that arrived again
- * @param clockErrorMicros 0, because one clock times write and arrival; more in files of earlier
- *     versions, which measured between two machines
+ * @param doubled the number of objects and signals that arrived more than once
+ * @param clockErrorMicros the possible error from two clocks: 0, because one clock times write and
+ *     arrival. Files of earlier versions have another value, because those versions measured
+ *     between two machines
  * @param folder the folder of the HdrHistogram logs, in the results' folder
  */
 @JsonInclude(Include.NON_NULL)
@@ -51,18 +52,23 @@ public record PropagateMeasurement(
     long clockErrorMicros,
     String folder) {
 
-  /** The name of the path without a stream: another program reads with read concern majority. */
+  /**
+   * The {@link #path} without a change stream: instead, another program reads the documents with
+   * read concern majority.
+   */
   public static final String MAJORITY = "majority";
 
-  /** The name of the measurement with many clients. */
+  /** The {@link #name} of the measurement with many clients. */
   public static final String LOAD = "load";
 
-  /** Returns the key of a measurement by several paths: its name with all sizes. */
+  /**
+   * Returns the name and all sizes. They are equal for measurements that differ only in their path.
+   */
   List<Object> measured() {
     return List.of(name, clients, processes, documents, batch, bytes);
   }
 
-  /** The number of objects that were lost or arrived again. */
+  /** The number of objects and signals that were lost or arrived more than once. */
   public long faults() {
     return lost + doubled;
   }

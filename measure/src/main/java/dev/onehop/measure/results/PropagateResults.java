@@ -28,14 +28,16 @@ public record PropagateResults(
   public static final String COMMAND = "propagate";
 
   /**
-   * The intervals for which a mongos' stream waits on idle servers.
+   * The settings that decide how long a change stream waits for idle servers.
    *
    * @param awaitMillis the time for which a server may wait for events before it replies without
    *     events
-   * @param noopSeconds the interval in seconds of an idle server's no-op writes, by shard, and
-   *     {@code config} for the config servers; an unknown interval is missing
-   * @param order {@code key} or {@code total}: the order of the path {@code ordered}
-   * @param standInWaits whether streams of stand-in routers wait like a mongos' streams
+   * @param noopSeconds by shard, the interval in seconds at which an idle server writes a no-op.
+   *     The key {@code config} is for the config servers. Unknown intervals are left out
+   * @param order {@code key} or {@code total}: whether the path {@code ordered} orders the events
+   *     of each document or all events
+   * @param standInWaits whether change streams of stand-in routers wait, as those of a mongos do,
+   *     until each shard reports a later time
    */
   public record Streams(
       long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {}

@@ -15,11 +15,11 @@ import java.util.stream.Stream;
  * @param envelope the common part of all such files
  * @param points the finished points of closed loops, in the order of the plan
  * @param scenarios the operations at a fixed rate, by client and phase
- * @param timelines the effects of faults on these operations, by second
+ * @param timelines by second, the effects of faults on operations at a fixed rate
  * @param ratios the clients, compared with the best official client
- * @param zones the bytes across zones
- * @param clients the clients of points with several clients
- * @param fleets the resource use at the servers of many instances of an application
+ * @param zones the bytes that crossed from one zone to another
+ * @param clients each client of the points that several clients measured together
+ * @param fleets the resources that many instances of an application use at the servers
  */
 public record Results(
     @JsonUnwrapped Envelope envelope,

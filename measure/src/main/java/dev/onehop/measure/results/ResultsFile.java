@@ -30,7 +30,7 @@ public final class ResultsFile {
       JsonMapper.builder()
           .enable(SerializationFeature.INDENT_OUTPUT)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-          // Older or hand-made files do not have all lists and maps.
+          // Older or hand-made files lack some lists and maps. These are then read as empty.
           .withConfigOverride(List.class, list -> list.setSetterInfo(EMPTY))
           .withConfigOverride(Map.class, map -> map.setSetterInfo(EMPTY))
           .build();
@@ -100,7 +100,7 @@ public final class ResultsFile {
   }
 
   /**
-   * Returns the command that wrote the file; empty for the bench of clients, which does not write
+   * Returns the command that wrote the file; empty for {@code onehop bench}, which does not write
    * its name.
    */
   private static String command(Path folder) {
@@ -112,8 +112,10 @@ public final class ResultsFile {
     T results = read(folder, type);
     if (results == null || !results.whole()) {
       throw Failure.run(
-          folder.resolve(NAME) + " is not a complete results file: the topology or the server is"
-              + " missing", null);
+          folder.resolve(NAME)
+              + " is not a complete results file: the topology or the server is"
+              + " missing",
+          null);
     }
     return results;
   }

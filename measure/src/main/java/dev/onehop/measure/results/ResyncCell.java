@@ -19,13 +19,14 @@ import org.jspecify.annotations.Nullable;
  *     all runs with the same indexes and collections; null with a single size
  * @param secondsPerGibibyte the additional time for each 2^30 bytes of documents, from the same
  *     line; null with a single size
- * @param movedBytes the median of the moved bytes: the written bytes of files, or the bytes of
- *     documents that the server's initial sync reports
- * @param methodProved whether the server of each run has logged this method
+ * @param movedBytes the median of the bytes that a run moved. For files: the bytes that were
+ *     written. For an initial sync: the bytes of documents that the server reports
+ * @param methodProved whether in each run the new member's log names this method
  * @param equal whether {@code dbHash} was equal on all three members after each run
  * @param lockedSeconds the median time for which the source was locked; null if it was not locked
  * @param sharedBlocks whether copies shared their blocks with the source
- * @param written the number of acknowledged documents of a writer during the runs
+ * @param written the number of documents that a writer inserted during the runs and that were
+ *     acknowledged
  * @param lost the number of acknowledged documents that are missing on the new member
  * @param sourceReads the latencies of reads of one document at the source while it was not locked
  * @param sourceReadsLocked the latencies of reads of one document at the source while it was
@@ -56,10 +57,10 @@ public record ResyncCell(
     LatencySummary primaryWrites,
     @JsonInclude(Include.NON_NULL) @Nullable LatencySummary primaryWritesLocked) {
 
-  /** The method of the server's own initial sync. */
+  /** The {@link #method} for the server's own initial sync. */
   public static final String LOGICAL = "logical";
 
-  /** The method of a copy of files. */
+  /** The {@link #method} for a copy of another member's files. */
   public static final String FILES = "files";
 
   /** The median of the runs' times. */
@@ -77,13 +78,15 @@ public record ResyncCell(
     return n == 0 ? 0 : (sorted.get((n - 1) / 2) + sorted.get(n / 2)) / 2;
   }
 
-  /** Whether the cell has data of this kind, with any method and size. */
+  /**
+   * Whether the cell has these numbers of indexes and collections. Its method and size may differ.
+   */
   @JsonIgnore
   public boolean isLike(int itsIndexes, int itsCollections) {
     return indexes == itsIndexes && collections == itsCollections;
   }
 
-  /** Returns this cell with the figures of a line over several sizes. */
+  /** Returns this cell with the fixed time and the time per size that a fitted line gives. */
   ResyncCell withLine(@Nullable StraightLine line) {
     return new ResyncCell(
         method,

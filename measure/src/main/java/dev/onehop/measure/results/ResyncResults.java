@@ -21,8 +21,8 @@ public record ResyncResults(
   public static final String COMMAND = "resync";
 
   /**
-   * Creates results. Cells of several sizes with the same method and kind of data get a fitted line
-   * of seconds over bytes.
+   * Creates results. Where cells with the same method and kind of data have several sizes, a
+   * straight line is fitted to their times. Each of these cells gets the figures of the line.
    */
   public static ResyncResults of(Envelope envelope, List<ResyncCell> cells) {
     return new ResyncResults(
@@ -55,7 +55,7 @@ public record ResyncResults(
    */
   public record Kind(int indexes, int collections) {}
 
-  /** The kinds of data, the simplest first. */
+  /** The kinds of data, ordered by the number of collections, then of indexes. */
   public List<Kind> kinds() {
     return cells.stream()
         .map(cell -> new Kind(cell.indexes(), cell.collections()))

@@ -9,15 +9,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether the measured round trips equal the configured round trips within 3 % or 0.5 ms. A
- * busy machine makes round trips longer. Results with round trips that are longer by up to 25 % or
- * 5 ms have a mark.
+ * Compares the measured round trips with the configured round trips. A difference of up to 3 % or
+ * 0.5 ms is ignored, whichever is more. A busy machine makes round trips longer: if one is longer
+ * by up to 25 % or 5 ms, the results get a mark. A larger difference, or a shorter round trip, is
+ * an error.
  */
 public final class RoundTripCheck {
 
   private RoundTripCheck() {}
 
-  /** Returns a description of each round trip that differs; empty if all are as configured. */
+  /** Returns a description of each round trip that is not as configured; empty if there is none. */
   public static List<String> violations(TopologyFacts topology) {
     List<String> violations = new ArrayList<>();
     for (HostFacts host : topology.hosts()) {
@@ -37,22 +38,23 @@ public final class RoundTripCheck {
   }
 
   /**
-   * Returns the mark of results with round trips that are not as configured; empty if all are as
-   * configured.
+   * Returns the mark for results if some round trips are not as configured; otherwise an empty
+   * text.
    */
   public static String notice(TopologyFacts topology) {
     List<String> off = violations(topology);
     return off.isEmpty()
         ? ""
         : ("Round trips are not as configured (%s), because this machine's processors were busy."
-            + " End other programs on this machine, and measure again.")
+                + " End other programs on this machine, and measure again.")
             .formatted(String.join("; ", off));
   }
 
   /**
    * Warns of differing round trips with {@link #notice}.
    *
-   * @throws Failure if the difference is too large for measurements of this topology
+   * @throws Failure if a round trip differs so much that measurements would not apply to this
+   *     topology
    */
   public static void require(TopologyFacts topology, Consumer<String> warning) {
     String notice = notice(topology);

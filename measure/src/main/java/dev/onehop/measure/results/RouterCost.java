@@ -6,11 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cost of an operation for a stand-in router, compared with a mongos.
+ * The processor time that a stand-in router takes per operation, compared with that of a mongos.
  *
- * @param kind always {@code own}: the stand-in's cost
- * @param microsPerOperation the processor time of the stand-in router per operation in
- *     microseconds, measured in this run for modes through one router; null if unknown
+ * @param kind always {@code own}, for the stand-in router
+ * @param microsPerOperation the processor time of the stand-in router per operation, in
+ *     microseconds; null if unknown. It is measured in this run with the official clients, whose
+ *     operations pass through one router
  * @param realMicros the processor time of a mongos per operation in microseconds, measured once on
  *     this project's machine
  * @param factor the time of a mongos divided by the time of the stand-in router; null if unknown
@@ -20,15 +21,15 @@ public record RouterCost(
     String kind, @Nullable Double microsPerOperation, double realMicros, @Nullable Double factor) {
 
   /**
-   * The processor time of a mongos per operation: the middle of the 300 to 340 us of mongos 5.0 and
-   * 6.0 on this project's machine.
+   * The processor time of a mongos per operation, in microseconds. On this project's machine,
+   * mongos 5.0 and 6.0 took 300 to 340, and this is the middle.
    */
   public static final double REAL_MICROS = 320;
 
   /**
    * Computes the cost from a run's points.
    *
-   * @param points the points of a run; only points through one router count
+   * @param points the points of a run; only points of official clients count
    */
   public static RouterCost of(List<Point> points) {
     List<Double> measured =

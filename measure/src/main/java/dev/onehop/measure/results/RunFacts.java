@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param started the start of the run, in ISO-8601 with offset
  * @param command the command line that repeats the run
  * @param complete whether the run has measured all points; false if it was interrupted or failed
- *     before
- * @param stopped the reason of an early end; null if the run did not end early
+ *     before the last point
+ * @param stopped the reason why the run ended early; null if it did not
  * @param pointsPlanned the number of planned points
- * @param load the data and the parameters of the measurement; in the file, its fields are at the
- *     same level as the other fields
+ * @param load the data and the parameters of the measurement. In the file, the fields of {@code
+ *     load} are at the same level as the other fields
  */
 public record RunFacts(
     String started,
@@ -33,11 +33,11 @@ public record RunFacts(
    * @param records the number of loaded documents
    * @param workload the workload's name or file, or a description
    * @param properties YCSB properties from the command line
-   * @param placement the result of the check of the documents' owners; null if the shards cannot be
-   *     reached
+   * @param placement the numbers of documents on the shards; null if the shards cannot be reached
    * @param missing the facts that are unknown, with the reasons
-   * @param rounds the number of planned measurements of each point
-   * @param seed the seed of the random order of the points, and of the resamples of intervals
+   * @param rounds how many times each point is measured
+   * @param seed the seed of two random choices: the order of the points, and the resamples from
+   *     which intervals are computed
    * @param processors the processors of clients, routers and servers, in words; null if unknown
    * @param experiment the name of the experiment with these parameters, such as the experiment of
    *     2014; null if no experiment has these parameters
@@ -53,7 +53,7 @@ public record RunFacts(
       @Nullable String processors,
       @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
 
-    /** Replaces missing rounds, which some files do not have. */
+    /** Sets the rounds to 1 for files without this field. */
     public Load {
       rounds = Math.max(1, rounds);
     }
@@ -66,7 +66,7 @@ public record RunFacts(
   }
 
   /**
-   * The shards of the documents after loading, from counts on the shards themselves.
+   * The number of documents on each shard after loading, as counted on the shards themselves.
    *
    * @param documents the number of documents on each shard
    * @param misplaced the number of documents on a shard that does not own them according to {@code

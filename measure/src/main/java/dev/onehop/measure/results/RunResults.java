@@ -28,10 +28,10 @@ public interface RunResults {
     return envelope().machine();
   }
 
-  /** The number of the {@link RunFacts#pointsPlanned} points that were finished. */
+  /** The number of finished points, of the {@link RunFacts#pointsPlanned} planned points. */
   int finished();
 
-  /** The faults that the run has found, as the begin of a sentence; empty without faults. */
+  /** The faults that the run has found, as the first words of a sentence; empty without faults. */
   default String fault() {
     return "";
   }

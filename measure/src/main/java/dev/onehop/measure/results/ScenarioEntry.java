@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *     the fault, or {@code all}
  * @param figures the results of the operations
  * @param seconds the length of the phase
- * @param rounds every round, in the order of measurement; the other figures are from the round with
- *     the median p99, with the errors of all rounds
+ * @param rounds every round, in the order of measurement. The other figures come from the round
+ *     with the median p99, except the errors, which are the sum of all rounds
  * @param cpu the processor time per operation; in an entry with a fault, the time before the fault;
  *     null if unknown
  * @param conditions the conditions of the measurement; null if unknown
@@ -53,8 +53,7 @@ public record ScenarioEntry(
   public static final String RATE = "rate";
 
   /**
-   * The {@link #phase} if there is only one phase, and the {@link #shards} if all shards are
-   * together.
+   * The value of {@link #phase} for the only phase, and of {@link #shards} for all shards together.
    */
   public static final String ALL = "all";
 
@@ -71,14 +70,17 @@ public record ScenarioEntry(
     }
   }
 
-  /** Replaces a missing list: it is missing in files without rounds. */
+  /**
+   * Creates the list of rounds for files without this field: one round with the entry's own
+   * figures.
+   */
   public ScenarioEntry {
     rounds = rounds == null || rounds.isEmpty() ? List.of(Round.of(figures)) : List.copyOf(rounds);
   }
 
   /**
-   * Returns the result of several rounds: the round with the median p99, or the lower of the two
-   * middle rounds, with the errors of all rounds.
+   * Returns the result of several rounds: the round with the median p99, with the errors of all
+   * rounds added. Of an even number of rounds, the lower of the two middle ones is taken.
    *
    * @param rounds the rounds in the order of measurement; at least one
    */

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
-  /** The version of servers that do not report it, behind a user's own mongos. */
+  /**
+   * The version of servers whose version the run cannot read, because they are behind a user's own
+   * mongos.
+   */
   public static final String UNKNOWN = ExistingCluster.UNKNOWN;
 
   /** Creates the facts of a cluster's servers. The cost of the routers is not measured. */
@@ -44,7 +47,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
         compatibility.getString("version"));
   }
 
-  /** Returns the same servers with the routers' cost of an operation. */
+  /** Returns the same servers, with the time that the routers take per operation. */
   public ServerFacts withCost(RouterCost cost) {
     return new ServerFacts(
         mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);
@@ -55,13 +58,13 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
    *
    * @param kind {@code mongos}, {@code stand-in}, or {@link #NONE}
    * @param version the router's version
-   * @param cost the cost of an operation for a stand-in router; null for a mongos, or if the cost
-   *     was not measured
+   * @param cost the processor time of a stand-in router per operation; null for a mongos, or if
+   *     this time was not measured
    */
   public record Router(
       String kind, String version, @JsonInclude(Include.NON_NULL) @Nullable RouterCost cost) {
 
-    /** The kind of a cluster without routers. */
+    /** The {@link #kind} in a cluster without routers. */
     public static final String NONE = "none";
 
     /** Creates routers without a measured cost. */
@@ -69,7 +72,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
       this(kind, version, null);
     }
 
-    /** Whether the routers are the testbed's stand-in. */
+    /** Whether the routers are the testbed's stand-in routers. */
     @JsonIgnore
     public boolean isStandIn() {
       return !kind.equals("mongos") && !kind.equals(NONE);

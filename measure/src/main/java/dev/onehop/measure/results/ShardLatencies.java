@@ -12,15 +12,15 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
- * The latencies of each second by shard, as a client with {@code onehop.latencies} writes them.
- * Histograms of seconds are merged, because percentiles cannot be averaged.
+ * The latencies of each second by shard, as a client with {@code onehop.latencies} writes them. For
+ * a longer time, the histograms of its seconds are merged, because percentiles cannot be averaged.
  */
 public final class ShardLatencies {
   private static final int DIGITS = 3;
 
   /**
-   * The number of first seconds, in which connections are opened and tables are read. They do not
-   * count as the time before a fault.
+   * The number of seconds at the start of a run in which clients open connections and read routing
+   * tables. These seconds do not count as the time before a fault.
    */
   public static final int SETTLING_SECONDS = 2;
 
@@ -49,12 +49,13 @@ public final class ShardLatencies {
    * @param intended the number of intended operations: {@code completed} and {@code errors}
    *     together
    * @param completed the number of operations with a reply, including replies after the phase
-   * @param errors the number of operations that failed, were not issued, or had no reply in the end
-   * @param notIssued the number of operations that were not issued in the end
-   * @param unanswered the number of operations that were issued and had no reply in the end
+   * @param errors the number of operations that failed, were never issued, or never had a reply
+   * @param notIssued the number of operations that were never issued
+   * @param unanswered the number of operations that were issued and never had a reply
    * @param perSecond the operations with a reply within the phase, per second
-   * @param latency the latency from the intended time, in microseconds; an operation that was not
-   *     issued or had no reply counts with its wait, and the figures are then lower bounds
+   * @param latency the latency from the intended time, in microseconds. An operation that was never
+   *     issued or never had a reply counts with the time that it has waited. The figures are then
+   *     lower bounds
    * @param service the time from the issue to the reply, in microseconds
    */
   public record Phase(
@@ -68,13 +69,13 @@ public final class ShardLatencies {
       LatencySummary service) {
 
     /**
-     * Returns this phase with another rate of replies, which was measured in a part of the phase.
+     * Returns this phase with another value for {@code perSecond}: the rate in a part of the phase.
      */
     public Phase withPerSecond(double rate) {
       return new Phase(intended, completed, errors, notIssued, unanswered, rate, latency, service);
     }
 
-    /** Returns this phase with the errors of several rounds. */
+    /** Returns this phase with the sums of the errors of several rounds. */
     Phase withErrors(List<Phase> all) {
       return new Phase(
           intended,

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The effect of a fault on operations at a fixed rate, by second. The {@link ScenarioEntry entries}
- * have the figures of the phases.
+ * The effect of a fault on operations at a fixed rate, by second. The figures before, during and
+ * after the fault are in {@link ScenarioEntry}.
  *
  * @param scenario the scenario's name, such as {@code shard-freeze}
  * @param fault the description of the fault
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param arrivals {@code constant} or {@code poisson}
  * @param seconds the time in which operations were issued
  * @param from the second in which the fault began
- * @param to the second in which it ended
+ * @param to the second in which the fault ended
  * @param lines the clients, in the order of their measurement
  */
 public record Timeline(
@@ -41,9 +41,9 @@ public record Timeline(
   /**
    * Operations on some of the shards.
    *
-   * @param recoverySeconds the time from the end of the fault to the first second from which on all
-   *     operations take at most twice the 99th percentile before the fault; null if there is no
-   *     such second
+   * @param recoverySeconds the seconds from the end of the fault until all operations are fast
+   *     again and stay fast. Fast means: no error, and at most twice the 99th percentile before the
+   *     fault. Null if this does not happen
    * @param series the figures by second
    */
   public record Group(@Nullable Integer recoverySeconds, List<Second> series) {}
@@ -53,7 +53,7 @@ public record Timeline(
    *
    * @param answered the number of operations with a reply in this second
    * @param failed the number of operations with an intended time in this second that failed, were
-   *     not issued, or had no reply in the end
+   *     never issued, or never had a reply
    * @param p50 the median latency in microseconds of the operations with an intended time in this
    *     second; null without replies
    * @param p99 the 99th percentile of these latencies, in microseconds; null without replies

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record TopologyFacts(
     String name, String client, List<String> regions, RoundTrips rttMillis, List<HostFacts> hosts) {
 
-  /** Replaces missing round trips: older or hand-made files have none. */
+  /** Replaces missing round trips by empty maps, because older or hand-made files have none. */
   public TopologyFacts {
     rttMillis = rttMillis == null ? new RoundTrips(Map.of(), Map.of()) : rttMillis;
   }
@@ -25,8 +25,9 @@ public record TopologyFacts(
    * Round trips in milliseconds. The key of a pair of hosts is {@code from-to}.
    *
    * @param configured the configured round trips between every two hosts
-   * @param measured the measured round trips from the client's host to each other host: the median
-   *     of pings on an idle connection, from the shortest of several series
+   * @param measured the measured round trips from the client's host to each other host: each is the
+   *     median of a series of pings on an idle connection. Several series are measured, and the
+   *     lowest median counts
    */
   public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {}
 
@@ -53,7 +54,7 @@ public record TopologyFacts(
 
   /**
    * Returns the configured round trip between two hosts, in milliseconds; null if unknown. The file
-   * may have the pair in either order.
+   * contains each pair of hosts in one of its two orders, so both orders are looked up.
    */
   public @Nullable Double configured(String from, String to) {
     Double there = rttMillis.configured().get(pair(from, to));

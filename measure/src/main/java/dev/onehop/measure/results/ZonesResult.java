@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes across zones, as the links count them.
+ * The bytes that crossed from one zone to another, as the testbed's links count them.
  *
  * @param rate the operations per second
  * @param seconds the time for which bytes were counted
@@ -18,8 +18,8 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
    * One client.
    *
    * @param zone the zone of the client
-   * @param reads whether all operations were reads of any member; false if half were reads and half
-   *     were updates, on primaries
+   * @param reads true if all operations were reads that any member may serve; false if half were
+   *     reads and half were updates, all on primaries
    * @param mode the mode of the client
    * @param variant the configuration of the client, in words
    * @param preferred whether the client had a preferred zone
@@ -27,7 +27,7 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
    * @param failed the number of operations of the whole run that failed, were not issued or had no
    *     reply
    * @param latency the latency of the operations, from the intended time, in microseconds
-   * @param crossed the bytes per operation across zones
+   * @param crossed the bytes per operation that crossed zones
    * @param cpu the processor time per operation; null if unknown
    * @param folder the folder of the client's logs, relative to the results' folder
    */
@@ -45,7 +45,7 @@ public record ZonesResult(double rate, double seconds, List<Line> lines) {
       String folder) {}
 
   /**
-   * The bytes per operation across zones, for both directions together.
+   * The bytes per operation that crossed from one zone to another, both directions together.
    *
    * @param clientAndRouter the bytes between the application and mongoses
    * @param clientAndShard the bytes between the application and shards or config servers

@@ -97,8 +97,8 @@ class ReportTest {
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
     // The sentence in bold also says that the machine was saturated.
-    String caveat = "The machine was saturated, so these latencies show its load more than the"
-        + " client.";
+    String caveat =
+        "The machine was saturated, so these latencies show its load more than the" + " client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
         .containsPattern("<p class=\"lede\">While [^<]* " + caveat + "</p>")
         .doesNotContain("With the best routed client, this latency")

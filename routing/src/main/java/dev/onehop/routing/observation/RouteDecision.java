@@ -8,38 +8,44 @@ import java.util.Locale;
  */
 public enum RouteDecision {
   /**
-   * One shard owns all data that the operation touches. Sent to the mongos near this shard, in
-   * direct mode to the shard itself.
+   * One shard owns all data that the operation touches. The operation is sent to the mongos near
+   * this shard, in direct mode to the shard itself.
    */
   OWNER,
-  /** One shard owns the data, but no usable mongos is near it. Sent to the nearest mongos. */
+  /**
+   * One shard owns the data, but no usable mongos is near the shard. The operation is sent to the
+   * mongos on the shortest path, or to the nearest mongos.
+   */
   NO_ROUTER_BESIDE,
   /**
-   * One shard owns the data, but the mongoses near it are not known yet. Sent to the nearest
-   * mongos.
+   * One shard owns the data, but the mongoses near the shard are not known yet. The operation is
+   * sent to the nearest mongos.
    */
   NOT_KNOWN_YET,
   /**
-   * Several shards own the data, or the filter does not determine the shard. Sent to the nearest
-   * mongos. In direct mode, a batch of writes that was split by owner.
+   * Several shards own the data, or the filter does not determine the shard. The operation is sent
+   * to the nearest mongos. In direct mode, this decision is for a batch of writes that was split by
+   * owner.
    */
   SEVERAL_SHARDS,
   /**
-   * No routing table is loaded, or the cluster is not sharded. Sent to the nearest mongos. In
-   * direct mode, a command that was sent to no server.
+   * No routing table is loaded, or the cluster is not sharded. The operation is sent to the nearest
+   * mongos. In direct mode, this decision is for a command that was sent to no server.
    */
   NO_TABLE,
   /**
-   * Any member may serve the read, and the application prefers zones. Sent to a mongos of the first
-   * preferred zone that has a live mongos. Direct mode does not use this decision: it sends such a
-   * read to the owning shard's member in the zone, as {@link #OWNER}.
+   * Any member may serve the read, and the application prefers zones. The read is sent to a mongos
+   * of the first preferred zone that has a live mongos. Direct mode does not use this decision: it
+   * sends such a read to the owning shard's member in the zone, as {@link #OWNER}.
    */
   PREFERRED_ZONE,
-  /** The operation is not the first of its transaction. Sent to the mongos of the transaction. */
+  /**
+   * The operation is not the first of its transaction. It is sent to the mongos of the transaction.
+   */
   TRANSACTION,
   /**
-   * Sent to a mongos of the URI, because direct mode does not execute the command itself. Direct
-   * mode only.
+   * Only in direct mode: the command is sent to a mongos of the URI, because direct mode does not
+   * execute it.
    */
   HANDED_OVER;
 

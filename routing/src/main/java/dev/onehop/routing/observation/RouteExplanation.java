@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param decision the routing decision
  * @param shards the shards that the operation can touch, in alphabetical order; empty if there is
  *     no routing table
- * @param routers the mongoses that the operation goes to first; empty for the nearest. In direct
- *     mode they are the known primaries of the shards. If {@link
- *     dev.onehop.routing.OneHop.Builder#preferredZones} decide, they are the servers of the zone
+ * @param routers the mongoses that the operation goes to first; empty for the nearest mongos. In
+ *     direct mode these are the known primaries of the shards. If a preferred zone decides, these
+ *     are the servers of the zone; see {@link dev.onehop.routing.OneHop.Builder#preferredZones}
  * @param reason the reason of the decision, in words
  * @param tableAge the time since the routing table was last confirmed as the newest; null if there
- *     is none
+ *     is no table
  * @param target the chunks that the operation can touch; null if there is no routing table
  */
 public record RouteExplanation(

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  *     dev.onehop.routing.OneHop#setRouting turned off}, or nothing is routed
  * @param clusterId the cluster's id in {@code config.version}; null if it is not known, and always
  *     null in direct mode
- * @param shards per shard id the servers that its operations go to first: the mongoses near the
- *     shard, in direct mode its primary. The list is empty if no such server is known. The map is
- *     in order of the ids
- * @param tables per namespace the time since its routing table was last confirmed as the newest, in
+ * @param shards by shard id, the servers that operations on the shard go to first: the mongoses
+ *     near the shard, in direct mode the shard's primary. The list is empty if no such server is
+ *     known. The map is in order of the ids
+ * @param tables by namespace, the time since its routing table was last confirmed as the newest, in
  *     order of the namespaces
  * @param missing the missing routing information, in words; empty if nothing is missing
  */
@@ -40,7 +40,7 @@ public record RouterStatus(
   }
 
   /**
-   * Returns this status, and adds the missing tables of some collections to it.
+   * Returns a copy of this status that also lists the missing tables of some collections.
    *
    * @param namespaces collections whose tables count as missing if they are not loaded
    * @param failures descriptions of failures; added if any information is missing

@@ -7,16 +7,17 @@ package dev.onehop.routing.observation;
 public enum RoutingMeters {
   /**
    * Timer: commands that read or write documents, from their arrival at the router in this process
-   * to its reply, including the router's retries. A read ends with its first batch. A split write
-   * counts once per part. In direct mode all commands count. Tags:
+   * to its reply, including the router's retries. The time of a read ends with its first batch.
+   * Each part of a split write counts as one command. In direct mode all commands count, not only
+   * reads and writes. Tags:
    *
    * <ul>
    *   <li>{@code operation}: the command, such as {@code update}
    *   <li>{@code mode}: {@code targeted} or {@code direct}
    *   <li>{@code decision}: {@link RouteDecision#tag()}
-   *   <li>{@code shard}: the owner's id, {@code none} without a single owner
+   *   <li>{@code shard}: the owner's id; {@code none} if there is no single owner
    *   <li>{@code server}: the server that has replied, as {@code host:port}; {@code none} if
-   *       several have
+   *       several servers have replied
    *   <li>{@code outcome}: {@code ok}, {@code failed} or {@code cancelled}
    * </ul>
    */
@@ -24,13 +25,13 @@ public enum RoutingMeters {
   /**
    * Counter: commands on one shard that went to a mongos that is not near it. Tags: {@code shard},
    * {@code reason} ({@code no-router-beside}, {@code not-known-yet} or {@code router-down}). In
-   * direct mode, commands that were sent to a mongos: {@code shard} is {@code none}, {@code reason}
-   * is {@code handed-over}.
+   * direct mode it counts all commands that were sent to a mongos, with {@code none} as {@code
+   * shard} and {@code handed-over} as {@code reason}.
    */
   FALLBACKS("onehop.fallbacks"),
   /**
-   * Counter: refusals of direct mode's commands by a shard because the routing table was stale. The
-   * command is routed again by a newer table. Tag: {@code namespace}.
+   * Counter: refusals of direct mode's commands by a shard because the routing table was stale.
+   * After a refusal, the command is routed again by a newer table. Tag: {@code namespace}.
    */
   STALE_RETRIES("onehop.stale.retries"),
   /**

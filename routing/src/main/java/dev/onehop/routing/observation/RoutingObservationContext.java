@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The context of an operation's observation, with its route. The observation is named {@code
- * onehop.operation}; its key values are {@code operation}, {@code decision}, {@code shard}, {@code
- * mode}, {@code server} and, of high cardinality, {@code namespace}.
+ * onehop.operation}; its key values of low cardinality are {@code operation}, {@code decision},
+ * {@code shard}, {@code mode} and {@code server}. The key value {@code namespace} has high
+ * cardinality.
  *
  * <p>Thread-safe.
  */
@@ -51,8 +52,9 @@ public final class RoutingObservationContext extends Observation.Context {
   }
 
   /**
-   * The servers that the command was sent to, in order; the last one has answered. More than one
-   * after a retry of the router, or for a split command. Known when the command has ended.
+   * The servers that the command was sent to, in order. There are several after a retry by the
+   * router, and for a split command. If a command that was not split succeeds, the last server has
+   * replied. The list is complete when the command has ended.
    */
   public List<ServerAddress> servers() {
     return List.copyOf(servers);

@@ -5,11 +5,15 @@ import dev.onehop.wire.connection.SharingMeters;
 /** The Micrometer meters of pipelining, by name. All have the tag {@code server}. */
 public enum PipeliningMeters {
   /**
-   * Gauge: open sockets. Tag {@code use}: {@code shared} (by short requests) or {@code own} (for
-   * one request at a time, including idle sockets and sockets being opened).
+   * Gauge: open sockets. Tag {@code use}: {@code shared} for sockets that short requests share;
+   * {@code own} for sockets with one request at a time. {@code own} includes idle sockets and
+   * sockets that are being opened.
    */
   SOCKETS(SharingMeters.SOCKETS),
-  /** Gauge: unanswered requests of one shared socket. Tag {@code socket}: its number from 0. */
+  /**
+   * Gauge: unanswered requests on one shared socket. Tag {@code socket}: the number of the socket,
+   * from 0.
+   */
   IN_FLIGHT(SharingMeters.IN_FLIGHT),
   /** Timer: the wait of requests for a free slot on a shared socket. */
   QUEUE_WAIT(SharingMeters.QUEUE_WAIT),
@@ -19,7 +23,10 @@ public enum PipeliningMeters {
   LATE_REPLIES(SharingMeters.LATE_REPLIES),
   /** Counter: times that a shared socket was not used because its oldest request was slow. */
   SLOW_HEADS(SharingMeters.SLOW_HEADS),
-  /** Counter: sockets that broke or were abandoned. */
+  /**
+   * Counter: sockets that broke, that could not be opened, or that OneHop closed because all their
+   * requests were cancelled.
+   */
   FAILURES(SharingMeters.FAILURES);
 
   private final String meterName;

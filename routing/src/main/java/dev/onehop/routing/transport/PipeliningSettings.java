@@ -2,29 +2,30 @@ package dev.onehop.routing.transport;
 
 /**
  * The settings of pipelining: short requests of all of a client's operations share a few sockets
- * per server. With n threads and a round trip of R, the throughput is n/R. Without pipelining, it
- * is at most sockets/R. Immutable.
+ * per server. With n threads and a round trip of R, a client sends n/R operations per second.
+ * Without pipelining, it sends at most (number of sockets)/R. Immutable.
  *
  * <p>A server executes the requests of one socket one after another, so a slow request delays the
  * requests behind it. A request that may be slow therefore gets a separate socket: aggregations and
  * change streams, cursors without a limit and their getMore, commits and aborts, writes to many
  * documents, writes that wait for members by number or tag, large messages, a {@code maxTimeMS}
- * above 10 seconds, unacknowledged writes, and commands that are not known to be short. Other
- * writes may wait for locks and for their write concern, also if it is the cluster's default. Such
- * writes share sockets with each other. While one is unanswered on a socket, no read is sent on
- * this socket. A socket whose oldest request is unusually slow receives no further requests until
- * the reply. If all sockets are slow, a request that has waited for a second gets a separate
- * socket. Because of this head-of-line blocking the drivers' specification forbids pipelining. Use
- * it if most of the latency comes from round trips.
+ * above 10 seconds, unacknowledged writes, and commands that are not known to be short. All other
+ * writes share sockets, too. They may wait for locks and for their write concern, even if the
+ * command has no write concern and the cluster's default applies. While a write is unanswered on a
+ * socket, no read is sent on this socket. A socket whose oldest request is unusually slow receives
+ * no further requests until the reply. If all sockets are slow, a request that has waited for a
+ * second gets a separate socket. On a shared socket, a slow request can still delay others
+ * (head-of-line blocking). The drivers' specification therefore forbids pipelining. Use pipelining
+ * if most of the latency comes from round trips.
  *
  * <p>When a socket breaks, the requests on it fail with a network error. As with any broken
  * connection, it is unknown whether they were executed. An operation that is cancelled or times out
  * does not affect others. Every kind of credential, TLS, compression and proxies work as without
- * pipelining. Not for load balancers ({@code loadBalanced=true}). Synchronous clients do not share
- * sockets, because their threads read the replies themselves.
+ * pipelining. Pipelining does not work with load balancers ({@code loadBalanced=true}). Synchronous
+ * clients do not share sockets, because their threads read the replies themselves.
  *
- * <p>The numbers are per server and per client. Separate sockets, up to {@code maxPoolSize}, and
- * sockets for monitoring are additional.
+ * <p>The numbers in these settings are per server and per client. Separate sockets, up to {@code
+ * maxPoolSize}, and sockets for monitoring are additional.
  */
 public final class PipeliningSettings {
   private final int socketsPerServer;
@@ -47,7 +48,7 @@ public final class PipeliningSettings {
     return socketsPerServer;
   }
 
-  /** The most unanswered requests on one shared socket. */
+  /** The largest number of unanswered requests on one shared socket. */
   public int maxInFlightPerSocket() {
     return maxInFlightPerSocket;
   }
@@ -66,10 +67,10 @@ public final class PipeliningSettings {
     private Builder() {}
 
     /**
-     * Sockets per server that short requests share: 4 by default. A server executes one socket's
-     * requests one after another, so this is the number of requests that run in parallel. With
-     * reads and writes, at least one socket is reserved for reads; with a single socket, each write
-     * gets a separate one.
+     * The number of sockets per server that short requests share: 4 by default. A server executes
+     * one socket's requests one after another, so this is the number of requests that run in
+     * parallel. If there are reads and writes, at least one of these sockets is reserved for reads.
+     * If there is only one socket, each write gets a separate socket.
      *
      * @throws IllegalArgumentException if it is not between 1 and 10,000
      */
@@ -79,8 +80,8 @@ public final class PipeliningSettings {
     }
 
     /**
-     * Unanswered requests per shared socket: 64 by default. Further requests wait, at most {@code
-     * waitQueueTimeoutMS}.
+     * The largest number of unanswered requests per shared socket: 64 by default. Further requests
+     * wait, for {@code waitQueueTimeoutMS} at most.
      *
      * @throws IllegalArgumentException if it is not between 1 and 10,000
      */

@@ -78,7 +78,8 @@ public final class ChangeHistory {
     if (first) {
       return Set.of();
     }
-    // If the entries do not reach back to the last check, any collection may have changed.
+    // If none of these entries was read at the last check, there may be more new entries. Any
+    // collection may then have changed.
     return reachesBack ? changed : namespaces;
   }
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * A reader whose reads fail if a server does not reply in time. It also records whether the servers
- * reply at all.
+ * A reader of the metadata. A read fails if a server does not reply in time. The reader also
+ * records whether the servers reply at all.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +31,7 @@ final class ConfigAnswers implements ConfigReader {
     this.reader = reader;
   }
 
-  /** Whether a read has waited for this time, and no read has had a reply since. */
+  /** Whether no reply has come for this time although a read was waiting for one. */
   boolean areMissingFor(Duration time) {
     Long since = unansweredSinceNanos.get();
     return since != null && System.nanoTime() - since >= time.toNanos();

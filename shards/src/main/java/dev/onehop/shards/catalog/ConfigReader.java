@@ -39,7 +39,7 @@ public interface ConfigReader {
     return all(query(collection, filter));
   }
 
-  /** The document with an id; an empty list if there is none. */
+  /** A list with the document that has this id; an empty list if there is no such document. */
   default Mono<List<BsonDocument>> find(String collection, String id) {
     return find(collection, new BsonDocument("_id", new BsonString(id)));
   }

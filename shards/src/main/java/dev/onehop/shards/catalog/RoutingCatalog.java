@@ -39,7 +39,7 @@ public final class RoutingCatalog {
   public static final Duration MOMENT = Duration.ofSeconds(2);
 
   /**
-   * The servers count as silent after this time without a reply. It is shorter than {@link
+   * The servers count as silent after this time without a reply. The time is shorter than {@link
    * #MOMENT}, so the servers already count as silent when a caller times out.
    */
   private static final Duration SILENCE = Duration.ofMillis(1500);
@@ -59,8 +59,9 @@ public final class RoutingCatalog {
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
   /**
-   * The longest gap for clients of shards. It is longer, because shards refuse commands with a
-   * stale table. Hints therefore concern only commands for several shards.
+   * The longest gap between refreshes after hints, for clients of shards. It is longer than {@link
+   * #LONGEST_EVIDENCE_GAP}. Shards refuse commands with a stale table, so these clients need hints
+   * only for commands that go to several shards.
    */
   private static final Duration LONGEST_EVIDENCE_GAP_FOR_SHARDS = Duration.ofMinutes(1);
 
@@ -97,10 +98,10 @@ public final class RoutingCatalog {
     volatile @Nullable RoutingTable table;
     volatile long loadedNanos;
 
-    /** The error for a view; null if the namespace has a table. */
+    /** The error if the namespace is a view; null if it has a table. */
     volatile @Nullable ViewException view;
 
-    /** The time when the namespace was last confirmed to be a collection, or a view. */
+    /** The time of the last check whether the namespace is a collection or a view. */
     volatile long kindNanos;
 
     volatile boolean used = true;
@@ -131,10 +132,11 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Creates a catalog for clients of shards. Views fail with a {@link ViewException}, and so do
-   * sharded time series collections, because a shard treats their names as unsharded.
+   * Creates a catalog for clients of shards. A view has no table, but an error: a {@link
+   * ViewException}. A sharded time series collection has an error, too, because a shard treats its
+   * name as an unsharded collection.
    *
-   * @param views finds views; null if views have tables like unsharded collections
+   * @param views finds views; null if views get tables, as unsharded collections do
    */
   public static RoutingCatalog forShards(
       ConfigReader config, @Nullable Views views, RefreshListener listener) {
@@ -160,8 +162,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Whether the namespace of a table is still known to be a collection. It may have become a view
-   * since the last check.
+   * Whether the namespace of a table is still known to be a collection. False if the last check is
+   * too old, because the namespace may have become a view since then.
    */
   private boolean isKindKnown(String namespace, Entry entry, RoutingTable table) {
     if (table.isSharded() || views == null) {
@@ -172,7 +174,7 @@ public final class RoutingCatalog {
     if (age > validFor / 2) {
       loadInBackground(namespace);
     }
-    // Without a new reply from the servers, the last one stays valid.
+    // As long as a new check fails or gets no reply, the result of the last check stays valid.
     return age < validFor || entry.failures > 0 || entry.tooSlow;
   }
 
@@ -203,7 +205,7 @@ public final class RoutingCatalog {
     return ages;
   }
 
-  /** The loaded table. If there is none, it is loaded now. */
+  /** The loaded table. If no table is loaded, loads it now. */
   public Mono<RoutingTable> table(String namespace) {
     return Mono.defer(
         () -> {
@@ -232,8 +234,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * The error for a namespace that is a view; null if it is no view, or if the last check is too
-   * old.
+   * The error for a namespace that is a view; null if the namespace is no view, or if the last
+   * check is too old.
    */
   private @Nullable ViewException validView(Entry entry) {
     ViewException view = entry.view;
@@ -245,9 +247,10 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Like {@link #table}, for an operation that can also run without the table. Empty if the table
-   * is not loaded within {@link #MOMENT}, or if an earlier operation has timed out on this load or
-   * on the servers. The load continues in the background.
+   * Like {@link #table}, for an operation that can also run without the table. Waits {@link
+   * #MOMENT} at most. Does not wait if an earlier operation has timed out while it waited for this
+   * load, or if the servers do not reply. Empty if there is no table then. The load continues in
+   * the background.
    */
   public Mono<RoutingTable> soon(String namespace) {
     return Mono.defer(
@@ -318,8 +321,9 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Returns a table other than {@code seen}. If the loaded table is another one already, returns
-   * the loaded table, otherwise refreshes it. Concurrent callers share one refresh.
+   * Returns a newer table than {@code seen}. If the loaded table is not {@code seen}, another
+   * caller has already refreshed it, and the method returns the loaded table. Otherwise the method
+   * refreshes the table. Concurrent callers share one refresh.
    *
    * @param seen the table that is known to be stale, null if no table is
    */
@@ -334,8 +338,8 @@ public final class RoutingCatalog {
 
   /**
    * Reads the collection's metadata again, unless the pause after a failure is not over. The pause
-   * doubles with each failure, up to a minute. It is longer or shorter by a random share of up to a
-   * half.
+   * doubles with each failure, up to a minute. Each pause is longer or shorter at random, by half
+   * at most.
    */
   public Mono<RoutingTable> reloadIfDue(String namespace) {
     return Mono.defer(
@@ -393,8 +397,9 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Refreshes a table in the background after a hint that it is stale. While refreshes find nothing
-   * new, the gap between them grows: up to five seconds, for clients of shards up to a minute.
+   * Refreshes a table in the background after a hint that it is stale. As long as these refreshes
+   * find no newer table, the gap between them grows. It is at most five seconds, for clients of
+   * shards a minute.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);
@@ -457,8 +462,8 @@ public final class RoutingCatalog {
     AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
     Mono<RoutingTable> started =
         load(namespace, entry)
-            // The load ends before its result is emitted, so that the next refusal starts a new
-            // load.
+            // The load is removed from the entry before its result is emitted. A refusal after this
+            // result therefore starts a new load.
             .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
             .contextWrite(LateErrors::logged)
             .cache();

@@ -23,7 +23,7 @@ import reactor.util.retry.Retry;
 /**
  * Builds a collection's routing table from {@code config.collections}, {@code config.chunks} and
  * {@code config.databases}, as mongos does. If a table is loaded and the collection was not created
- * again since, only chunks with newer versions are read, otherwise all chunks.
+ * again since then, only chunks with newer versions are read. Otherwise all chunks are read.
  *
  * <p>Chunks are read in the order of their versions. A chunk that changes during the read is then
  * read again at the end, and an interrupted read continues where it ended.
@@ -46,8 +46,8 @@ final class RoutingTableLoader {
 
   /**
    * @param refusesTimeSeries whether a sharded time series collection is an error. The metadata
-   *     list such a collection under the name of its buckets
-   * @param views finds views, which are an error, too; null to skip this check
+   *     contain such a collection only under the name of its buckets
+   * @param views finds views, because a view is an error, too; null if views are not checked
    */
   RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries, @Nullable Views views) {
     this.config = config;
@@ -74,7 +74,10 @@ final class RoutingTableLoader {
                 .onRetryExhaustedThrow((spec, signal) -> signal.failure()));
   }
 
-  /** Reads the names of the shards. Chunks may refer to a shard by a UUID that is not known yet. */
+  /**
+   * Reads the names of the shards again, because a chunk may refer to a shard by a UUID that is not
+   * known yet.
+   */
   private Mono<Void> readShardNames() {
     return config
         .find("shards", new BsonDocument())
@@ -82,14 +85,14 @@ final class RoutingTableLoader {
         .then();
   }
 
-  /** The names of all shards that the metadata has referred to. */
+  /** The names of the shards, as they were last read. */
   Map<ShardId, String> shardNames() {
     return shardNames;
   }
 
   /**
-   * Whether a failure may come from a change between two reads. A chunk does not fit the shard key
-   * if the key was refined in between.
+   * Whether a failure may come from a change of the metadata between two reads. For example, a
+   * chunk does not fit the shard key if the key was refined between the reads.
    */
   private static boolean isInconsistent(Throwable failure) {
     return failure instanceof InconsistentRoutingTableException
@@ -174,12 +177,15 @@ final class RoutingTableLoader {
     return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  /** A filter by UUID since MongoDB 5.0, by namespace in older versions. */
+  /** A filter by the UUID, which chunks contain since MongoDB 5.0; otherwise by the namespace. */
   private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
     return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
   }
 
-  /** Reads chunks into a table. After an interruption, the read continues behind the last chunk. */
+  /**
+   * Reads chunks into a table. If the read fails after some chunks, it continues after the last
+   * chunk that was read.
+   */
   private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
     return Mono.defer(
         () -> {

@@ -3,7 +3,10 @@ package dev.onehop.shards.catalog;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** Finds out which namespaces are views; the config servers have no list of views. Thread-safe. */
+/**
+ * Checks whether a namespace is a view. The check is needed because the config servers have no list
+ * of views. Thread-safe.
+ */
 @FunctionalInterface
 public interface Views {
   /**
@@ -14,9 +17,9 @@ public interface Views {
   Mono<Boolean> isView(String namespace, String primaryShard);
 
   /**
-   * The time for which the result of a check stays valid. Checks are repeated, because no error
-   * reports that a view has replaced a collection, or a collection a view. After half of this time,
-   * a namespace in use is checked again in the background.
+   * The time for which the result of a check stays valid. Checks are repeated, because no server
+   * reports an error if a view has replaced a collection, or if a collection has replaced a view.
+   * After half of this time, a namespace in use is checked again in the background.
    */
   default Duration validFor() {
     return Duration.ofSeconds(20);

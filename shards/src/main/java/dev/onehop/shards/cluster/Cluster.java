@@ -38,8 +38,8 @@ public class Cluster implements AutoCloseable {
    * @param watcher watches the shards' servers
    * @param connections the connections to all servers; closed with this object
    * @param refreshes called for every refresh of a routing table
-   * @param viewsAreRefused whether views have no routing table; the check takes a read at the
-   *     primary shard
+   * @param viewsAreRefused whether views have no routing table; to check this, one read at the
+   *     primary shard is needed per collection
    */
   protected Cluster(
       ServerSet seeds,
@@ -118,7 +118,7 @@ public class Cluster implements AutoCloseable {
     return clock;
   }
 
-  /** The servers of the settings, over which all other servers are discovered. */
+  /** The servers that the settings name. All other servers are discovered over these. */
   public final ReplicaSet seeds() {
     return seeds;
   }

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * The highest {@code $clusterTime} of all servers. A read of the metadata with this time is
  * causally later than the refusal that has caused the read.
  *
- * <p>Cluster times in the commands of an application's session are ignored. The command goes to a
- * shard, which checks the signature of the time and returns a time. A server's time is dropped if
- * another server rejects it, because then the clock of the first server has jumped.
+ * <p>The cluster time in an application's command is not recorded here, because OneHop cannot check
+ * its signature. The shard checks the signature, and the time in the shard's reply is recorded. If
+ * another server rejects a recorded time, this time is dropped: the clock of the server that
+ * returned it has jumped.
  *
  * <p>Thread-safe.
  */
@@ -24,7 +25,10 @@ public final class ClusterClock {
   // The encoding in a document: type, name and terminator.
   private static final String TIME = "\u0011clusterTime\0";
 
-  /** A time and its document, so that the next message is compared without decoding. */
+  /**
+   * A time and its encoded document. The time of the next message is compared without decoding this
+   * document again.
+   */
   private record Latest(BsonTimestamp time, BsonDocument document) {}
 
   private final AtomicReference<@Nullable Latest> latest = new AtomicReference<>();
@@ -66,14 +70,14 @@ public final class ClusterClock {
     }
   }
 
-  /** Drops a time that a server has rejected, unless a later one has arrived since. */
+  /** Drops a time that a server has rejected, unless a later time has arrived since then. */
   void forget(BsonDocument refused) {
     latest.updateAndGet(
         current ->
             current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
   }
 
-  /** The signed time in the format of the servers; null before the first one. */
+  /** The signed time in the format of the servers; null before a server has returned a time. */
   public @Nullable BsonDocument clusterTime() {
     Latest known = latest.get();
     return known == null ? null : known.document();
@@ -86,8 +90,8 @@ public final class ClusterClock {
   }
 
   /**
-   * A reply with the times that a mongos adds: the shard's times if the reply has them, otherwise
-   * the latest time, which is not older than any part of the reply.
+   * Returns a reply with the two times that a mongos adds. A reply of one shard already contains
+   * them. Otherwise the latest time is added, because it is not older than any part of the reply.
    */
   public BsonDocument stamped(BsonDocument reply) {
     Latest now = latest.get();

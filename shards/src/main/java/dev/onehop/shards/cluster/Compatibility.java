@@ -12,7 +12,7 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * The feature compatibility version of a cluster.
+ * The feature compatibility version of a cluster, or the server version in its place.
  *
  * @param kind {@code feature compatibility version} or {@code server version}
  * @param version the version, for example {@code 5.0}; a server version also has a patch level
@@ -22,8 +22,8 @@ public record Compatibility(String kind, String version) {
   private static final int WITH_UUIDS = 6;
 
   /**
-   * Reads the feature compatibility version, or the server version if the user may not read the
-   * first.
+   * Reads the feature compatibility version. If the user may not read it, reads the server version
+   * instead.
    *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
    * @param refusal whether a failure means that the user may not read the feature compatibility
@@ -64,7 +64,7 @@ public record Compatibility(String kind, String version) {
   /**
    * The message for a version that is not supported.
    *
-   * @param what the name of the cluster with this version
+   * @param what the cluster with this version, as the subject of the message
    */
   public String refusal(String what) {
     return "%s has the %s %s, and %d.0 or later is needed".formatted(what, kind, version, LEAST);

@@ -59,8 +59,8 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Sends a command with the latest cluster time. If the time is refused, sends the command without
-   * it: a server with a wrong clock must not block the metadata.
+   * Sends a command with the latest cluster time. If the server refuses the time, sends the command
+   * again without it. Otherwise a server with a wrong clock would block reads of the metadata.
    *
    * @param readConcern the read concern of a causal read; null for any other command
    */
@@ -92,8 +92,8 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Sends a command without the caller's retry limits: a shared refresh serves many commands and
-   * has its own attempts.
+   * Sends a command without the retry limits of the command that caused it. Many commands share one
+   * refresh, so the refresh has separate attempts.
    */
   private Mono<Answer> send(BsonDocument command) {
     return replicaSet
@@ -154,8 +154,8 @@ public final class ConfigServer implements ConfigReader {
   }
 
   /**
-   * Reads the next batch. The operator {@code expand} requests batches one after another, when the
-   * subscriber requests them.
+   * Reads the next batch. The operator {@code expand} then requests one batch after another, each
+   * when the subscriber requests it.
    */
   private Mono<Batch> next(String collection, Batch before) {
     if (before.cursorId() == 0) {

@@ -4,9 +4,10 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The retries by the driver of a router's client. The Reactor context of a driver's command
- * contains this object. The driver retries writes that have a transaction number, and reads if its
- * settings allow it. If a context has no such object, no driver retries the command.
+ * Which commands the driver of a router's client retries by itself. The Reactor context of a
+ * driver's command contains this object. The driver retries writes that have a transaction number,
+ * and reads if its settings allow it. If a context has no such object, no driver retries the
+ * command.
  *
  * @param reads whether the driver retries reads
  * @param writes whether the driver retries writes that have a transaction number
@@ -21,24 +22,26 @@ public record DriverRetries(boolean reads, boolean writes) {
   }
 
   /**
-   * The context for a part of a driver's write. The driver does not retry a part, because it
-   * receives one reply for all parts.
+   * The context for a part of a driver's write. The driver receives one reply for all parts, so it
+   * does not retry a single part.
    */
   public static Context ofPart(Context context) {
     return context.hasKey(DriverRetries.class) ? NONE.into(context) : context;
   }
 
-  /** The context for a command of OneHop itself, which may run on behalf of a driver's command. */
+  /**
+   * The context for a command that OneHop itself sends, even if a driver's command is the cause.
+   */
   static Context none(Context context) {
     return context.delete(DriverRetries.class).delete(BROKEN);
   }
 
-  /** The context for a command that was sent before and whose connection broke. */
+  /** The context for a command that is sent again because its connection broke. */
   public static Context afterBreak(Context context) {
     return context.put(BROKEN, 1);
   }
 
-  /** The number of times that a command was sent and its connection broke. */
+  /** How many times the connection broke after the command was sent. */
   static int broken(ContextView context) {
     return context.hasKey(BROKEN) ? context.<Integer>get(BROKEN) : 0;
   }

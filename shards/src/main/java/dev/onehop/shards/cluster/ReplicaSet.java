@@ -21,9 +21,10 @@ import reactor.util.context.ContextView;
 /**
  * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to a server
  * that fits the command's read preference. A retryable command is sent again while a new primary is
- * being elected, with at most {@value #MAX_TRIES} attempts within half a minute. A command may
- * itself cause the failure that breaks its connection. Such a command is therefore sent at most
- * {@value #MAX_BROKEN} times, and only once if the driver retries it.
+ * being elected, with at most {@value #MAX_TRIES} attempts within half a minute. A command may be
+ * the reason why its connection breaks, for example if it crashes the server. If the connection
+ * breaks each time, the command is therefore sent at most {@value #MAX_BROKEN} times, and only once
+ * if the driver retries it.
  *
  * <p>Thread-safe.
  */
@@ -31,12 +32,15 @@ public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
 
   /**
-   * The most attempts at a shard that partial results may leave out, as {@code
-   * kMaxNumFailedHostRetryAttempts} of mongos.
+   * The largest number of attempts for a command that allows partial results, because its reply may
+   * leave the shard out. Equal to {@code kMaxNumFailedHostRetryAttempts} of mongos.
    */
   private static final int MAX_TRIES_FOR_A_PART = 4;
 
-  /** The limit of mongos for retryable commands. */
+  /**
+   * The largest number of attempts if each attempt breaks its connection. A mongos has the same
+   * limit for retryable commands.
+   */
   private static final int MAX_BROKEN = 3;
 
   private static final Duration MAX_TIME = Duration.ofSeconds(30);
@@ -90,7 +94,7 @@ public final class ReplicaSet {
   }
 
   /**
-   * Sends a command that depends on the server.
+   * Sends a command whose content depends on the server.
    *
    * @param form creates the command for a server; called once per attempt
    */

@@ -24,7 +24,7 @@ public enum Retryability {
       Set.of("find", "aggregate", "count", "distinct", "listCollections", "listIndexes", "explain");
   private static final Set<Integer> CODES =
       Set.of(6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436);
-  // HostUnreachable, HostNotFound, NetworkTimeout, SocketException.
+  // The errors HostUnreachable, HostNotFound, NetworkTimeout and SocketException.
   private static final Set<Integer> BROKEN = Set.of(6, 7, 89, 9001);
   private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
   private static final BsonString OVERLOADED =
@@ -65,7 +65,8 @@ public enum Retryability {
       return false;
     }
     if (!ErrorCodes.ok(reply)) {
-      // If a server is overloaded, the driver itself waits and counts its retries.
+      // A command is not sent again if a server is overloaded, because the driver itself waits and
+      // counts its retries.
       return (CODES.contains(ErrorCodes.of(reply)) || hasLabel(reply, WRITE_LABEL))
           && !hasLabel(reply, OVERLOADED);
     }
@@ -74,7 +75,7 @@ public enum Retryability {
         && CODES.contains(ErrorCodes.of(error));
   }
 
-  /** Whether a router reports that its connection to a server broke. */
+  /** Whether a mongos reports in its reply that its connection to a shard broke. */
   public static boolean isBroken(BsonDocument reply) {
     return !ErrorCodes.ok(reply) && BROKEN.contains(ErrorCodes.of(reply));
   }

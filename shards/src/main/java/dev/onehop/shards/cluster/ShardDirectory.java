@@ -35,8 +35,9 @@ public final class ShardDirectory implements AutoCloseable {
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
     /**
-     * Whether a connection string names the same replica set. Other members do not matter, because
-     * the monitor follows changes of the members.
+     * Whether a connection string names the same replica set: the names are equal, and at least one
+     * member is the same. The other members may differ, because the monitor follows changes of the
+     * members.
      */
     boolean isSame(String other) {
       return name(connectionString).equals(name(other))
@@ -121,7 +122,7 @@ public final class ShardDirectory implements AutoCloseable {
 
   private ReplicaSet begin(String connectionString) {
     if (closed) {
-      // A monitor that starts after close would never stop.
+      // No monitor may start after this object is closed, because nothing would stop it.
       throw new IllegalStateException("the client is closed");
     }
     return new ReplicaSet(watcher.watch(connectionString), pool, clock);

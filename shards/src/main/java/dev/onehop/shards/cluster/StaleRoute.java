@@ -19,7 +19,7 @@ public final class StaleRoute extends RuntimeException {
     this.refusal = refusal;
   }
 
-  /** Creates a refusal for a table that names an unknown shard. */
+  /** Creates a refusal for a table that names a shard which does not exist. */
   public StaleRoute(Throwable shardNotFound) {
     this(CommandFailure.toReply(shardNotFound, false));
   }
@@ -29,7 +29,10 @@ public final class StaleRoute extends RuntimeException {
     return new CommandFailure(ErrorCodes.of(refusal), "StaleConfig", reason());
   }
 
-  /** The error for a write that one shard kept refusing while other shards may have executed it. */
+  /**
+   * The error for a write that one shard refused at every attempt, and that other shards may have
+   * executed.
+   */
   public CommandFailure asFailureOf(String shard) {
     return new CommandFailure(
         ErrorCodes.of(refusal),

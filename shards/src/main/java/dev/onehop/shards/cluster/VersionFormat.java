@@ -26,8 +26,8 @@ public enum VersionFormat {
     }
   },
   /**
-   * 5.0: {@code [version, epoch, timestamp]}. In {@link #ignored}, the timestamp comes after {@code
-   * true}.
+   * 5.0: {@code [version, epoch, timestamp]}. The format of {@link #ignored} is {@code [version,
+   * epoch, true, timestamp]}.
    */
   ARRAY {
     @Override
@@ -65,7 +65,7 @@ public enum VersionFormat {
     return maxWireVersion >= WIRE_VERSION_5_0 ? ARRAY : EPOCH;
   }
 
-  /** The fields to add to a command that goes to a shard because of a routing table. */
+  /** The fields to add to a command that is routed to this shard by this routing table. */
   public BsonDocument attach(RoutingTable table, String shard) {
     if (table.isSharded()) {
       ChunkVersion version = table.shardVersion(shard);
@@ -80,7 +80,10 @@ public enum VersionFormat {
         .append("databaseVersion", table.databaseVersion().toBsonDocument());
   }
 
-  /** The version of a multi-document write to every shard, as mongos sends it. */
+  /**
+   * The version for a multi-document write that goes to every shard, as mongos sends it. With this
+   * version, a shard does not compare its version.
+   */
   public BsonDocument ignored() {
     return new BsonDocument("shardVersion", encode(IGNORED_EPOCH, HIGHEST, ZERO));
   }

@@ -4,8 +4,8 @@ import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 
 /**
- * Adds shard versions to commands. By the version, a shard refuses a command after its ownership
- * has changed.
+ * Adds shard versions to commands. By the version, a shard can refuse a command if the shard's
+ * ranges have changed since the table was read.
  */
 public enum Versions {
   /** Adds the version of the routing table. */
@@ -15,7 +15,10 @@ public enum Versions {
       return format.attach(table, shard);
     }
   },
-  /** Adds nothing. A test uses this value to show that data are then lost and misread. */
+  /**
+   * Adds nothing. A test uses this value to show that without versions, data are lost and reads
+   * return wrong results.
+   */
   OMITTED {
     @Override
     public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {

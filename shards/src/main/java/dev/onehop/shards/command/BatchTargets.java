@@ -38,7 +38,7 @@ public record BatchTargets(
    * Determines the targets of statements.
    *
    * @param command insert, update or delete
-   * @param indexes the indexes of the statements to place
+   * @param indexes the indexes of the statements whose targets are determined
    */
   static BatchTargets of(
       RoutingTable table,
@@ -69,7 +69,8 @@ public record BatchTargets(
           "Shard key cannot contain array values or array descendants :: " + e.getMessage());
     }
     if (!target.isSingleShard()) {
-      // An insert needs a single shard. On any other shard the document would be an orphan.
+      // An insert needs a single shard, because the document would be an orphan on every other
+      // shard.
       if (command.equals("insert")) {
         throw fault("Failed to target insert :: " + target.reason());
       }

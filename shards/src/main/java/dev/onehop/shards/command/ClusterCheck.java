@@ -44,26 +44,29 @@ public final class ClusterCheck {
   private static final Logger log = LoggerFactory.getLogger(ClusterCheck.class);
 
   /**
-   * Reactor treats this value as unlimited. For any other duration a timer would keep a reference
-   * to this client.
+   * The time for which a success is kept: without limit. Reactor starts no timer for this value.
+   * For any other duration, it starts a timer that keeps a reference to this client.
    */
   private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
 
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
 
-  // As long as the driver's server selection timeout. A silent seed must not block commands for
-  // ever.
+  // The limit of the whole check, because a silent seed must not block commands for ever. The
+  // driver's server selection timeout has the same length.
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /** The time after which a silent shard is logged. */
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
 
-  /** The time for which the start waits for all shards, to find the oldest server version. */
+  /**
+   * At the start, the check waits this long for the replies of all shards, to find the oldest
+   * server version.
+   */
   private static final Duration ALL_SHARDS = Duration.ofMillis(250);
 
   /**
-   * The longest wait of commands for the check while no seed has replied. It is as long as the
-   * driver waits for a connection. If a seed has replied, commands wait only a {@link
+   * The longest wait of a command for the check if no seed has replied. The driver waits equally
+   * long for a connection. If a seed has replied, a command waits only {@link
    * RoutingCatalog#MOMENT} for the rest of the check.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -71,7 +74,8 @@ public final class ClusterCheck {
   private static final int WIRE_VERSION_8_0 = 25;
   private static final String SCRIPT = "docker/direct-users.js creates it";
 
-  // The same attempts as for a retryable command while a new primary is being elected.
+  // The number of attempts and the pauses are the same as for a retryable command during the
+  // election of a new primary.
   private static final Retry AGAIN =
       Retry.backoff(49, Duration.ofMillis(20))
           .maxBackoff(Duration.ofMillis(500))
@@ -85,8 +89,8 @@ public final class ClusterCheck {
   private final Map<ServerAddressName, Mono<Void>> checks = new ConcurrentHashMap<>();
 
   /**
-   * By shard id, the latest check of each shard that refuses the user. All commands wait for these
-   * checks.
+   * By shard id, the latest check of each shard that refuses the user. While a shard is in this
+   * map, every command waits for its check.
    */
   private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
 
@@ -110,15 +114,16 @@ public final class ClusterCheck {
             .doOnNext(found -> done = true)
             .doOnError(
                 failure -> !isSilence(failure),
-                // Commands wait for the next check again, which fails in the same way or succeeds.
+                // The servers reply, so commands wait for the next check again. That check soon
+                // fails in the same way, or succeeds.
                 reason -> tooSlow = false)
             .contextWrite(LateErrors::logged)
             .cache(found -> FOR_GOOD, ClusterCheck::keptFailure, () -> FAILURE_KEPT);
   }
 
   /**
-   * The type of the seeds and the versions of seeds and checked shards; null before the first
-   * reply.
+   * The type of the seeds, and the versions of the seeds and of the checked shards; null before the
+   * first reply.
    */
   public @Nullable ClusterFacts known() {
     ClusterFacts found = seedFacts;
@@ -136,15 +141,15 @@ public final class ClusterCheck {
     return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
   }
 
-  /** Whether the check has succeeded, except for checks of single shards. */
+  /** Whether the check of the cluster has succeeded. Single shards may still be unchecked. */
   public boolean isDone() {
     return done;
   }
 
   /**
-   * Completes when the check is done, or when the config servers do not reply. After a wait without
-   * a reply, later commands do not wait until the servers have replied. The check continues in the
-   * background.
+   * Completes when the check is done, or when a command has waited for it long enough. After such a
+   * wait without a result, later commands continue at once, until the check gets a reply. The check
+   * continues in the background.
    */
   public Mono<Void> doneOrSilent() {
     return Mono.defer(
@@ -167,8 +172,8 @@ public final class ClusterCheck {
   }
 
   /**
-   * The time for which a failure is kept. A failure without a reply is not kept, because the
-   * servers may be up now.
+   * The time for which a failure is kept and returned to further commands. If the servers did not
+   * reply, the failure is not kept, because they may be up now.
    */
   private static Duration keptFailure(Throwable failure) {
     return isSilence(failure) ? Duration.ZERO : FAILURE_KEPT;
@@ -181,7 +186,8 @@ public final class ClusterCheck {
   }
 
   /**
-   * The error for commands that timed out while waiting for the start check and have no fallback.
+   * The error for a command that timed out while it waited for this check, if no mongos can execute
+   * the command.
    */
   public static CommandFailure silent() {
     return new CommandFailure(
@@ -200,7 +206,7 @@ public final class ClusterCheck {
     return Set.copyOf(refusing.keySet());
   }
 
-  /** Completes when every shard is usable; fails with the reason if one is not. */
+  /** Completes when every shard is usable. If a shard is not usable, fails with the reason. */
   public Mono<Void> everyShardPassed() {
     return done()
         .thenMany(Flux.defer(() -> Flux.fromIterable(shards.known())))
@@ -214,8 +220,8 @@ public final class ClusterCheck {
   }
 
   /**
-   * Completes when a shard is usable. Fails with the reason if it is not, or as the command would
-   * if no server of the shard can be reached.
+   * Completes when a shard is usable. If it is not, fails with the reason. If no server of the
+   * shard can be reached, fails in the same way as the command would.
    *
    * @param command the command for the shard
    */

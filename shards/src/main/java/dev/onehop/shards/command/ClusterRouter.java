@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Executes clients' commands on a sharded cluster, directly at the shards. Every command carries
- * the version of the routing table, so that a shard refuses it after its ownership has changed. The
- * subclass decides which commands run this way.
+ * the version of the routing table. By this version, a shard refuses the command if the shard's
+ * ranges have changed since the table was read. The subclass decides which commands run this way.
  *
  * <p>Thread-safe.
  */
@@ -42,8 +42,8 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   /**
-   * Executes any command except commands on the client's own sessions, once the router has
-   * {@linkplain #startedOrSilent started}.
+   * Executes a command. It is called after the router has {@linkplain #startedOrSilent started},
+   * and not for commands on the client's own sessions.
    */
   protected abstract Mono<BsonDocument> run(OpMsg command);
 

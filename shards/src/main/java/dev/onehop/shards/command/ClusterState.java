@@ -92,7 +92,7 @@ public final class ClusterState extends Cluster {
     }
   }
 
-  // Reads the shards again, because shards are added and removed.
+  // Reads the shards again, because shards may have been added or removed.
   private Mono<Void> rereadShards() {
     return directory().all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
   }

@@ -15,9 +15,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * The cluster-wide default read and write concern. A shard does not apply these defaults to a
- * command of a direct client, so they are added to every command without a concern. The read
- * concern also matters on secondaries: they check a shard version only if the command has an
- * explicit read concern.
+ * command of a direct client, so they are added to every command without a concern. There is a
+ * second reason to add the read concern: a secondary checks the shard version only if the command
+ * has an explicit read concern.
  *
  * <p>Thread-safe.
  */
@@ -54,8 +54,11 @@ final class DefaultConcerns {
               }
               encode();
             })
-        .doOnError(e -> log.debug("the default read concern and write concern were not read:"
-            + " {}", e.toString()))
+        .doOnError(
+            e ->
+                log.debug(
+                    "the default read concern and write concern were not read:" + " {}",
+                    e.toString()))
         .onErrorComplete()
         .then();
   }
@@ -78,7 +81,8 @@ final class DefaultConcerns {
     if (!given.isDocument() || given.asDocument().containsKey(essential)) {
       return command;
     }
-    // The fields are copied, because a clone of a received document would be immutable, too.
+    // The fields are copied into a new document. A clone would be immutable, as a received document
+    // is.
     BsonDocument completed = new BsonDocument();
     completed.putAll(byDefault);
     completed.putAll(given.asDocument());

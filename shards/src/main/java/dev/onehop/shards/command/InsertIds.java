@@ -11,8 +11,8 @@ import org.bson.types.ObjectId;
 
 /**
  * Adds the missing {@code _id} to the documents of an insert, as mongos does. The {@code _id} may
- * decide the shard, and it stays the same when the insert is sent again. Drivers add it, too, but
- * not to documents that they do not decode.
+ * decide the shard, and it stays the same when the insert is sent again. Drivers also add a missing
+ * {@code _id}, but not to documents that they do not decode.
  */
 final class InsertIds {
   private static final String LIST = "documents";

@@ -59,8 +59,8 @@ final class OneShardForwarding {
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
   /**
-   * The encoded fields that are added to commands under one routing table, by shard and format.
-   * They are BSON elements without a document around them.
+   * The encoded fields that are added to the commands routed by one routing table, by shard and
+   * format. They are BSON elements without a document around them.
    */
   private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
 
@@ -92,7 +92,7 @@ final class OneShardForwarding {
     suffixes.remove(namespace);
   }
 
-  /** As {@link dev.onehop.shards.request.CommandRouter#tryForward}. */
+  /** See {@link dev.onehop.shards.request.CommandRouter#tryForward}. */
   @Nullable ForwardedCommand tryForward(
       ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome) {
     ShardStatement statement;
@@ -112,7 +112,7 @@ final class OneShardForwarding {
         | IndexOutOfBoundsException
         | BsonSerializationException
         | ShardKeyException e) {
-      // The result null makes the caller use execute, which reports the error.
+      // The caller then calls execute, which reports the error.
       return null;
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
@@ -133,7 +133,7 @@ final class OneShardForwarding {
     return new ForwardedCommand(statement.name(), cancel);
   }
 
-  /** As {@link dev.onehop.shards.request.CommandRouter#carrierOn}. */
+  /** See {@link dev.onehop.shards.request.CommandRouter#carrierOn}. */
   ForwardedCommand.Carrier carrierOn(@Nullable EventLoop loop) {
     return (server, message, head, outcome) ->
         pool.exchange(server, loop, message, head, outcome)::cancel;

@@ -22,7 +22,7 @@ public final class OneShardReads {
   }
 
   /**
-   * Reads under a table.
+   * Reads from the shard that a routing table names.
    *
    * @return the shard's reply; {@link dev.onehop.shards.cluster.StaleRoute} if the shard refuses
    *     the command because the table is stale

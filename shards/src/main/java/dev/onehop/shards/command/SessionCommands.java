@@ -23,7 +23,8 @@ import reactor.core.publisher.Mono;
  */
 public final class SessionCommands {
   /**
-   * The longest wait for the reply of a server. A client waits for these replies when it is closed.
+   * The longest wait for the reply of a server. It is short, because a client that is closed waits
+   * for these replies.
    */
   public static final Duration MOST_WAITING = Duration.ofSeconds(2);
 
@@ -33,7 +34,7 @@ public final class SessionCommands {
 
   private SessionCommands() {}
 
-  /** Whether a command is on the client's own sessions. */
+  /** Whether a command ends or refreshes the client's own sessions. */
   public static boolean isOfOwn(String command) {
     return OF_OWN.contains(command);
   }
@@ -64,7 +65,7 @@ public final class SessionCommands {
         .map(SessionCommands::firstRefusal);
   }
 
-  /** The first of these replies that is not ok; a reply that is ok if there is none. */
+  /** The first of these replies that is not ok; a reply that is ok if all are ok. */
   public static BsonDocument firstRefusal(Collection<BsonDocument> replies) {
     return replies.stream()
         .filter(reply -> !ErrorCodes.ok(reply))
@@ -72,7 +73,9 @@ public final class SessionCommands {
         .orElseGet(() -> new BsonDocument("ok", new BsonDouble(1)));
   }
 
-  /** The sessions that a command ends; empty if it ends or names none. */
+  /**
+   * The sessions that a command ends; empty if the command ends no sessions, or does not name them.
+   */
   public static Set<BsonDocument> ended(OpMsg command) {
     Set<BsonDocument> ended = new HashSet<>();
     if (!command.commandName().equals("refreshSessions")

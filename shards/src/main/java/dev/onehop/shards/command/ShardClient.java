@@ -33,8 +33,8 @@ public final class ShardClient {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
 
   /**
-   * The longest wait for a refresh in {@link #newest}. A refresh that takes longer serves the next
-   * operation.
+   * The longest wait for a refresh in {@link #newest}. If the refresh takes longer, only later
+   * operations use its table.
    */
   private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -75,7 +75,10 @@ public final class ShardClient {
     this.transactions = transactions;
   }
 
-  /** Returns a client like this one for a caller that coordinates transactions itself. */
+  /**
+   * Returns a client with the same connections and tables, for a caller that coordinates
+   * transactions itself.
+   */
   public ShardClient with(Participation own) {
     return new ShardClient(catalog, shards, clusterCheck, concerns, versions, own);
   }
@@ -119,7 +122,10 @@ public final class ShardClient {
         server -> command.withFields(version.apply(VersionFormat.of(server.maxWireVersion()))));
   }
 
-  /** The transaction adds its own concerns, and a refusal may end the transaction. */
+  /**
+   * Sends a command of a transaction. No default concerns are added, because the transaction adds
+   * its concerns. A refusal may end the transaction.
+   */
   private static Mono<Answer> inTransaction(
       Participation transactions,
       ReplicaSet replicaSet,
@@ -139,8 +145,8 @@ public final class ShardClient {
   }
 
   /**
-   * Whether the table of a collection is loaded within a moment. Also true if the load fails within
-   * a moment, because the error is then known.
+   * Whether the table of a collection is loaded within {@link RoutingCatalog#MOMENT}. Also true if
+   * the load fails within this time, because the error is then known.
    */
   public Mono<Boolean> isKnownSoon(String namespace) {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
@@ -148,15 +154,16 @@ public final class ShardClient {
 
   /**
    * Refreshes the table. Returns the given table if the refresh fails or takes more than a second.
-   * For decisions after which no shard gets the command, so that no shard can detect a stale table.
+   * It serves decisions after which no shard gets the command, because no shard can then detect
+   * that the table is stale.
    */
   public Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
   }
 
   /**
-   * Runs {@code attempt} under the current table, and again under a newer one while it fails with
-   * {@link StaleRoute}.
+   * Runs {@code attempt} with the current table. As long as it fails with {@link StaleRoute}, runs
+   * it again with a newer table.
    */
   public <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
     return catalog.table(namespace).flatMap(table -> attempt(namespace, table, attempt, 1));
@@ -181,14 +188,16 @@ public final class ShardClient {
             })
         .onErrorResume(
             failure -> failure.getCause() instanceof StaleRoute,
-            // The transaction must start again; the table is refreshed for it.
+            // The driver must start the transaction again. The table is refreshed now, so that the
+            // new transaction uses the newest table.
             failure ->
                 catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
   }
 
   /**
-   * The pause before the next attempt. A shard may refuse a command because of a migration that the
-   * config server has not committed yet.
+   * The pause before the next attempt. It is needed because a shard may refuse a command during a
+   * migration that the config servers have not committed yet. A refresh then returns the same
+   * table.
    *
    * @param tries the number of attempts so far
    */

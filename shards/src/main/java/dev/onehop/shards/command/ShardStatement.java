@@ -17,7 +17,7 @@ final class ShardStatement {
   enum Kind {
     /** By the document to insert. */
     INSERT,
-    /** By a filter, as far as it bounds the shard key. */
+    /** By a filter, which may contain the whole shard key or a part of it. */
     BY_FILTER,
     /** By a filter that must contain the whole shard key. */
     BY_WHOLE_KEY
@@ -42,7 +42,10 @@ final class ShardStatement {
     return statement.readStatement() && statement.document != null ? statement : null;
   }
 
-  /** Whether a command has options that affect its route, or a reply of more than one message. */
+  /**
+   * Whether a command has options that affect its route, or that make its reply more than a single
+   * message.
+   */
   private static boolean isOfOtherRoute(CommandHead head) {
     String database = head.database();
     BsonFields readConcern = head.readConcern();
@@ -91,7 +94,10 @@ final class ShardStatement {
     };
   }
 
-  /** Whether one table shows the owners for a read. False for a snapshot, which may be older. */
+  /**
+   * Whether the current table shows the owners of the documents to read. False for a snapshot read,
+   * which may need the owners at an earlier time.
+   */
   private static boolean isOfOneTable(BsonFields readConcern) {
     return readConcern.find("level") && !readConcern.string().equals("snapshot");
   }
@@ -147,7 +153,7 @@ final class ShardStatement {
     return head.database() + "." + head.collection();
   }
 
-  /** The parsed head, for the choice of a shared socket. */
+  /** The parsed head. It decides whether the command may use a shared socket. */
   CommandHead head() {
     return head;
   }

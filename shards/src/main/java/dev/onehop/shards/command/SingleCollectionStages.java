@@ -7,9 +7,9 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pipelines that read only documents of their own collection, so that a shard that owns all
- * these documents can run the pipeline. With any other stage, a shard would silently return its own
- * part of another collection, or information on itself as a server.
+ * Finds the pipelines that read only documents of the command's collection. A shard that owns all
+ * these documents can run such a pipeline. With any other stage, a shard would silently return
+ * wrong results: its own part of another collection, or information on itself.
  */
 public final class SingleCollectionStages {
   private static final Set<String> STAGES =

@@ -26,9 +26,9 @@ public final class StatementLists {
   }
 
   /**
-   * A command with some of its statements. If it is retryable, {@code stmtIds} contains the
-   * statements' ids in the whole command. A statement then keeps its id in the retry history when
-   * its chunk moves.
+   * A command with some of its statements. If the command is retryable, {@code stmtIds} contains
+   * the ids that the statements have in the whole command. If a chunk moves, a statement thus has
+   * the same id in the new owner's retry history.
    *
    * @param statements all statements of the command
    * @param indexes the indexes of the statements to keep

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The mongos at which each session's transaction has begun. An entry is kept until the session
- * begins another transaction or ends, because the driver may send the commit again. Above {@value
- * #MOST} entries the oldest are dropped.
+ * begins another transaction or ends, because the driver may send the commit again. If there are
+ * more than {@value #MOST} entries, the oldest are dropped.
  *
  * <p>Thread-safe.
  */

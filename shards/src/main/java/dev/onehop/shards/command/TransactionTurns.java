@@ -9,14 +9,14 @@ import reactor.core.publisher.Sinks;
 
 /**
  * Runs the commands of a session's transactions one after another, in the order of their arrival,
- * as a mongos does. A client that cancels a statement aborts the transaction over another
- * connection. An abort that overtakes the statement finds no transaction, and the statement then
- * starts a transaction that never ends.
+ * as a mongos does. The order matters if a client cancels a statement, because it then aborts the
+ * transaction over another connection. If the abort overtook the statement, it would find no
+ * transaction. The statement would then start a transaction that never ends.
  *
  * <p>Thread-safe.
  */
 public final class TransactionTurns {
-  /** The last turn of each session, until it ends. */
+  /** The last turn of each session. The entry is removed when this turn ends. */
   private final Map<BsonValue, Turn> last = new ConcurrentHashMap<>();
 
   /** The turn of a command that belongs to no transaction. */
@@ -33,7 +33,7 @@ public final class TransactionTurns {
       this.before = before;
     }
 
-    /** Ends the turn. The next command starts once all turns before this one have ended. */
+    /** Ends this turn. The next command starts once this turn and all earlier turns have ended. */
     public void end() {
       if (session != null) {
         BsonValue of = session;

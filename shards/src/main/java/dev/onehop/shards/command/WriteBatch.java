@@ -33,8 +33,8 @@ import reactor.core.publisher.Mono;
  * per shard, and the commands run in parallel. The parts of a split batch contain {@code stmtIds},
  * so that a statement keeps its id in the retry history when its chunk moves.
  *
- * <p>A statement with {@code multi} on a single shard is sent with the shard's version, and is
- * executed again as a whole if a migration interrupts it.
+ * <p>A statement with {@code multi} on a single shard is sent with the shard's version. If a
+ * migration interrupts the statement, the whole statement is executed again.
  *
  * <p>A failure on one shard is an error of the statements for this shard. The results of the other
  * shards are kept.
@@ -80,7 +80,7 @@ public abstract class WriteBatch {
   protected abstract Mono<Void> moves(
       RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes);
 
-  /** Runs the command. The reply is the reply of a single server that has all the data. */
+  /** Runs the command. The reply is the same as from a single server that has all the data. */
   public final Mono<BsonDocument> run(String namespace) {
     if (statements.isEmpty() || statements.size() > MAX_SIZE) {
       return Mono.error(
@@ -102,8 +102,8 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Ends the batch by a failure. If some statements were executed, the reply contains the failure
-   * as an error of each remaining statement. Otherwise the command fails as a whole.
+   * Ends the batch because of a failure. If some statements were executed, the reply contains the
+   * failure as an error of each remaining statement. Otherwise the command fails as a whole.
    */
   private Mono<WriteBatch> endBy(Throwable failure) {
     if (result.isEmpty()) {
@@ -113,7 +113,10 @@ public abstract class WriteBatch {
     return Mono.just(this);
   }
 
-  /** If no shard has replied, the command fails as a whole, and the driver may send it again. */
+  /**
+   * Returns the reply. If no shard has replied, the command fails as a whole instead, and the
+   * driver may send it again.
+   */
   private Mono<BsonDocument> orNotAnswered() {
     return unanswered != null && !answered ? Mono.error(unanswered) : Mono.just(reply());
   }
@@ -145,7 +148,7 @@ public abstract class WriteBatch {
     return ordered;
   }
 
-  /** Whether no further statement may be sent. */
+  /** True if no further statement may be sent. */
   protected final boolean isFinal() {
     return result.isFinal(ordered);
   }
@@ -180,7 +183,7 @@ public abstract class WriteBatch {
     }
   }
 
-  /** Adds one shard's reply to a statement that concerns several shards. */
+  /** Adds the reply of one shard, for a statement that several shards execute. */
   protected final void add(String shard, BsonDocument reply, int index) {
     synchronized (result) {
       answered = true;
@@ -277,8 +280,8 @@ public abstract class WriteBatch {
   }
 
   /**
-   * Called when the outcome of statements is unknown. The statements for other shards are still
-   * executed, except in a transaction, which has failed.
+   * Called when the outcome of statements is unknown. Statements for other shards are still
+   * executed. In a transaction they are not, because the transaction has failed.
    */
   protected final Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
     if (failure instanceof StaleRoute || isOfTransaction()) {
@@ -286,7 +289,8 @@ public abstract class WriteBatch {
     }
     synchronized (result) {
       if (unanswered == null || unanswered instanceof NotSentException) {
-        // If a part may have been written, a retry is forbidden.
+        // A failure after which a part may have been written replaces a failure that excludes this,
+        // because it forbids a retry.
         unanswered = failure;
       }
       fail(indexes, CommandFailure.from(failure));

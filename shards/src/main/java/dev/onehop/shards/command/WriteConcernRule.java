@@ -5,8 +5,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 
 /**
- * Changes an unacknowledged write to an acknowledged one, as mongos does. Otherwise a shard's
- * refusal would be lost.
+ * Changes an unacknowledged write to an acknowledged write, as mongos does. Without a reply, a
+ * shard's refusal would be lost.
  */
 final class WriteConcernRule {
   private WriteConcernRule() {}

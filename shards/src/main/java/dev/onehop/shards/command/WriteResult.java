@@ -42,7 +42,7 @@ public final class WriteResult {
   private int modified;
   private boolean countsModified;
   private final List<BsonDocument> upserted = new ArrayList<>();
-  // One error per statement, even if several shards return one.
+  // One error per statement, even if several shards return an error for it.
   private final SortedMap<Integer, BsonDocument> errors = new TreeMap<>();
   private final List<BsonValue> retried = new ArrayList<>();
   private final List<BsonDocument> writeConcernErrors = new ArrayList<>();
@@ -86,7 +86,7 @@ public final class WriteResult {
         && reply.isDocument("postImage");
   }
 
-  /** Adds a shard's reply; as {@link #add(BsonDocument, List)}. */
+  /** Adds a shard's reply, as {@link #add(BsonDocument, List)} does. */
   List<Integer> add(String shard, BsonDocument reply, List<Integer> indexes) {
     return add(atShard(shard, reply), indexes);
   }
@@ -109,8 +109,9 @@ public final class WriteResult {
    * Adds a reply to a part.
    *
    * @param reply the reply
-   * @param indexes the batch's index of each statement of the part
-   * @return the batch's indexes that were refused as stale, in order; they do not count as errors
+   * @param indexes for each statement of the part, its index in the batch
+   * @return the indexes in the batch of the statements that were refused as stale, in order. These
+   *     refusals do not count as errors
    */
   public List<Integer> add(BsonDocument reply, List<Integer> indexes) {
     observeTimes(reply);
@@ -162,7 +163,7 @@ public final class WriteResult {
             .append("errmsg", new BsonString(String.valueOf(why.getMessage()))));
   }
 
-  /** Whether no statement has been executed or has failed. */
+  /** True if no statement has been executed and none has failed. */
   public boolean isEmpty() {
     return isUnwritten() && failure == null;
   }
@@ -171,7 +172,7 @@ public final class WriteResult {
     return n == 0 && errors.isEmpty();
   }
 
-  /** Whether no further statement may be sent. */
+  /** True if no further statement may be sent. */
   public boolean isFinal(boolean ordered) {
     return failure != null || (ordered && !errors.isEmpty());
   }
@@ -182,7 +183,8 @@ public final class WriteResult {
   }
 
   /**
-   * Whether a shard's reply completes a single statement: the shard found the document, or failed.
+   * Whether a single statement is complete after a shard's reply, because the shard found the
+   * document or failed.
    */
   public static boolean settles(BsonDocument reply) {
     return !ErrorCodes.ok(reply)
@@ -196,8 +198,8 @@ public final class WriteResult {
       appendWritten(reply);
     }
     if (failure != null) {
-      // A shard failed the command as a whole. The reply also contains the results of the
-      // statements that were executed before, like the reply of a single server.
+      // The command failed as a whole on a shard. Like the reply of a single server, this reply
+      // also contains the results of the statements that were executed before.
       reply.putAll(failure);
     } else {
       if (!writeConcernErrors.isEmpty()
@@ -252,7 +254,7 @@ public final class WriteResult {
                         .collect(joining(" :: and :: ", SEVERAL, ""))));
   }
 
-  /** A reply to a part may already contain the errors of several shards. */
+  /** Describes the error of a part. This error may already contain the errors of several shards. */
   private static String described(BsonDocument error) {
     String message = message(error);
     return message.startsWith(SEVERAL)

@@ -55,7 +55,7 @@ public final class CursorReplies {
     return batch.stream().map(BsonValue::asDocument).map(CursorReplies::raw).toList();
   }
 
-  /** Documents of a message are raw already. */
+  /** Encodes a document. A document from a received message is encoded already. */
   private static RawBsonDocument raw(BsonDocument document) {
     return document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC);
   }

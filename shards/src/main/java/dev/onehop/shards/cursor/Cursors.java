@@ -21,14 +21,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * The open cursors of clients, by the clients' cursor ids. A cursor that is not used for ten
- * minutes is closed, as on a server. Its client may never have received the reply with the cursor
- * id.
+ * minutes is closed, as on a server. The reason: its client may never have received the reply with
+ * the cursor id.
  *
  * <p>Thread-safe. Only one request at a time uses a single cursor, because clients wait for each
  * reply.
  */
 public final class Cursors {
-  /** As {@code cursorTimeoutMillis} of the server. */
+  /** The default of {@code cursorTimeoutMillis} of the server. */
   static final Duration MOST_IDLE = Duration.ofMinutes(10);
 
   private static final Duration BETWEEN_SWEEPS = Duration.ofMinutes(1);
@@ -70,7 +70,7 @@ public final class Cursors {
     /** Closes the cursor at the shards; never fails. */
     Mono<Void> kill();
 
-    /** Whether the cursor was opened in one of these sessions, given by their ids. */
+    /** Whether the cursor was opened in one of the sessions with these ids. */
     default boolean isOf(Set<BsonValue> sessions) {
       return false;
     }
@@ -157,7 +157,7 @@ public final class Cursors {
     return kept == null ? Mono.just(false) : kept.cursor.kill().thenReturn(true);
   }
 
-  /** Closes the cursors of sessions that have ended, given by their ids. */
+  /** Closes the cursors of the sessions with these ids, which have ended. */
   public Mono<Void> killOf(Set<BsonValue> sessions) {
     return Flux.fromIterable(open.entrySet())
         .filter(each -> each.getValue().cursor.isOf(sessions))

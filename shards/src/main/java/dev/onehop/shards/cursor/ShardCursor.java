@@ -92,7 +92,7 @@ public final class ShardCursor implements OpenCursor {
   }
 
   /**
-   * The next batch for a merge; the id in the reply is 0 at the end.
+   * The next batch for a merge. In the last batch, the cursor id is 0.
    *
    * @param batchSize the most documents, 0 for the server's limit
    */
@@ -104,7 +104,7 @@ public final class ShardCursor implements OpenCursor {
     return sendOn(command);
   }
 
-  /** The next batch of a tailable cursor; the server may wait for this time. */
+  /** The next batch of a tailable cursor. The server may wait up to {@code wait} for documents. */
   public Mono<BsonDocument> awaitNext(Duration wait) {
     return sendOn(getMore().append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis()))));
   }

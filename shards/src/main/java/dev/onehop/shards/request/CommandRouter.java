@@ -28,7 +28,7 @@ public interface CommandRouter extends AutoCloseable {
    * @param frame the whole message; the caller keeps it until the outcome and releases it
    * @param carrier sends the message to its server
    * @param outcome receives the outcome
-   * @return null if the command cannot be forwarded: the caller then calls {@link #execute}
+   * @return null if the command cannot be forwarded; the caller then calls {@link #execute}
    */
   @Nullable ForwardedCommand tryForward(
       ByteBuf frame, ForwardedCommand.Carrier carrier, ForwardedCommand.Outcome outcome);
@@ -45,7 +45,10 @@ public interface CommandRouter extends AutoCloseable {
     return true;
   }
 
-  /** The reason why no server can be reached now; null if one can, or if it is not known yet. */
+  /**
+   * The reason why no server can be reached now; null if a server can be reached, or if this is not
+   * known yet.
+   */
   default @Nullable String outage() {
     return null;
   }

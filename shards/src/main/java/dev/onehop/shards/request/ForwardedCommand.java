@@ -24,14 +24,17 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
      * @param message the whole message; released by the carrier
      * @param head the parsed head of the command; used only during this call
      * @param outcome receives the outcome
-     * @return an action that cancels the command. It returns true if it was in time, so that the
-     *     outcome is not called
+     * @return an action that cancels the command. The action returns true if it came in time.
+     *     {@code outcome} is then not called
      */
     BooleanSupplier send(
         ServerAddressName server, ByteBuf message, CommandHead head, Exchange.Outcome outcome);
   }
 
-  /** Receives the server of a command, and then its outcome: one call, on the carrier's thread. */
+  /**
+   * Receives the server of a command, and then its outcome. Only one method is called with the
+   * outcome, on the carrier's thread.
+   */
   public interface Outcome {
     /** Called with the server, before the outcome. */
     default void sending(String command, String namespace, String shard, ServerAddressName server) {
@@ -55,17 +58,17 @@ public record ForwardedCommand(String name, BooleanSupplier cancel) {
     void replied(ByteBuf message, boolean ok);
 
     /**
-     * The command was not executed, or may be executed again: the caller executes it by {@link
+     * The command was not executed, or may be executed again. The caller then executes it by {@link
      * CommandRouter#execute}.
      *
      * @param refused whether the shard refused the command because the table is stale
-     * @param first must complete before the execution
+     * @param first the caller waits for this before it executes the command
      */
     void notDone(boolean refused, Mono<Void> first);
 
     /**
-     * The command was sent, and the connection broke before the reply. It may be sent again: the
-     * caller executes it by {@link CommandRouter#execute}.
+     * The command was sent, and the connection broke before the reply. The command may be sent
+     * again, so the caller executes it by {@link CommandRouter#execute}.
      */
     void broken();
 

@@ -50,7 +50,8 @@ public final class LocalCommands {
   }
 
   /**
-   * @param handshakeOnly whether a mongos executes all commands but the handshake
+   * @param handshakeOnly true if this object replies to the handshake only, and a mongos executes
+   *     all other commands
    */
   public LocalCommands(RouterIdentity identity, boolean handshakeOnly) {
     this.identity = identity;
@@ -69,7 +70,7 @@ public final class LocalCommands {
     connections.decrementAndGet();
   }
 
-  /** The reply; null if the command is for the cluster. */
+  /** The reply; null if the cluster executes the command. */
   @Nullable Mono<BsonDocument> answer(OpMsg request) {
     String name = request.commandName();
     count(request, name);
@@ -113,7 +114,8 @@ public final class LocalCommands {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("localTime", new BsonDateTime(System.currentTimeMillis()))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
-            // Without this field, drivers before 5.6 send getLastError to read it.
+            // If this field is missing, drivers before 5.6 send the command getLastError to get the
+            // connection id.
             .append("connectionId", new BsonInt64(connectionsCreated.get()))
             .append("maxWireVersion", new BsonInt32(identity.maxWireVersion()))
             .append("minWireVersion", new BsonInt32(0)));
@@ -149,7 +151,10 @@ public final class LocalCommands {
             .append("opcounters", opcounters));
   }
 
-  /** Counts a forwarded command, which has one statement and is not passed to {@link #answer}. */
+  /**
+   * Counts a forwarded command. {@link #answer} does not count it, because it is not passed to that
+   * method. A forwarded command has one statement.
+   */
   void countForwarded(String name) {
     switch (name) {
       case "find" -> add(Counter.QUERY, 1);

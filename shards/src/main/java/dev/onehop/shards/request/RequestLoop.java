@@ -40,7 +40,7 @@ import reactor.core.publisher.Mono;
  * at a time: the thread of an event loop, or the client's thread.
  */
 public final class RequestLoop {
-  // Commands that continue another command, or whose latency is of no interest.
+  // Commands that continue or end another command, and commands whose latency users do not need.
   private static final Set<String> NOT_MEASURED =
       Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
 
@@ -62,14 +62,17 @@ public final class RequestLoop {
   private boolean closed;
   private boolean clientClosed;
 
-  /** Fails the request that is being forwarded. */
+  /** Makes the forwarded request fail; null if no request is being forwarded. */
   private @Nullable Consumer<Throwable> forwarding;
 
   private int replyId;
-  // The current request. The late outcome of an earlier request is dropped.
+  // The current request. If the outcome of an earlier request arrives now, it is dropped.
   private @Nullable Head current;
 
-  /** The fields that are needed to answer a request, even one that cannot be decoded. */
+  /**
+   * The fields of a request that a reply needs. They are known even if the request cannot be
+   * decoded.
+   */
   private static final class Head {
     private final int requestId;
     private final boolean expectsReply;
@@ -93,10 +96,10 @@ public final class RequestLoop {
   /** The threads and sockets that serve requests. */
   public interface Turns {
     /**
-     * Runs a task when no other thread uses the loop; at once if the current thread uses it. Can be
-     * called by any thread.
+     * Runs a task when no other thread uses the loop. If the current thread uses the loop, runs the
+     * task at once. Any thread may call this method.
      *
-     * @return false if the connection is closed, so that the task does not run
+     * @return false if the task does not run because the connection is closed
      */
     boolean run(Runnable task);
 
@@ -131,7 +134,7 @@ public final class RequestLoop {
 
     /**
      * Called when the connection to the server broke. Closes the client's connection, too, so that
-     * its driver handles a network error.
+     * the client's driver handles a network error.
      *
      * @return false if the client should receive an error reply instead
      */
@@ -222,8 +225,8 @@ public final class RequestLoop {
 
   private void next() {
     if (looping) {
-      // The reply came while the loop below served the request. The loop continues with the next
-      // request. A recursive call would need a stack frame per request.
+      // The reply came while the loop below served the request, so that loop continues with the
+      // next request. A recursive call here would need a stack frame per request.
       return;
     }
     looping = true;
@@ -324,8 +327,8 @@ public final class RequestLoop {
   }
 
   /**
-   * @param first must complete before the execution
-   * @param broken whether the request was sent before, and the connection broke
+   * @param first the execution starts after this has completed
+   * @param broken whether the request was sent before and its connection broke
    */
   private void serveInFull(OpMsg request, Mono<Void> first, boolean broken) {
     Head head = new Head(request);
@@ -357,9 +360,9 @@ public final class RequestLoop {
   }
 
   /**
-   * The reply to a handshake while no server can be reached, so that the client waits for one; null
-   * if a server can be reached. It has the label of a network error, because the driver may retry a
-   * write for which it opens a connection.
+   * The error reply to a handshake if no server can be reached; null if a server can be reached.
+   * After this error, the driver waits for a server. The reply has the label of a network error, so
+   * the driver may retry a write for which it opened this connection.
    */
   private @Nullable BsonDocument outage() {
     String outage = router.outage();
@@ -375,8 +378,8 @@ public final class RequestLoop {
   }
 
   /**
-   * Handles errors that Reactor considers fatal, such as a stack overflow: Reactor does not emit
-   * them as errors.
+   * Handles errors that Reactor considers fatal, such as a stack overflow, because Reactor does not
+   * emit them to the subscriber.
    */
   private Consumer<Throwable> onErrorDropped(Head head) {
     return failure -> {
@@ -447,10 +450,10 @@ public final class RequestLoop {
   }
 
   /**
-   * The error of a broken connection, for which the driver's connection is closed, too; null if an
-   * error reply is sent instead. If a connection closes, the driver clears its pool, which all
-   * servers share. The connection therefore stays open if one server cannot be reached and others
-   * can.
+   * The error of a broken connection, after which the driver's connection is closed, too; null if
+   * an error reply is sent instead. When a connection closes, the driver clears its whole pool,
+   * which serves all servers. The connection therefore stays open if only this server cannot be
+   * reached.
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
@@ -473,8 +476,8 @@ public final class RequestLoop {
       measured(reply);
       answer(head, reply);
     } catch (Throwable failure) {
-      // The failure is wrapped. A BSON error itself would become a reply that blames the client's
-      // BSON.
+      // The failure is wrapped into another exception. An unwrapped BSON error would become a reply
+      // that says the client sent invalid BSON.
       answerOrClose(
           head,
           CommandFailure.toReply(
@@ -526,7 +529,7 @@ public final class RequestLoop {
     /** Runs the first outcome in its turn, and drops later outcomes. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
       if (!turns.run(() -> endNow(task, reply))) {
-        // The client is closed, so nothing waits for the reply.
+        // The connection is closed, so no client waits for the reply.
         frame.release();
         ReferenceCountUtil.release(reply);
       }

@@ -11,8 +11,8 @@ public interface RouterIdentity {
   ServerAddressName advertised();
 
   /**
-   * The version of the cluster's servers, such as {@code 6.0.5}; "" if the servers themselves reply
-   * to {@code buildInfo}.
+   * The version of the cluster's servers, such as {@code 6.0.5}; an empty text if the router passes
+   * {@code buildInfo} on to the servers.
    */
   default String serverVersion() {
     return "";
@@ -33,6 +33,9 @@ public interface RouterIdentity {
     return new BsonDocument("msg", new BsonString("isdbgrid"));
   }
 
-  /** Additional fields in every reply that the router itself creates; they identify the router. */
+  /**
+   * The fields that the router adds to every reply that it creates itself. They identify the
+   * router.
+   */
   BsonDocument marks();
 }

@@ -304,8 +304,8 @@ public final class FencedSink implements ChannelSink {
                 return Mono.empty();
               }
               // The read with read concern majority does not yet have the primary's latest state.
-              MongoException again = new MongoException("it is not known yet whether the batch was"
-                  + " written");
+              MongoException again =
+                  new MongoException("it is not known yet whether the batch was" + " written");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
               return Mono.error(again);
             });

@@ -212,8 +212,9 @@ final class LeaseKeeper implements GroupWork.Owner {
       for (Hold hold : holds) {
         Lease lease = view.leases().get(hold.channel());
         if (!lease.isOf(member, hold.term())) {
-          log.warn("the lease of channel {} was not renewed in time, so the channel is"
-              + " released", hold.channel());
+          log.warn(
+              "the lease of channel {} was not renewed in time, so the channel is" + " released",
+              hold.channel());
           work.lost(hold.channel(), hold.term());
         } else if (lease.renewal() == renewal) {
           work.renewed(hold.channel(), hold.term(), sent + times.usableNanos());

@@ -123,8 +123,7 @@ final class SnapshotSink implements ChannelSink {
 
   private Mono<Void> fill(Map<Integer, Lane> lanes) {
     List<Integer> channels = lanes.keySet().stream().sorted().toList();
-    log.info(
-        "filling channels {} with a snapshot of {}", Channels.ranges(channels), reader.name());
+    log.info("filling channels {} with a snapshot of {}", Channels.ranges(channels), reader.name());
     Scan scan = new Scan(start(lanes));
     AtomicLong documents = new AtomicLong();
     return reader

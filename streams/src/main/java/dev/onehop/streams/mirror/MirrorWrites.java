@@ -52,8 +52,9 @@ import reactor.core.publisher.Mono;
 public final class MirrorWrites
     implements Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> {
   private static final BsonString REFUSED =
-      new BsonString("a field name of the document has a dot, so the update event can mean two"
-          + " different fields");
+      new BsonString(
+          "a field name of the document has a dot, so the update event can mean two"
+              + " different fields");
 
   private final boolean whole;
 

@@ -123,7 +123,8 @@ public final class DriverSockets {
   private static boolean isThere(Compressor compressor) {
     boolean there = compressor.isAvailable();
     if (!there) {
-      log.warn("compressor {} is disabled: its library is not on the class path", compressor.name());
+      log.warn(
+          "compressor {} is disabled: its library is not on the class path", compressor.name());
     }
     return there;
   }

@@ -82,8 +82,10 @@ public final class SaslDialogue {
         ? Mono.empty()
         : Mono.error(
             new AuthenticationFailure(
-                who, "the server ended the conversation before it proved that it has the"
-                    + " credentials", null));
+                who,
+                "the server ended the conversation before it proved that it has the"
+                    + " credentials",
+                null));
   }
 
   private Mono<byte[]> step(byte[] challenge) {

@@ -14,8 +14,8 @@ import org.bson.codecs.BsonDocumentCodec;
 /**
  * One OP_MSG: a command with its document sequences, or a reply.
  *
- * <p>Documents stay raw bytes, so a forwarded document is not decoded. Immutable and safe to
- * share between threads. Format: MongoDB's "OP_MSG" specification, source/message/OP_MSG.md.
+ * <p>Documents stay raw bytes, so a forwarded document is not decoded. Immutable and safe to share
+ * between threads. Format: MongoDB's "OP_MSG" specification, source/message/OP_MSG.md.
  *
  * @param requestId the message's id, unique for the sender
  * @param responseTo the id of the request that this message answers; 0 in requests

@@ -28,8 +28,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>When a server is lost, this class resets the connections to this server, by the driver's own
  * rules. If the server has stopped responding, requests in flight fail. Otherwise they may still
- * get a reply.
- * Source: the drivers' specification "Server Discovery and Monitoring".
+ * get a reply. Source: the drivers' specification "Server Discovery and Monitoring".
  *
  * <p>Thread-safe.
  */

@@ -16,10 +16,10 @@ final class Placed implements SourceEvent {
   private final HashMap<String, String> leaving;
 
   /**
-   * @param through {@code _data} of a token: every split with events up to this token is assigned;
-   *     null if there will be no other split
-   * @param leaving the bound of each removed shard by its id: {@code _data} of a token after all
-   *     events of the shard
+   * @param through {@code _data} of a token. All splits with events up to this token are assigned.
+   *     Null if all splits are assigned and no other split will follow
+   * @param leaving the end of each removed shard's stream, by the shard's id: {@code _data} of a
+   *     token. The shard has no events after this token
    */
   Placed(@Nullable String through, Map<String, String> leaving) {
     this.through = through;

@@ -20,9 +20,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the shards and assigns their splits. It assigns the splits of a new shard before the
- * readers receive a position at which the shard has events. In the other order, watermarks pass
- * events of the new shard.
+ * Finds the shards and assigns their splits. It also sends positions to the readers, whose
+ * watermarks then rise to these positions. Before it sends a position, it assigns the splits of all
+ * shards with events up to this position. Otherwise watermarks would pass unread events of a new
+ * shard.
  *
  * <p>Only Flink's coordinator thread uses an instance. {@link #look} runs on another thread.
  */
@@ -50,7 +51,10 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   private volatile boolean open;
   private volatile boolean complete;
 
-  /** The result of reading the list of shards; at the first reading with the stream's start. */
+  /**
+   * The list of shards that was read, and the position at which the stream starts. Only the first
+   * result has this position.
+   */
   private record Look(@Nullable Checkpoint start, ShardParts.Shards shards) {}
 
   /**
@@ -133,8 +137,8 @@ public final class ShardEnumerator implements SplitEnumerator<ShardSplit, Assign
   }
 
   /**
-   * Returns the position at which a shard's stream starts. A shard that the list did not contain at
-   * a position has no events before that position.
+   * Returns the position at which a shard's stream starts. A new shard's stream starts at the
+   * position of the last list without the shard, because the shard has no earlier events.
    */
   private String place(String shard, @Nullable Checkpoint start) {
     String known = through;

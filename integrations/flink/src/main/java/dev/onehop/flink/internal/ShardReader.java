@@ -26,9 +26,9 @@ import reactor.core.publisher.BaseSubscriber;
 
 /**
  * Reads splits, each with its own subscription, and emits their events in the order of arrival. The
- * reader's watermark is the least of the splits' positions and the last position from the
- * enumerator. A reader without splits therefore has a watermark, too. A split that is assigned
- * later is never behind this watermark.
+ * reader's watermark follows from the earliest of these positions: the position of each split, and
+ * the last position from the enumerator. A reader without splits therefore has a watermark, too. A
+ * split that is assigned later has no events before this watermark.
  *
  * <p>Only the task's thread uses a reader. The subscriptions add to its queue from their own
  * threads.

@@ -61,8 +61,8 @@ final class BsonStrings {
   }
 
   /**
-   * Writes the array in a document and cuts the document off: only documents have a method for
-   * JSON.
+   * Returns an array as JSON. Only documents have a method for JSON. This method therefore writes a
+   * document with the array as its field, and removes the text around the array.
    */
   private static String array(BsonValue value) {
     String json = new BsonDocument("a", value).toJson();

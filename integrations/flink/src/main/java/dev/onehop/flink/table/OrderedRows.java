@@ -16,8 +16,9 @@ import org.apache.flink.util.Collector;
  *
  * <p>A change of the shard key may move a document to another shard: one transaction deletes it on
  * one shard and inserts it on the other. Each shard has its own cluster time for the transaction,
- * and the deletion may therefore come last. Such a deletion removes only the old version of the
- * row.
+ * and the deletion may therefore come last. The insertion has then already replaced the old row,
+ * and the deletion must not remove the new row. With the whole old row, the deletion is emitted as
+ * {@code UPDATE_BEFORE}. With only the key, the deletion is left out.
  */
 final class OrderedRows
     extends KeyedProcessFunction<
@@ -28,7 +29,7 @@ final class OrderedRows
   private transient ValueState<Tuple2<String, String>> arrived;
 
   /**
-   * @param full whether deletions have the whole row
+   * @param full whether a deletion has the whole old row; false if it has only the key
    */
   OrderedRows(boolean full) {
     this.full = full;

@@ -1,4 +1,4 @@
-/** Routes the clients of a Spring Boot application with this library on its class path. */
+/** Routes the clients of a Spring Boot application that has this library on its class path. */
 @NullMarked
 package dev.onehop.spring.boot;
 

@@ -69,7 +69,7 @@ public record Affinity(List<ServerAddressName> routers, Map<String, Beside> shar
     return ofShard(shard).routers();
   }
 
-  /** The ids of the shards with at least one mongos. */
+  /** The ids of the shards for which at least one mongos was chosen. */
   public SortedSet<String> shardsWithRouter() {
     SortedSet<String> found = new TreeSet<>();
     shards.forEach(

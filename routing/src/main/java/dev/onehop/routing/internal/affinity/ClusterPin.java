@@ -32,8 +32,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>The first seed of the URI that returns a cluster id determines the cluster. The cluster id of
  * a mongos is read before the mongos is first used, and again when another process listens at its
- * address. A mongos is used, too, if it returns no cluster id because the user may not read {@code
- * config} or no config server is up.
+ * address. A mongos may return no cluster id, because the user may not read {@code config} or no
+ * config server is up. Such a mongos is used, too.
  *
  * <p>Thread-safe.
  */
@@ -60,7 +60,8 @@ public final class ClusterPin {
   /**
    * @param identify reads the identity of a mongos
    * @param seeds the servers of the URI; the first of them with a known cluster id determines the
-   *     cluster. Empty if a DNS record lists the servers: then the first reply determines it
+   *     cluster. The list is empty if a DNS record lists the servers. Then the first reply
+   *     determines the cluster
    */
   public ClusterPin(
       Function<ServerAddressName, Mono<Identity>> identify, List<ServerAddress> seeds) {
@@ -96,7 +97,8 @@ public final class ClusterPin {
     if (entry == null || !isSameProcess(entry, server)) {
       // The query runs on another thread, because operations call this method and must not wait.
       var unused = queryInOrder(address).subscribeOn(Schedulers.parallel()).subscribe();
-      // The cluster of a single seed is the right one, so operations need not wait for its reply.
+      // If the URI has a single seed, the seed's cluster is the right one. Operations therefore
+      // need not wait for the reply to this query.
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
     return !entry.refused() && (pinned || !entry.hasId());
@@ -202,7 +204,7 @@ public final class ClusterPin {
     }
   }
 
-  /** Chooses the cluster, once all seeds have replied or their time is over. */
+  /** Chooses the cluster once all seeds have replied, or once {@link #ALL_SEEDS} has passed. */
   private synchronized void pin() {
     boolean allReplied =
         seeds.stream().allMatch(seed -> known.containsKey(seed) || unreachable.contains(seed));
@@ -243,7 +245,7 @@ public final class ClusterPin {
 
   /**
    * Whether a description comes from the process that was queried. A mongos before version 4.4
-   * reports no process id and counts as the same process.
+   * reports no process id, so it counts as the same process.
    */
   private static boolean isSameProcess(Known entry, ServerDescription server) {
     ObjectId now = RouterProbe.process(server);

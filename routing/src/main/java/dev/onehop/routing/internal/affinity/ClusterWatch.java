@@ -32,16 +32,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Keeps the information on the cluster current, in the background. It refreshes shards, mongoses
- * and the routing tables in use at an interval, reads the latest entries of the change history in
- * between, follows primaries, and measures round trips where host names do not show which mongos is
- * near a shard. If a read fails, the previous information stays.
+ * Keeps the information on the cluster current, in the background. At an interval, it refreshes
+ * shards, mongoses and the routing tables in use. Between these refreshes, it reads the latest
+ * entries of the change history. It follows the primaries. If host names do not show which mongos
+ * is near a shard, it measures round trips. If a read fails, the previous information stays.
  */
 public final class ClusterWatch implements RefreshListener, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
 
-  /** The time until measurements are repeated. */
+  /** The round trips to a shard are measured again after this time. */
   private static final Duration MEASURED_FOR = Duration.ofMinutes(1);
 
   /** The number of refreshes after which the table of an unused collection is dropped. */
@@ -82,8 +82,9 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
    *
    * @param refreshInterval the interval of refreshes of routing tables and mongoses
    * @param historyInterval the interval of reads of the change history; zero for never
-   * @param measureRoundTrips whether round trips decide where host names do not match
-   * @param routers per shard id the mongoses that the application maps to it
+   * @param measureRoundTrips whether round trips decide which mongoses are near a shard if no host
+   *     names match
+   * @param routers by shard id, the mongoses that the application maps to the shard
    * @param hostMapping maps the names in the metadata to the names that the application uses
    */
   public record Settings(
@@ -205,7 +206,7 @@ public final class ClusterWatch implements RefreshListener, AutoCloseable {
   }
 
   private void readAffinityNow() {
-    // One more read covers all changes that arrive during a read.
+    // If changes arrive while a read is running, one more read follows for all of them.
     if (requested.getAndIncrement() == 0) {
       Mono.defer(
               () -> {

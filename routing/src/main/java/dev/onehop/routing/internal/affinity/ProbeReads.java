@@ -21,8 +21,9 @@ import org.bson.BsonValue;
  */
 final class ProbeReads {
   /**
-   * The number of shard key values that are tried per shard and collection. The bounds of a chunk
-   * show hashes, and no value can be calculated from a hash.
+   * The number of shard key values that are tried per shard and collection. With a hashed shard
+   * key, a chunk's bounds are hashes. No value can be calculated from a hash, so values are tried
+   * until one is in a chunk of the shard.
    */
   private static final int TRIES = 200;
 

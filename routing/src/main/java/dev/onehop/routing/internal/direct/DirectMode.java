@@ -44,8 +44,8 @@ public final class DirectMode {
    *
    * @param reach the settings and connections of the cluster; its seeds are mongoses or config
    *     servers
-   * @param versions adds shard versions to commands, or none in tests that show why the versions
-   *     are needed
+   * @param versions adds shard versions to commands. Only a test that shows why versions are needed
+   *     passes a value that adds none
    * @param options direct mode's own settings
    */
   public static RouterClients create(Reach reach, Versions versions, Options options) {

@@ -154,7 +154,7 @@ public final class DirectRouter extends ClusterRouter implements ExplainedRouter
             });
   }
 
-  /** Chooses the mongos that would execute a command for several shards now. */
+  /** Chooses the mongos that would execute a command for several shards at this moment. */
   private Mono<Choice> mongos(Target target) {
     ServerSet mongoses = cluster.seeds().servers();
     return mongoses

@@ -61,8 +61,7 @@ final class MongosFallback {
 
   private CommandFailure refusal(String what) {
     return CommandFailure.notSupported(
-        what
-            + " needs a mongos in direct mode, but the URI names config servers only, so it");
+        what + " needs a mongos in direct mode, but the URI names config servers only, so it");
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {

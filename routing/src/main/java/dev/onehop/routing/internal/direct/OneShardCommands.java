@@ -89,11 +89,12 @@ final class OneShardCommands {
 
   /**
    * Returns the table for a second decision, after the first decision found no single owner for a
-   * command. The table may be stale. No shard would report this, because no shard gets the command.
+   * command. The first decision may be wrong, because its table may be stale. No shard would report
+   * this, because no shard gets the command.
    *
-   * <p>With a mongos, this returns the same table, and refreshes it in the background: the mongos
-   * executes the command. Without a mongos, this returns the newest table: the command fails only
-   * if it has no single owner there.
+   * <p>If there is a mongos, it executes the command. The method then returns the same table, and
+   * refreshes the table in the background. Without a mongos, the method returns the newest table.
+   * The command fails only if it has no single owner by the newest table, either.
    */
   Mono<RoutingTable> doubted(RoutingTable table) {
     return fallback

@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class CommandMeter implements RequestMeter {
-  /** The value of a tag without a shard or a server. */
+  /**
+   * The value of the tags {@code shard} and {@code server} if there is no single shard or server.
+   */
   private static final String NONE = "none";
 
   private final MeterRegistry registry;

@@ -20,14 +20,17 @@ public interface ExplainedRouter extends CommandRouter {
   /** Completes after the first read of the routing information, whether it succeeded or failed. */
   Mono<Void> known();
 
-  /** Like {@link #known()}, but fails with the reason if a shard refuses this application. */
+  /**
+   * Like {@link #known()}, but fails if a shard refuses this application; the error contains the
+   * reason.
+   */
   default Mono<Void> usable() {
     return known();
   }
 
   /**
-   * Whether new operations are routed; true by default. Otherwise they go to a mongos of the URI.
-   * Cursors and transactions stay at their servers.
+   * Whether new operations are routed; true by default. If they are not, they go to a mongos of the
+   * URI. Open cursors and transactions stay at their servers in both cases.
    */
   boolean isRouting();
 
@@ -41,7 +44,8 @@ public interface ExplainedRouter extends CommandRouter {
   Mono<RoutingTable> table(String namespace);
 
   /**
-   * The time since a collection's table was last confirmed as the newest; empty if there is none.
+   * The time since a collection's table was last confirmed as the newest; empty if no table is
+   * loaded.
    */
   Optional<Duration> tableAge(String namespace);
 

@@ -15,7 +15,8 @@ import reactor.util.context.ContextView;
  * <p>Thread-safe; complete when the command has ended.
  */
 public class RouteTrace implements CommandTrace {
-  // Almost all commands go to one server only. A list for it would create garbage per command.
+  // Almost all commands go to one server only. A list for a single server would create garbage per
+  // command.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
   private @Nullable String shard;
@@ -34,7 +35,7 @@ public class RouteTrace implements CommandTrace {
     return of(CommandTrace.in(context));
   }
 
-  /** Casts a trace to a route trace; returns a new one if it has another type. */
+  /** Casts a trace to a route trace; returns a new route trace if the trace has another type. */
   public static RouteTrace of(CommandTrace trace) {
     return trace instanceof RouteTrace route ? route : new RouteTrace();
   }
@@ -103,7 +104,7 @@ public class RouteTrace implements CommandTrace {
     return parts == null ? List.of() : List.copyOf(parts);
   }
 
-  /** Whether another mongos replaced one near the shard. */
+  /** Whether the mongos near the shard was down, so that the command went to another mongos. */
   synchronized boolean isRouterDown() {
     return routerDown;
   }
@@ -112,12 +113,15 @@ public class RouteTrace implements CommandTrace {
     return decision;
   }
 
-  /** The one shard that the command went to; null if it went to none or to several. */
+  /** The one shard that the command went to; null if it went to no shard or to several shards. */
   synchronized @Nullable String shard() {
     return shard;
   }
 
-  /** The server that has replied; null if none has, or if several servers have in parallel. */
+  /**
+   * The server that the command was last sent to; null if it was sent to no server, or to several
+   * shards.
+   */
   synchronized @Nullable ServerAddressName server() {
     return decision == RouteDecision.SEVERAL_SHARDS || first == null
         ? null

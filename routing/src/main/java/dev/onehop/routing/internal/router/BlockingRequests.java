@@ -33,11 +33,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the requests of one blocking connection on the thread that reads the reply. The thread
- * decides the route, writes to the server's socket and reads from it. It waits while other threads
- * do the rest, such as loading a routing table.
+ * Serves the requests of one blocking connection on the client's thread that reads the reply. This
+ * thread decides the route, writes to the server's socket and reads from it. Other threads do the
+ * rest, such as loading a routing table, and this thread waits for them.
  *
- * <p>A request starts when its reply is read, because only then the client's timeout is known.
+ * <p>A request starts only when the client reads the reply, because the client's timeout is known
+ * only then.
  *
  * <p>Thread-safe. One thread at a time has the turn, which is a lock. Other threads wait for the
  * turn, or queue a task for the thread that has it.
@@ -74,7 +75,7 @@ final class BlockingRequests
   private volatile boolean closed;
   private volatile boolean clientClosed;
 
-  /** A request that is sent by the thread that holds the {@link #turn}. */
+  /** A request that the thread with the {@link #turn} sends. */
   private static final class UnderWay {
     private final ServerAddressName server;
     private final ByteBuf message;
@@ -257,8 +258,9 @@ final class BlockingRequests
       return;
     }
     if (e instanceof IOException && Thread.currentThread().isInterrupted()) {
-      // The interrupt has closed the server's socket, as Java does on a virtual thread. A plain
-      // socket of the driver would be closed, too, so this connection is closed.
+      // On a virtual thread, Java closes a socket when its reader is interrupted, so the server's
+      // socket is closed now. A plain socket of the driver would be closed, too, so this connection
+      // is closed.
       close();
       InterruptedIOException interrupted = new InterruptedIOException("interrupted");
       interrupted.initCause(e);
@@ -291,7 +293,8 @@ final class BlockingRequests
             close();
             throw new SocketException("Closed by interrupt");
           }
-          // On other threads, a read of a plain socket continues after an interrupt.
+          // On a thread that is not virtual, the wait continues after an interrupt, as a read of a
+          // plain socket does.
         }
       }
     } finally {
@@ -378,7 +381,7 @@ final class BlockingRequests
     afterTurn();
   }
 
-  /** Runs the tasks that arrived during another thread's turn, unless a thread has the turn now. */
+  /** Runs the tasks that other threads have queued, unless another thread has the turn now. */
   private void afterTurn() {
     while ((!tasks.isEmpty() || isToEnd()) && !turn.isHeldByCurrentThread() && turn.tryLock()) {
       try {

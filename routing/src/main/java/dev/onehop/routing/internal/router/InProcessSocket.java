@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe, as sockets are.
  */
-// Volatile fields replace the lock of the superclass.
+// Methods of the superclass are synchronized. The volatile fields make this unnecessary here.
 @SuppressWarnings("UnsynchronizedOverridesSynchronized")
 final class InProcessSocket extends SSLSocket {
   private static final String[] NONE = new String[0];
@@ -150,7 +150,9 @@ final class InProcessSocket extends SSLSocket {
     return out;
   }
 
-  /** As on a plain socket, requests that were written before are still answered. */
+  /**
+   * As on a plain socket, requests that were written before the shutdown still get their replies.
+   */
   @Override
   public void shutdownOutput() throws IOException {
     var unused = usable(outputShutdown);

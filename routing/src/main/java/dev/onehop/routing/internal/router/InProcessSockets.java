@@ -66,10 +66,12 @@ final class InProcessSockets implements AutoCloseable {
   }
 
   /**
-   * Waits until the cluster is usable, then connects to the router. If the cluster is unusable or
-   * does not reply in time, the connection opens as well, and its commands return the error.
+   * Waits until the cluster is usable, then connects to the router. If the cluster is unusable, or
+   * does not reply within {@link VirtualMongos#START_TIMEOUT}, the connection opens nevertheless.
+   * Its commands then return the error.
    *
-   * @param timeoutMillis 0 for no limit
+   * @param timeoutMillis 0 for no limit; a limit below {@link VirtualMongos#START_TIMEOUT} makes
+   *     the method fail if it passes
    */
   BlockingRequests connect(int timeoutMillis) throws IOException {
     awaitStart(timeoutMillis);
@@ -230,8 +232,8 @@ final class InProcessSockets implements AutoCloseable {
     }
 
     private static UnsupportedOperationException clientsOnly() {
-      return new UnsupportedOperationException("only client sockets of the synchronous driver are"
-          + " supported");
+      return new UnsupportedOperationException(
+          "only client sockets of the synchronous driver are" + " supported");
     }
   }
 }

@@ -44,19 +44,19 @@ public final class RouterClients implements AutoCloseable {
   /** The interval between checks for missing information. */
   private static final Duration LOOK = Duration.ofMillis(50);
 
-  /** The longest wait between two attempts to load routing tables. */
+  /** The longest pause between two attempts to load routing tables. */
   private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(1);
 
   /**
-   * The interval in milliseconds at which the driver checks the virtual mongos. It bounds the time
-   * until the driver notices that all servers are down or that a server is up again. The check
+   * The interval in milliseconds at which the driver checks the virtual mongos. Within this
+   * interval the driver notices that all servers are down, or that a server is up again. The check
    * sends nothing over the network.
    */
   private static final int HEARTBEAT_MILLIS = 500;
 
   /**
-   * The time in milliseconds after which the driver checks and uses the virtual mongos again when a
-   * connection to a real server has broken.
+   * When a connection to a real server has broken, the driver checks and uses the virtual mongos
+   * again after this time, in milliseconds.
    */
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
@@ -124,7 +124,8 @@ public final class RouterClients implements AutoCloseable {
   }
 
   /**
-   * Whether another attempt may succeed. The error for a database that does not exist has no cause.
+   * Whether another attempt may succeed. Another attempt cannot help if the database does not
+   * exist. The exception then has no cause.
    */
   private static boolean mayPass(Throwable failure) {
     return !(failure instanceof UnknownNamespaceException) || failure.getCause() != null;
@@ -137,7 +138,7 @@ public final class RouterClients implements AutoCloseable {
   }
 
   /**
-   * The appearance of a virtual mongos to the driver.
+   * The properties of a virtual mongos that the driver sees.
    *
    * @param identity the identity; its address appears in errors and events
    * @param handshakeOnly whether the virtual mongos itself replies only to handshakes
@@ -179,7 +180,8 @@ public final class RouterClients implements AutoCloseable {
 
   /** Changes settings so that the router closes with the client. */
   public MongoClientSettings closing(MongoClientSettings settings) {
-    // With client-side encryption, the driver creates further clients from the same settings.
+    // With client-side encryption, the driver creates further clients from the same settings. The
+    // router closes when the last of these clients is closed.
     AtomicInteger open = new AtomicInteger();
     return MongoClientSettings.builder(settings)
         .applyToClusterSettings(

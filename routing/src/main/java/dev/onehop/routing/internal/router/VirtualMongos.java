@@ -26,12 +26,14 @@ import reactor.core.Disposable;
  * CommandRouter}. Everything above the connections, from sessions to error types, is the driver's
  * own code.
  *
- * <p>The driver creates its channels by class, without arguments, but on event loops of our choice.
- * A channel finds its router by its event loops.
+ * <p>The driver creates channels by reflection, so it can pass no router to the constructor. The
+ * router chooses the event loops of the channels, and a channel finds its router by its event
+ * loops.
  */
 public final class VirtualMongos extends InProcessChannel {
   private static final Map<EventLoopGroup, Behind> BEHIND = new ConcurrentHashMap<>();
-  // Shorter than the driver's connect timeout, so that commands return the actual error.
+  // This is shorter than the driver's connect timeout. The connection therefore opens in time, and
+  // its commands return the actual error.
   public static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   private @Nullable Set<VirtualMongos> siblings;

@@ -12,13 +12,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The mongos of each open cursor, by the cursor id that the driver uses. The driver uses the
  * mongos' id of the cursor, unless a cursor of another mongos has the same id. A cursor is removed
- * when it ends, or when it was unused for 35 minutes. By then the server has closed it: after ten
- * minutes, or after the half hour of its session if the cursor has no timeout.
+ * when it ends, or when it was unused for 35 minutes. The server closes an unused cursor earlier:
+ * after ten minutes, or when its session ends after half an hour if the cursor has no timeout.
  *
  * <p>Thread-safe.
  */
 final class CursorPins {
-  /** Longer than {@code localLogicalSessionTimeoutMinutes} of the server. */
+  /**
+   * This is longer than {@code localLogicalSessionTimeoutMinutes} of the server, so the server has
+   * closed the cursor before.
+   */
   static final Duration MOST_IDLE = Duration.ofMinutes(35);
 
   private static final Duration BETWEEN_SWEEPS = Duration.ofMinutes(1);
@@ -69,7 +72,7 @@ final class CursorPins {
    * Adds a cursor that a mongos has opened.
    *
    * @param id the mongos' id of the cursor
-   * @return the id for the driver: the same, unless another cursor has it
+   * @return the cursor id for the driver: {@code id}, unless another cursor already has this id
    */
   long add(ServerAddressName server, long id, boolean changeStream) {
     long now = nanoTime.getAsLong();

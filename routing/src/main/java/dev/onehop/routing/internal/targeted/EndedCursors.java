@@ -80,7 +80,8 @@ final class EndedCursors {
                                   : value));
               return renamed;
             })
-        // If the mongos is gone, so are its cursors. If it is only unreachable, they time out.
+        // If the mongos has ended, its cursors have ended, too. If it is only unreachable, they
+        // time out.
         .onErrorResume(
             IOException.class,
             gone ->

@@ -6,27 +6,35 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Detects operations that take much longer than the round trip to their shard. Several such
  * operations within a second suggest that the routing table is stale, and that the mongos near the
- * shard sends them to another shard. Operations that are slow for another reason raise the same
- * suspicion. The caller MUST therefore limit the refreshes that follow.
+ * shard sends them to another shard. Operations that are slow for another reason have the same
+ * effect. The caller MUST therefore limit the number of refreshes.
  *
  * <p>Thread-safe. Races between threads only make the estimate less exact.
  */
 final class Latencies {
-  /** An operation is suspicious if it takes longer than twice the usual latency and this margin. */
+  /**
+   * An operation is suspicious if it takes longer than twice the usual latency plus this margin.
+   */
   private static final long MARGIN_NANOS = 10_000_000;
 
-  /** The number of suspicious operations within a second that raises a suspicion. */
+  /**
+   * If this number of operations within a second is suspicious, the routing table is suspected to
+   * be stale.
+   */
   private static final int SUSPICIOUS = 4;
 
   private static final long WINDOW_NANOS = 1_000_000_000;
 
   /**
-   * A shift by this number of bits: a slower operation raises the usual latency by a 1024th of the
-   * difference.
+   * The number of bits by which a difference is shifted. An operation that is slower than usual
+   * raises the usual latency by a 1024th of the difference.
    */
   private static final int DRIFT = 10;
 
-  /** By shard, then by operation. A combined key would create garbage per operation. */
+  /**
+   * The usual latencies, by shard and then by operation. A key with both names would create garbage
+   * per operation.
+   */
   private final Map<String, Map<String, Usual>> byShard = new ConcurrentHashMap<>();
 
   private static final class Usual {

@@ -134,8 +134,8 @@ final class MongosCall implements Exchange.Outcome {
   @Override
   public void unsent(Throwable cause) {
     if (NotSentException.isLocal(cause) || cause instanceof ServerRefusedException) {
-      // Another mongos would not help: this process lacks resources, or every mongos refuses the
-      // user.
+      // Another mongos cannot help, because this process lacks resources, or every mongos refuses
+      // the user.
       failed(cause);
       return;
     }

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 
 /**
  * Reads the cluster's metadata over the nearest mongos. Fails with a {@link NotShardedException} if
- * the servers are no mongoses.
+ * the servers are not mongoses.
  */
 final class MongosConfig implements ConfigReader {
   private final Mongoses mongoses;
@@ -25,8 +25,9 @@ final class MongosConfig implements ConfigReader {
   }
 
   /**
-   * Waits for the first reply of a server, which shows the type of the servers. The wait is needed
-   * because servers other than a mongos have a database {@code config}, too.
+   * Reads only if the servers are mongoses. The first reply of a server shows this, so the method
+   * waits for it. Other servers have a database {@code config}, too, which would be read by
+   * mistake.
    */
   @Override
   public Flux<List<BsonDocument>> batches(BsonDocument find) {

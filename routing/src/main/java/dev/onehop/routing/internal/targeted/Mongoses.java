@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Chooses the mongos for a command: one near a shard, or the nearest. The mongoses of the URI are
- * watched as one cluster, every further mongos near a shard separately.
+ * watched as one cluster. Every other mongos near a shard is watched separately.
  *
  * <p>Thread-safe.
  */
@@ -44,8 +44,8 @@ final class Mongoses extends Servers {
   private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
 
   /**
-   * The least number of watched mongoses, if the cluster has as many. The mongoses that are not
-   * near a shard serve as fallback.
+   * At least this number of mongoses is watched, if the cluster has as many. If too few mongoses
+   * are near a shard, others are watched as fallback.
    */
   private static final int LEAST = 3;
 
@@ -57,14 +57,14 @@ final class Mongoses extends Servers {
 
   private final ClusterPin pin;
   private final AtomicInteger servingZone = new AtomicInteger();
-  // The shortest duration of a read of metadata, in nanoseconds. The first round trips that the
-  // driver measures are too long, because they include the opening of a connection.
+  // The shortest time of a read of metadata, in nanoseconds. It corrects the first round trips that
+  // the driver measures. These are too long, because they include the opening of a connection.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
   private volatile Known known = new Known(Affinity.EMPTY, Map.of());
 
   /**
    * @param affinity the mongoses near each shard
-   * @param beside per shard id the addresses of its mongoses
+   * @param beside by shard id, the addresses of the mongoses near the shard
    */
   private record Known(Affinity affinity, Map<String, List<ServerAddress>> beside) {}
 
@@ -83,7 +83,7 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Starts to watch with other watchers, for tests.
+   * Starts to watch. A test passes a watcher and a clock.
    *
    * @param nanoTime the clock
    */
@@ -97,7 +97,7 @@ final class Mongoses extends Servers {
     this.pin = pin;
   }
 
-  /** Applies a new affinity: watches the mongoses near the shards. */
+  /** Applies a new affinity, and watches the mongoses that it names. */
   void update(Affinity next) {
     Map<String, List<ServerAddress>> beside = new HashMap<>();
     Set<ServerAddress> seeds = seedNames();
@@ -254,8 +254,8 @@ final class Mongoses extends Servers {
   }
 
   /**
-   * Checks all servers soon if none can be reached, as the driver does while an operation waits for
-   * a server.
+   * If no server can be reached, makes the monitors check all servers soon. The driver does the
+   * same while an operation waits for a server.
    */
   @Override
   protected void check() {
@@ -271,7 +271,7 @@ final class Mongoses extends Servers {
     return outage != null ? new IOException(outage) : noneInTime("mongos");
   }
 
-  /** The reason why no server can be reached; null if one can. */
+  /** The reason why no server can be reached; null if a server can be reached. */
   @Nullable String outage() {
     return all().stream().anyMatch(each -> each.isOk() && isTrusted(each))
         ? null
@@ -303,7 +303,10 @@ final class Mongoses extends Servers {
     return seeds().getType();
   }
 
-  /** The member of a replica set, if the URI names just one; otherwise null. */
+  /**
+   * The member of a replica set, if the URI names a single server and this is such a member;
+   * otherwise null.
+   */
   @Nullable ServerDescription onlyMember() {
     ClusterDescription cluster = seeds();
     return cluster.getType() == ClusterType.REPLICA_SET

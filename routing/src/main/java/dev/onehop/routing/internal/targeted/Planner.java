@@ -52,7 +52,7 @@ final class Planner {
     this.transactions = transactions;
   }
 
-  /** Whether new operations are routed; otherwise they go to the nearest mongos. */
+  /** Whether new operations are routed. If they are not, they go to the nearest mongos. */
   boolean isRouting() {
     return routing && catalog != null;
   }
@@ -99,7 +99,7 @@ final class Planner {
   }
 
   /**
-   * Chooses another route for a part of a split write, whose mongos could not be reached.
+   * Chooses another route for a part of a split write after the part's mongos could not be reached.
    *
    * @return null if no mongos is usable yet
    */
@@ -132,8 +132,8 @@ final class Planner {
   }
 
   /**
-   * The single shard of a target; null if there are several, or if the command is invalid, so that
-   * a mongos returns the error.
+   * The single shard of a target; null if the target has several shards. Also null if the command
+   * is invalid: it then goes to the nearest mongos, which returns the error.
    */
   private static @Nullable String shard(Supplier<Target> targeting) {
     try {
@@ -193,10 +193,11 @@ final class Planner {
   }
 
   /**
-   * Whether the parts of a write, one after another, take at most a third longer than the whole
-   * write over the nearest mongos. The nearest mongos sends the statements to each shard in turn.
-   * Its round trip to a shard is estimated by its lower bound: the difference between the round
-   * trips from this client to the shard and to the nearest mongos.
+   * Whether an ordered write is split. It is split if its parts, one after another, take at most a
+   * third longer than the whole write over the nearest mongos. The nearest mongos would also send
+   * the statements to one shard after another. Its round trip to a shard is not known. It is at
+   * least the difference between two known round trips: from this client to the shard, and to the
+   * nearest mongos. The estimate is this difference.
    */
   private boolean paysToSplit(List<SplitWrite.Part> parts) {
     double nearest = mongoses.nearestRoundTripNanos();

@@ -38,8 +38,8 @@ final class SplitWrite {
   /**
    * The reply to a part.
    *
-   * @param lost the error of a broken connection, after which it is unknown which statements were
-   *     executed; otherwise null
+   * @param lost the error of a broken connection; null if there was none. After this error it is
+   *     unknown which statements were executed
    */
   private record Answered(Part part, BsonDocument reply, @Nullable IOException lost) {}
 
@@ -72,8 +72,9 @@ final class SplitWrite {
   }
 
   /**
-   * Runs all parts. If the connection of one part breaks, the whole command fails with this error:
-   * the driver may send it again, and the mongoses recognise executed statements by their numbers.
+   * Runs all parts. If the connection of one part breaks, the whole command fails with this error.
+   * The driver may then send the command again. The mongoses recognise executed statements by their
+   * statement ids.
    *
    * @param failed converts the failure of a part into a reply
    * @param run sends a part
@@ -115,8 +116,8 @@ final class SplitWrite {
   }
 
   /**
-   * Whether a reply ends an ordered write. A write concern error alone does not: the statements
-   * were executed.
+   * Whether a reply ends an ordered write. A write concern error alone does not end it, because the
+   * statements were executed.
    */
   private static boolean endsOrdered(Answered answered) {
     return !ErrorCodes.ok(answered.reply()) || answered.reply().containsKey("writeErrors");

@@ -55,10 +55,10 @@ final class TargetedCommand extends CommandHead {
   /**
    * Reads a message.
    *
-   * @return null if it is not an OP_MSG, or has flags or an order of sections that drivers do not
-   *     send
-   * @throws MalformedDocumentException if it is invalid BSON
-   * @throws IndexOutOfBoundsException if it is invalid BSON
+   * @return null if the message is not an OP_MSG, or if its flags or the order of its sections are
+   *     not as drivers send them
+   * @throws MalformedDocumentException if the command is invalid BSON
+   * @throws IndexOutOfBoundsException if the command is invalid BSON
    */
   static @Nullable TargetedCommand of(ByteBuf frame) {
     TargetedCommand command = read(frame, TargetedCommand::new);
@@ -93,7 +93,8 @@ final class TargetedCommand extends CommandHead {
 
   /** Whether the statements may be sent as several commands. */
   boolean isSplittable() {
-    // The stable API does not include statement ids of retryable writes.
+    // The parts of a retryable write need statement ids. The strict Stable API does not allow
+    // statement ids, so such a write is not split.
     return expectsReply() && !isExplain() && !(isStrict() && isNumbered());
   }
 
@@ -124,7 +125,7 @@ final class TargetedCommand extends CommandHead {
     }
   }
 
-  /** Whether a shard key can decide the route. */
+  /** Whether a shard key can decide the route of this command. */
   boolean isOperation() {
     return OPERATIONS.contains(operation())
         && !collection().isEmpty()
@@ -154,12 +155,12 @@ final class TargetedCommand extends CommandHead {
     return new BsonInt64(number());
   }
 
-  /** The target of one of its statements. */
+  /** The target of one statement of this command. */
   Target target(RoutingTable table, RawBsonDocument statement) {
     return WriteTargets.of(table, operation(), statement);
   }
 
-  /** The target of a command that is no list of statements. */
+  /** The target of this command if it has no list of statements, such as a find. */
   Target target(RoutingTable table) {
     TargetingOptions options =
         hasCollationOrVariables()

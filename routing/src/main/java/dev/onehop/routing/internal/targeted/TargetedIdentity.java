@@ -11,7 +11,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * The identity of targeted mode's virtual mongos. It announces the lowest version of the mongoses.
+ * The identity of targeted mode's virtual mongos. It announces the lowest wire version of all
+ * mongoses that are up.
  */
 final class TargetedIdentity implements RouterIdentity {
   private static final ServerAddressName ADVERTISED =
@@ -34,8 +35,8 @@ final class TargetedIdentity implements RouterIdentity {
   }
 
   /**
-   * If the URI names a single member of a replica set, the role is the member's role, so that the
-   * driver treats it as one.
+   * If the URI names a single member of a replica set, the virtual mongos announces the member's
+   * role. The driver then treats it as such a member.
    */
   @Override
   public BsonDocument role() {

@@ -54,8 +54,8 @@ import reactor.core.publisher.Mono;
 /**
  * Sends a client's commands to mongoses. If one shard owns the data of a command, the command goes
  * to a mongos near this shard, otherwise to the nearest mongos. In the bytes of a message, the
- * router changes only the request id, a flag, and a cursor id that two mongoses use. Any mongos
- * returns correct results, so a stale table costs only a detour.
+ * router changes only the request id, the flag exhaustAllowed, and a cursor id that another mongos
+ * uses, too. Any mongos returns correct results, so a stale table causes a detour and nothing else.
  *
  * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
  * sent goes to another mongos. The driver decides whether to retry a command that may have been
@@ -66,7 +66,7 @@ import reactor.core.publisher.Mono;
 public final class TargetedRouter implements ExplainedRouter {
   private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
 
-  /** The most mongoses that are tried for one command while none has received it. */
+  /** The largest number of mongoses that are tried for one command until one has received it. */
   private static final int MOST_TRIES = 10;
 
   /** Commands that go to several servers, or to which the router itself replies. */
@@ -131,7 +131,8 @@ public final class TargetedRouter implements ExplainedRouter {
     this.pool = connections.onEventLoops();
     this.endedCursors = new EndedCursors(pool, cursors);
     this.planner = new Planner(mongoses, catalog, cursors, transactions);
-    // All commands share one wait for the affinity, and after a moment they continue without it.
+    // All commands together wait once for the affinity. After RoutingCatalog.MOMENT they continue
+    // without the affinity.
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
     if (catalog != null) {
@@ -167,7 +168,7 @@ public final class TargetedRouter implements ExplainedRouter {
     try {
       command = TargetedCommand.of(frame);
     } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
-      // The result null makes the caller use execute, which reports the error.
+      // The caller then calls execute, which reports the error.
       return null;
     }
     if (command == null
@@ -421,7 +422,8 @@ public final class TargetedRouter implements ExplainedRouter {
     return () -> {
       boolean inTime = cancel.getAsBoolean();
       if (inTime) {
-        // After a timeout, another mongos can end the transaction.
+        // The driver repeats a commit or abort that timed out. Without the pin, another mongos can
+        // execute it.
         unpin(session, command);
       }
       return inTime;
@@ -433,7 +435,10 @@ public final class TargetedRouter implements ExplainedRouter {
     transactions.unpin(session, command.transactionNumber());
   }
 
-  /** Records the latency of an executed command, and suspects its table if it took too long. */
+  /**
+   * Records the latency of an executed command. If commands take too long, the routing table is
+   * suspected to be stale.
+   */
   void served(TargetedCommand command, Route route, long nanos, long now) {
     String shard = route.shard();
     if (shard != null
@@ -459,8 +464,8 @@ public final class TargetedRouter implements ExplainedRouter {
   }
 
   /**
-   * Whether to wait for a table. If an earlier load failed, the table is loaded in the background
-   * instead.
+   * Whether a command waits for a table to be loaded. After a failed load the command does not
+   * wait, and the table is loaded in the background.
    */
   private boolean isToBeLoaded(String namespace) {
     if (catalog == null || catalog.cached(namespace) != null) {
@@ -475,8 +480,8 @@ public final class TargetedRouter implements ExplainedRouter {
 
   private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
-    // The wait is one moment for the affinity and one for the table, or half of maxTimeMS if that
-    // is shorter.
+    // A command waits for the affinity and then for the table, each for RoutingCatalog.MOMENT at
+    // most. If half of maxTimeMS is shorter than both together, it is the limit.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
@@ -505,7 +510,10 @@ public final class TargetedRouter implements ExplainedRouter {
     return TargetedCommand.OPERATIONS.contains(command);
   }
 
-  /** Checks the servers, too: the driver calls this often while operations wait for a server. */
+  /**
+   * If no server can be reached, this method also starts a check of the servers. The driver calls
+   * it often while operations wait for a server.
+   */
   @Override
   public @Nullable String outage() {
     String outage = mongoses.outage();

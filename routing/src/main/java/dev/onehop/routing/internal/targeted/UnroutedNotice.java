@@ -21,8 +21,8 @@ final class UnroutedNotice {
   private final Logger log;
   private final AtomicBoolean saidNotSharded = new AtomicBoolean();
   private final AtomicBoolean saidUnauthorized = new AtomicBoolean();
-  // By collection, the last logged reason. The oldest entries are removed, so their reason may be
-  // logged again.
+  // By collection, the last logged reason. If there are too many entries, the oldest are removed.
+  // The reason of a removed entry may be logged again.
   private final Map<String, String> saidOfNamespace =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {

@@ -108,8 +108,9 @@ public final class RoutedCluster implements Cluster {
 
   private Mono<Opening> alone(boolean mongos) {
     if (mongos) {
-      log.info("the change stream is read from a mongos, and has the latency and throughput of this"
-          + " mongos");
+      log.info(
+          "the change stream is read from a mongos, and has the latency and throughput of this"
+              + " mongos");
     }
     return ping(servers.seeds())
         .then(start(Set.of()))
