@@ -16,7 +16,7 @@ public final class Names {
    * @param label returns the name of a value
    * @param message the message of the failure; its first {@code %s} stands for all names, its
    *     second for the given name
-   * @throws Failure if no value has this name; a wrong command line
+   * @throws Failure with the exit code of wrong usage, if no value has this name
    */
   public static <T> T find(
       String name, Collection<T> all, Function<? super T, String> label, String message) {

@@ -75,11 +75,11 @@ import reactor.core.publisher.Mono;
  *
  * <p>The URI names one or more mongoses. The router finds further mongoses in {@code
  * config.mongos}. An operation without a single owner goes to the mongos that the official client
- * would choose. A stale routing table never gives a wrong result. A mongos that receives such an
- * operation sends it on to the right shard. A shard that receives it refuses it, and the router
- * sends it again by a newer table. The user needs the right to read {@code config.shards}, {@code
- * config.mongos}, {@code config.databases}, {@code config.collections} and {@code config.chunks}.
- * Without this right the router routes no operation.
+ * would choose. A stale routing table never gives a wrong result, although an operation may then go
+ * to the wrong server. A wrong mongos sends the operation on to the right shard. A wrong shard
+ * refuses it, and the router sends it again by a newer table. The user needs the right to read
+ * {@code config.shards}, {@code config.mongos}, {@code config.databases}, {@code
+ * config.collections} and {@code config.chunks}. Without this right the router routes no operation.
  *
  * <p>Thread-safe.
  */

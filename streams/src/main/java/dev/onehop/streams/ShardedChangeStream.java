@@ -41,12 +41,12 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p>The publishers are cold: each subscription connects, opens its own cursors and closes
- * everything when it ends or is cancelled. They respect the subscriber's demand: events without
- * demand stay in a bounded buffer per shard, and then at the shard. While a server cannot be
- * reached or is being replaced, or the network is down, a subscription waits without a time limit
- * and continues afterwards. Events are neither lost nor emitted twice. A subscription fails if a
- * server refuses the stream itself, and completes after an {@code invalidate} event, like the
- * driver's.
+ * everything when it ends or is cancelled. They respect the subscriber's demand. Events that the
+ * subscriber has not requested wait in a bounded buffer per shard. When the buffer is full, further
+ * events stay at the shard. While a server cannot be reached or is being replaced, or the network
+ * is down, a subscription waits without a time limit and continues afterwards. Events are neither
+ * lost nor emitted twice. A subscription fails if a server refuses the stream itself. It completes
+ * after an {@code invalidate} event, as the driver's stream does.
  *
  * <p>Immutable and thread-safe.
  */
@@ -71,8 +71,8 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * Creates a builder from the settings of a client: hosts, TLS, credentials, compressors and
-   * timeouts apply to every connection, also to those to the shards. The user has to exist on each
+   * Creates a builder from the settings of a client. TLS, credentials, compressors and timeouts
+   * apply to every connection, also to the connections to the shards. The user has to exist on each
    * shard.
    *
    * @param client the client's settings; the seeds are the cluster's mongoses or config servers, or
@@ -92,15 +92,15 @@ public final class ShardedChangeStream {
     return settings.merge().groupTransactions();
   }
 
-  /** The events after a position, instead of the start in the settings. */
+  /** The events after a position. The start in the settings is ignored. */
   public Publisher<StreamEvent> events(Checkpoint after) {
     Objects.requireNonNull(after, "after");
     return merged(after, settings.merge());
   }
 
   /**
-   * The position where a stream would start that is subscribed to now. It waits for servers that
-   * cannot be reached.
+   * The position where {@link #events()} starts: the start in the settings, or the current position
+   * if no start is set. While servers cannot be reached, the publisher waits.
    */
   public Publisher<Checkpoint> start() {
     Checkpoint given = settings.start();
@@ -129,9 +129,9 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * The servers' events only, unchanged; events of transactions one by one. If an event is missing,
-   * the publisher fails with an {@link EventTooLargeException} or a {@link HistoryLostException},
-   * under any {@link HistoryLostPolicy}.
+   * The servers' events, unchanged and without other elements. The events of a transaction are
+   * always emitted one by one. If an event is missing, the publisher fails with an {@link
+   * EventTooLargeException} or a {@link HistoryLostException}, under any {@link HistoryLostPolicy}.
    */
   public Publisher<RawBsonDocument> documents() {
     return changes().map(StreamEvent.Change::document);
@@ -149,8 +149,8 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * The stream in parts, for a framework that distributes and merges them itself, such as Apache
-   * Flink. The caller closes them.
+   * The stream in parts, one per shard. A framework such as Apache Flink distributes the parts and
+   * merges their events itself. The caller closes the returned object.
    */
   public ShardParts parts() {
     return new ShardParts(settings);
@@ -179,7 +179,7 @@ public final class ShardedChangeStream {
 
     /**
      * Sets how long a server may wait for events before it sends an empty reply; 1 second by
-     * default. While events wait for a server, requests to it use a shorter time.
+     * default. With several shards, a server waits for 50 milliseconds at most.
      */
     public Builder maxAwaitTime(Duration time) {
       this.await = positive("maxAwaitTime", time);
@@ -187,13 +187,14 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets the shortest interval of two actions while events wait: a check on the config servers
-     * whether a range has moved, and a heartbeat at each shard that delays events; 10 milliseconds
-     * by default. A heartbeat is a note of some 150 bytes in the oplog of the shard or of the
-     * config servers, and is not an event of the stream. An event therefore waits about this long
-     * for an idle shard. Heartbeats need the action {@code appendOplogNote} on each shard and on
-     * the config servers. Without this right, which is logged once, a majority read replaces the
-     * heartbeat; it may take 100 ms and more if a replica set has one member.
+     * Sets the shortest interval at which two actions are repeated while events wait; 10
+     * milliseconds by default. One action is a check on the config servers whether a range has
+     * moved. The other is a heartbeat at each shard that delays events. A heartbeat is a note of
+     * some 150 bytes in the oplog of the shard or of the config servers. It is not an event of the
+     * stream. An event therefore waits about this long for an idle shard. Heartbeats need the
+     * action {@code appendOplogNote} on each shard and on the config servers. Without this right,
+     * which is logged once, a majority read replaces the heartbeat; it may take 100 ms and more if
+     * a replica set has one member.
      */
     public Builder heartbeatInterval(Duration interval) {
       this.heartbeat = positive("heartbeatInterval", interval);
@@ -250,8 +251,8 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets the number of bytes per shard that are read ahead of the subscriber; 32 MB by default. A
-     * batch of the server, 16 MB at most, may exceed it.
+     * Sets the number of bytes per shard that are read ahead of the subscriber; 32 MB by default.
+     * The last batch of the server, 16 MB at most, may exceed this number.
      */
     public Builder bufferPerShard(long bytes) {
       if (bytes < 1) {
@@ -275,10 +276,10 @@ public final class ShardedChangeStream {
 
     /**
      * Sets whether the events of a transaction on a shard are emitted together, as a {@link
-     * StreamEvent.Transaction}; false by default. They wait until all of them have arrived. If they
-     * are larger than {@link #bufferPerShard}, they are emitted in several parts. The pipeline MUST
-     * keep {@code lsid} and {@code txnNumber}. Only for shards and replica sets, not for a mongos'
-     * stream; {@link ShardedChangeStream#parts} emit the events one by one.
+     * StreamEvent.Transaction}; false by default. They wait until all events of the transaction
+     * have arrived. A transaction that is larger than {@link #bufferPerShard} is emitted in several
+     * parts. The pipeline MUST keep {@code lsid} and {@code txnNumber}. A mongos' stream cannot
+     * group transactions. {@link ShardedChangeStream#parts} always emit the events one by one.
      */
     public Builder groupTransactions(boolean group) {
       this.groupTransactions = group;
@@ -301,9 +302,10 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * Sets how long a position may stand still although the cluster's clock moves, before it is
-     * logged and reported to the listener; 1 minute by default. The position of an idle stream
-     * moves with the servers' periodic no-ops, every 10 seconds by default.
+     * Sets the length of a stall after which the stall is logged and reported to the listener; 1
+     * minute by default. During a stall, the position does not move although the cluster time
+     * advances. The position of an idle stream moves with the servers' periodic no-ops, every 10
+     * seconds by default.
      */
     public Builder stallAfter(Duration time) {
       this.stallAfter = positive("stallAfter", time);

@@ -33,8 +33,9 @@ public final class Snapshot {
    *
    * @param client the client of the collection
    * @param query completes the query, for example with a filter
-   * @param then called with the cluster time, once the server has chosen it, and with the documents
-   * @return a cold publisher, which emits the elements of the publisher that {@code then} returns
+   * @param then returns the publisher to emit, from the cluster time and the documents. It is
+   *     called once the server has chosen the cluster time
+   * @return a cold publisher of the elements that {@code then} emits
    */
   public static <R> Publisher<R> read(
       MongoClient client,

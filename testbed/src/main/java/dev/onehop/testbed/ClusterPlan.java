@@ -17,16 +17,16 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   static final String CONFIG_SET = "config-servers";
 
   /**
-   * The difference between the port at which a server behind a link listens and the port that it
-   * advertises. The port is lower, because Linux takes the ports of outgoing connections from the
-   * range above 32768.
+   * The number to add to a server's advertised port if the server is behind a link. The sum is the
+   * port at which the server listens. It is lower, because Linux takes the ports of outgoing
+   * connections from the range above 32768.
    */
   private static final int HIDDEN_PORT_OFFSET = -10_000;
 
   /**
    * @param routers whether the cluster has routers
-   * @param realMongos whether routers are mongos binaries; a mongos registers in the cluster under
-   *     the port at which it listens
+   * @param realMongos whether routers are mongos binaries. A mongos registers in the cluster under
+   *     the port at which it listens, so it must listen at the advertised port
    */
   static ClusterPlan of(Topology topology, boolean routers, boolean realMongos) {
     List<Server> config = new ArrayList<>();
@@ -62,8 +62,8 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
   }
 
   /**
-   * Returns a mongos behind a link. It keeps its port, because it reports the port to clients, and
-   * it listens on another address.
+   * Returns a mongos. Also behind a link, it listens at its advertised port, because it reports
+   * this port to clients. Only its IP address then differs from the advertised address.
    */
   private static Server mongos(Topology topology, Host host) {
     String address = host.address();

@@ -31,9 +31,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs every server in a container, and every host as a network. A host's address is the gateway of
- * the host's network. The gateway belongs to this machine. Links listen on the gateway, for
- * containers and for local clients, and forward to the containers' own addresses. In each
+ * Runs every server in a container, and every host as a network of containers. A host's address is
+ * the address of its network's gateway, which belongs to this machine. Links listen at this
+ * address, for containers and for local clients, and forward to the containers' addresses. In each
  * container, the name of the machine is the host's address, because a mongos registers under the
  * machine's name.
  */
@@ -192,7 +192,7 @@ final class ContainerPlatform implements Platform {
     return command;
   }
 
-  /** The class path of this JVM, mounted at the same paths in the container. */
+  /** Mounts the class path of this JVM at the same paths in the container. */
   private static List<Bind> classPathMounts() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
         .filter(entry -> !entry.isEmpty() && Files.exists(Path.of(entry)))

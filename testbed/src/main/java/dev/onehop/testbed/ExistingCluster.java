@@ -101,7 +101,10 @@ public final class ExistingCluster implements AutoCloseable {
     }
   }
 
-  /** Returns the mongos' report about itself. It has no versions of config servers and shards. */
+  /**
+   * Returns the mongos' report about itself. The report has no versions of config servers and
+   * shards.
+   */
   public ServerInfo server() {
     BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
     String version = UNKNOWN;
@@ -194,8 +197,8 @@ public final class ExistingCluster implements AutoCloseable {
    * The number of reads and writes of a collection that each shard has executed since its start, by
    * the servers' {@code $collStats}.
    *
-   * @throws TestbedException if the mongos refuses it, or the user lacks the right {@code
-   *     collStats}
+   * @throws TestbedException if the mongos refuses {@code $collStats}, or the user lacks the right
+   *     {@code collStats}
    */
   public OperationCounts operationCounts(String namespace) {
     SortedMap<String, Long> counts = new TreeMap<>();

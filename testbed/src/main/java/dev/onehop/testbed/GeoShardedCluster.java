@@ -146,7 +146,10 @@ public final class GeoShardedCluster implements Startable {
     return region + " <-> " + other;
   }
 
-  /** Returns the topology of the regions; it is read from text in the format of topology files. */
+  /**
+   * Returns the topology of the regions. This method writes a text in the format of topology files
+   * and parses it.
+   */
   private Topology ofRegions() {
     StringBuilder yaml = new StringBuilder("name: containers\nregions: ").append(regions);
     Map<String, Duration> all = new LinkedHashMap<>(roundTrips);

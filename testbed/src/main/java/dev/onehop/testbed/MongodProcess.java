@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@code mongod} on this machine outside of topologies, such as a member of a replica set that
- * the caller initiates. The process ends with the JVM at the latest. Thread-safe.
+ * A {@code mongod} on this machine that belongs to no topology, such as a member of a replica set
+ * that the caller initiates. The process ends with the JVM at the latest. Thread-safe.
  */
 public final class MongodProcess implements AutoCloseable {
 
@@ -31,7 +31,7 @@ public final class MongodProcess implements AutoCloseable {
   }
 
   /**
-   * Finds the program by the rules of topologies, or downloads it.
+   * Finds the program as {@link Testbed} does, or downloads it.
    *
    * @param mongod an explicit path; null to search for it
    * @param progress receives a line when a download begins, because a download may take minutes

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The environment of a testbed's servers: processes of this machine, containers, or existing
  * servers. {@link #close} releases all resources of the platform, except the servers. The caller of
- * {@link #launch} ends the servers before.
+ * {@link #launch} ends the servers before it calls {@link #close}.
  */
 interface Platform extends AutoCloseable {
   /** The topology, with the addresses of its hosts on this platform. */
@@ -24,8 +24,8 @@ interface Platform extends AutoCloseable {
   ClusterPlan plan();
 
   /**
-   * Returns the kind of router, and the versions if they are known. The caller waits until the
-   * replica sets have primaries and the routers are launched.
+   * Returns the kind of router, and the versions if they are known. The caller must call it only
+   * after the replica sets have primaries and the routers are launched.
    */
   Versions versions();
 
@@ -74,7 +74,8 @@ interface Platform extends AutoCloseable {
   /**
    * Starts a server.
    *
-   * @param callers the registry to which the host of the server's connections is added
+   * @param callers the registry of processes, by which links find the host of a connection; the
+   *     method may add the server's process
    * @throws TestbedException if it cannot be started
    */
   RunningServer launch(Server server, Callers callers);

@@ -39,12 +39,15 @@ import org.bson.BsonDocument;
  * over a few connections with many requests in flight.
  */
 final class RouterWarmup {
-  /** Enough for the quick compiler, which compiles a method after 200 calls, and a loop later. */
+  /**
+   * The number of operations for the quick compiler. It compiles a method after 200 calls, and a
+   * loop later.
+   */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 
   /**
-   * Enough for the optimizing compiler, which compiles after some ten thousand more calls, and more
-   * than once.
+   * The number of operations for the optimizing compiler. It compiles a method after some ten
+   * thousand more calls, and often more than once.
    */
   private static final int OPERATIONS_BEFORE_A_LONG_RUN = 40_000;
 
@@ -52,7 +55,7 @@ final class RouterWarmup {
   private static final int IN_FLIGHT = 16;
   private static final int PIPELINED_SOCKETS = 2;
 
-  /** Matches a document without changing it, because no upsert takes place. */
+  /** An update that changes no document, because {@code $setOnInsert} applies only to an upsert. */
   private static final BsonDocument NO_CHANGE =
       new BsonDocument("$setOnInsert", new BsonDocument("warmUp", BsonBoolean.TRUE));
 

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunResources implements AutoCloseable {
   /**
-   * Ctrl-C reaches the servers at the same time as this process. The end of a server counts as a
-   * failure only if this process does not begin to close within this time.
+   * Ctrl-C reaches the servers and this process at the same time, so a server may end before this
+   * process begins to close. If the process begins to close within this time, the server's end is
+   * no failure.
    */
   private static final long GRACE_MILLIS = 400;
 
@@ -162,8 +163,8 @@ final class RunResources implements AutoCloseable {
   /**
    * The present resource use of the servers, without servers that report none.
    *
-   * <p>Sockets are counted at the address where a process listens. A link's own connection to the
-   * process therefore counts as one socket.
+   * <p>Only sockets at the address where a process listens are counted. If a client connects
+   * through a link, only the connection from the link to the process counts.
    */
   List<ServerUsage> usage() {
     List<Started> all;

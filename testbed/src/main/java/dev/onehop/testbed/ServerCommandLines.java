@@ -86,8 +86,9 @@ final class ServerCommandLines {
     command.addAll(List.of("--wiredTigerCacheSizeGB", CACHE_GB));
     command.addAll(List.of("--oplogSize", OPLOG_MB));
     parameter(command, "diagnosticDataCollectionEnabled", "false");
-    // With the default of 15 minutes, a range that has left a shard could not return earlier. A
-    // short delay is safe, because only the testbed and its tests move ranges.
+    // A range that has left a shard can return only after the shard has deleted the range's
+    // documents. By default, this deletion begins after 15 minutes. A short delay is safe, because
+    // only the testbed and its tests move ranges.
     parameter(command, "orphanCleanupDelaySecs", "1");
     parameter(command, "disableLogicalSessionCacheRefresh", "true");
     parameter(command, "ttlMonitorEnabled", "false");
@@ -147,9 +148,9 @@ final class ServerCommandLines {
   }
 
   /**
-   * Returns the mongods on a router's host that listen behind a link, as {@code
-   * ADVERTISED=LISTENING,...}. The router connects to them without the link: traffic within a host
-   * has no delay, and the link would take processor time from the measured programs.
+   * Returns the mongods that are on a router's host and behind a link, as {@code
+   * ADVERTISED=LISTENING,...}. The router connects to them without the link, because traffic within
+   * a host has no delay. The link would only take processor time from the measured programs.
    */
   private String local(Server router) {
     return plan.mongods().stream()

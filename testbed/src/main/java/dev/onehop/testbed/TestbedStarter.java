@@ -169,8 +169,9 @@ final class TestbedStarter {
       }
       shards.forEach(ReplicaSet::awaitMembers);
       if (platform.isFormed()) {
-        // The copied checkpoint refers to a journal that was not copied. A server that is killed
-        // before its next checkpoint would ignore its new journal.
+        // The copied checkpoint refers to a journal that was not copied. If a server is killed
+        // before its next checkpoint, it ignores its new journal when it starts again. So each
+        // server writes a checkpoint now.
         inParallel(config, shards, ReplicaSet::checkpoint);
       }
       phaseDone("sharded cluster");
@@ -194,7 +195,7 @@ final class TestbedStarter {
   }
 
   private void keep(ReplicaSet config, List<ReplicaSet> shards, Platform platform) {
-    // The data of a member is complete after its initial sync.
+    // A member's data is complete only after its initial sync.
     shards.forEach(ReplicaSet::awaitMembers);
     Runnable keep = platform::keepFormed;
     for (ReplicaSet shard : shards) {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares the measured round trips with the configured round trips. A difference of up to 3 % or
  * 0.5 ms is ignored, whichever is more. A busy machine makes round trips longer: if one is longer
- * by up to 25 % or 5 ms, the results get a mark. A larger difference, or a shorter round trip, is
- * an error.
+ * by up to 25 % or 5 ms, the results get a mark. A round trip that is longer by more, or that is
+ * shorter, is an error.
  */
 public final class RoundTripCheck {
 

@@ -6,8 +6,8 @@ import dev.onehop.wire.connection.SharingMeters;
 public enum PipeliningMeters {
   /**
    * Gauge: open sockets. Tag {@code use}: {@code shared} for sockets that short requests share;
-   * {@code own} for sockets with one request at a time. {@code own} includes idle sockets and
-   * sockets that are being opened.
+   * {@code own} for sockets with one request at a time. The value {@code own} includes idle sockets
+   * and sockets that are being opened.
    */
   SOCKETS(SharingMeters.SOCKETS),
   /**

@@ -60,7 +60,7 @@ public final class ConfigServer implements ConfigReader {
 
   /**
    * Sends a command with the latest cluster time. If the server refuses the time, sends the command
-   * again without it. Otherwise a server with a wrong clock would block reads of the metadata.
+   * again without it. A server with a wrong clock thus does not block reads of the metadata.
    *
    * @param readConcern the read concern of a causal read; null for any other command
    */

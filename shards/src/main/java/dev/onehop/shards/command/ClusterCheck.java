@@ -94,7 +94,7 @@ public final class ClusterCheck {
    */
   private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
 
-  /** The lowest of the shards' maximum wire versions. */
+  /** The highest wire version that all checked shards support. */
   private final AtomicInteger leastWireVersion = new AtomicInteger(Integer.MAX_VALUE);
 
   /** The type and version of the seeds; null before the first reply. */

@@ -289,8 +289,8 @@ public abstract class WriteBatch {
     }
     synchronized (result) {
       if (unanswered == null || unanswered instanceof NotSentException) {
-        // A failure after which a part may have been written replaces a failure that excludes this,
-        // because it forbids a retry.
+        // A part that may have been written forbids a retry. Its failure therefore has precedence
+        // over the failure of a part that was not sent.
         unanswered = failure;
       }
       fail(indexes, CommandFailure.from(failure));

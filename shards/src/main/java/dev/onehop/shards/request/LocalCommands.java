@@ -152,8 +152,8 @@ public final class LocalCommands {
   }
 
   /**
-   * Counts a forwarded command. {@link #answer} does not count it, because it is not passed to that
-   * method. A forwarded command has one statement.
+   * Counts a forwarded command, which has one statement. The method {@link #answer} does not
+   * receive such a command, so it cannot count it.
    */
   void countForwarded(String name) {
     switch (name) {

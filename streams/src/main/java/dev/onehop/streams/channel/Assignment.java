@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * The channels that a member takes and releases, so that it owns its share. The members have the
- * same number of channels. If the number of channels is not divisible, the first members have one
- * more.
+ * The channels that a member takes and releases, so that it owns its share. All shares have the
+ * same size if the number of channels is divisible by the number of members. Otherwise the first
+ * members get one channel more.
  *
  * @param leave the channels that the member releases, because it has more than its share
  * @param free the channels that the member may take, in order
@@ -21,14 +21,15 @@ record Assignment(List<Integer> leave, List<Integer> free, int missing) {
    * Computes the assignment of a member.
    *
    * @param view the state of the group
-   * @param staying the member's channels without those that it will release, ascending
+   * @param staying the member's channels, ascending, without channels that it is about to release
    * @param has whether the member has a channel, or still writes the last batch of a channel that
    *     it has lost
    */
   static Assignment of(View view, String member, List<Integer> staying, IntPredicate has) {
     int order = view.members().indexOf(member);
     if (order < 0) {
-      // The member has not renewed its lease yet, or has renewed it too late. It looks again soon.
+      // The member has not renewed its leases yet, or has renewed them too late. The result 1 for
+      // missing makes the caller check again soon.
       return new Assignment(List.of(), List.of(), 1);
     }
     int channels = view.leases().size();

@@ -28,8 +28,8 @@ record Barrier(StreamEvent.Change wide) {
    * The next step of a member that has finished everything before the event.
    *
    * @param leases the state of all channels, in order
-   * @param first the floor of channel 0: an event up to this position was written earlier; null if
-   *     the member does not own channel 0
+   * @param first the {@linkplain OwnedChannel floor} of channel 0. An event up to this position was
+   *     written earlier. Null if the member does not own channel 0
    * @param held whether the member's lease of channel 0 is valid
    */
   Step next(List<Lease> leases, @Nullable Checkpoint first, boolean held) {

@@ -3,8 +3,8 @@ package dev.onehop.streams.channel;
 /** The size of a growing batch. Not thread-safe. */
 final class BatchSize {
   /**
-   * The most bytes of a batch with more than one event. It is limited because a sink writes a batch
-   * as one transaction, which the server keeps in its cache.
+   * The most bytes of a batch with more than one event. The limit is necessary because a sink
+   * writes a batch as one transaction, which the server keeps in its cache.
    */
   static final long MOST_BYTES = 16L << 20;
 

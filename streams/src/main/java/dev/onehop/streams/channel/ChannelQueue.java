@@ -9,8 +9,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * The waiting events of a channel. One batch at a time is processed. The caller holds the lock of
- * the queue's owner, which is also the argument of {@link #start}.
+ * The waiting events of a channel. One batch at a time is processed. The caller of a method holds
+ * the lock of the queue's owner. {@link #start} also needs this lock as an argument.
  *
  * @param <E> an event with its owner's data
  */
@@ -89,7 +89,7 @@ final class ChannelQueue<E extends ChannelQueue.Entry> {
         });
   }
 
-  /** The next batch. An event that is not a change is alone in it. */
+  /** The next batch: one or more changes, or a single transaction or notice. */
   private List<E> next(int most) {
     List<E> batch = new ArrayList<>();
     BatchSize size = new BatchSize(most);

@@ -11,9 +11,10 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Runs the channels that have events. One thread per processor runs the channels one after another.
- * Waking one thread per channel would cost more time than the usual processing of an event. A
- * channel that waits for a moment also gets a larger batch. If a channel waits for more than a
- * millisecond because other channels block their threads, an additional thread starts.
+ * There is no thread per channel, because waking a thread costs more time than the usual processing
+ * of an event. While a channel waits for a thread, more events arrive, so its next batch is larger.
+ * If a channel waits for more than a millisecond because other channels block their threads, an
+ * additional thread starts.
  *
  * <p>Thread-safe.
  */
@@ -28,7 +29,7 @@ final class ChannelThreads {
   // Guarded by the lock of this object.
   private final Deque<Ready> ready = new ArrayDeque<>();
   private int threads;
-  // The number of these threads that have not begun to run channels.
+  // The number of scheduled threads that have not begun to run channels.
   private int starting;
   private boolean watched;
 

@@ -45,8 +45,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private boolean ended;
 
   /**
-   * An event that is not acknowledged, or an acknowledged event that comes after an event that is
-   * not acknowledged.
+   * An event that has arrived. It stays in memory until this event and all earlier events are
+   * acknowledged.
    */
   private static final class Entry implements ChannelQueue.Entry {
     private final StreamEvent event;
@@ -264,8 +264,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   private void finish() {
     ended = true;
-    // Gracefully, because this thread belongs to the scheduler and still has to run the
-    // application's code after this call.
+    // The method dispose() would interrupt this thread. The thread belongs to the scheduler and
+    // still has to run the application's code after this call.
     scheduler.disposeGracefully().subscribe();
     sink.success();
   }

@@ -46,8 +46,7 @@ public final class Channels {
   }
 
   /**
-   * The channel of a hash. A channel is a range of hashes and not a remainder, because the
-   * remainder of a negative hash is negative.
+   * The channel of a hash. The range of channel 0 begins at the least hash, which is negative.
    */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;

@@ -26,7 +26,7 @@ final class Demand {
     this.most = most;
   }
 
-  /** Called after the subscription to another stream, which has no requests yet. */
+  /** Called after the subscription to another stream. No events were requested from it yet. */
   void restart() {
     requested = 0;
   }
@@ -37,15 +37,16 @@ final class Demand {
     bytes += size;
   }
 
-  /** Called when an event of this size is no longer kept. */
+  /** Called when an event of this size is no longer kept in memory. */
   void freed(long size) {
     kept--;
     bytes -= size;
   }
 
   /**
-   * Returns the number of events to request now, and counts them as requested. The result is either
-   * 0 or at least half of the possible number, because each request has a cost.
+   * Returns the number of events to request now, and counts them as requested. The result is 0
+   * while more than half of the possible events are requested already, because each request has a
+   * cost.
    */
   int more() {
     int room = bytes < MOST_BYTES ? Math.min(AT_ONCE, most - kept) : 0;

@@ -48,8 +48,8 @@ import reactor.util.retry.Retry;
  * term equals the batch's term, and the stored number equals the batch's number. The writes for the
  * events follow. A new owner first raises the term in this document. A transaction of the old owner
  * then has two possible results. Either it has committed before, and the new owner continues after
- * it. Or it fails as a whole, even if the old owner continues it later. If the old owner has
- * stopped within a transaction, the new owner ends the transaction at the server.
+ * its events. Or it fails as a whole, even if the old owner continues the transaction later. If the
+ * old owner has stopped within a transaction, the new owner ends the transaction at the server.
  *
  * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */
@@ -303,7 +303,8 @@ public final class FencedSink implements ChannelSink {
               if (state.getInt64("batch").getValue() != tenure.batch) {
                 return Mono.empty();
               }
-              // The read with read concern majority does not yet have the primary's latest state.
+              // The transaction has found another state than this read. The result of this read may
+              // be older than the primary's state, because its read concern is majority.
               MongoException again =
                   new MongoException("it is not known yet whether the batch was" + " written");
               again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels of a member: assigns the events of the stream to them, and computes the state to
- * store for each channel. An event that concerns more than one document is the <em>barrier</em>:
- * the events after it wait until it is processed.
+ * The channels of a member. This class assigns the stream's events to the channels, and computes
+ * the state to store for each channel. An event that concerns more than one document is the
+ * <em>barrier</em>: the events after it wait until it is processed.
  *
  * <p>Used under the lock of its owner. It has no threads and calls no sink.
  */
@@ -125,8 +125,8 @@ final class GroupChannels {
   }
 
   /**
-   * Marks a channel as ended. A channel at the end of the stream stays ended when the stream is
-   * read again.
+   * Marks a channel as ended if the stream has ended and the channel has finished all its events.
+   * An ended channel gets no events of a later stream.
    */
   private void end(OwnedChannel channel) {
     if (barrier == null && feed.isAtEnd() && channel.isFed() && channel.isIdle()) {
@@ -140,7 +140,7 @@ final class GroupChannels {
     freed(channel.stop(feed.position()));
   }
 
-  /** Passes no more events to any channel. All of them are to be released. */
+  /** Passes no more events to any channel, and marks all channels for release. */
   void stop() {
     stopped = true;
     for (OwnedChannel channel : all(each -> true)) {
@@ -153,7 +153,7 @@ final class GroupChannels {
     return stopped;
   }
 
-  /** Called when events are no longer kept. */
+  /** Called when events are no longer kept in memory. */
   void freed(List<Entry> entries) {
     entries.forEach(entry -> feed.freed(entry.bytes()));
   }
@@ -230,7 +230,10 @@ final class GroupChannels {
     return all(each -> each.isFed() && !each.isIdle()).isEmpty();
   }
 
-  /** The barrier, once everything before it is written; null before, and if there is none. */
+  /**
+   * The barrier, once all events before it are written. Null until then, and null if there is no
+   * barrier.
+   */
   @Nullable StreamEvent reachedBarrier() {
     return stopped || !isIdle() ? null : barrier;
   }

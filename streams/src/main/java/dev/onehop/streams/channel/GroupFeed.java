@@ -90,7 +90,7 @@ final class GroupFeed {
     position = event.checkpoint();
   }
 
-  /** Called when an event of this size is no longer kept. */
+  /** Called when an event of this size is no longer kept in memory. */
   void freed(long bytes) {
     demand.freed(bytes);
   }

@@ -20,10 +20,10 @@ import reactor.core.scheduler.Scheduler;
 /**
  * The channels of a member, and the one stream that feeds them.
  *
- * <p>The stream starts at the earliest start of these channels. When a channel with another start
- * is added, another stream replaces it. A channel leaves out the events up to its {@linkplain
- * OwnedChannel floor}. This keeps the order within a key: a stream emits the events of a key in
- * order, so a floor that includes one of them includes all earlier ones.
+ * <p>The stream starts at the earliest {@linkplain OwnedChannel floor} of these channels. When a
+ * channel is added, another stream replaces the current stream. A channel leaves out the events up
+ * to its floor. This keeps the order within a key, because a stream emits the events of a key in
+ * order. So a floor that includes an event also includes all earlier events of the same key.
  *
  * <p>An event that concerns more than one document is processed at a {@link Meeting}.
  *
@@ -32,7 +32,10 @@ import reactor.core.scheduler.Scheduler;
 final class GroupWork {
   private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
 
-  /** Channels are often added together, and each new stream has a cost. */
+  /**
+   * The time to wait for more channels before the next stream starts. Channels are often added
+   * together, and each new stream has a cost.
+   */
   private static final long GATHER_MILLIS = 50;
 
   private final int batch;
@@ -100,7 +103,10 @@ final class GroupWork {
     channels.start(place);
   }
 
-  /** Whether this member has a channel, or the last batch of a channel that it has lost. */
+  /**
+   * Whether this member has a channel, or still writes the last batch of a channel that it has
+   * lost.
+   */
   synchronized boolean has(int channel) {
     return channels.get(channel) != null;
   }
@@ -120,7 +126,7 @@ final class GroupWork {
     return channels.left();
   }
 
-  /** Whether this member waits for others. */
+  /** Whether this member waits for other members at a barrier. */
   synchronized boolean isWaiting() {
     return meeting.isWaiting();
   }
@@ -180,7 +186,10 @@ final class GroupWork {
         });
   }
 
-  /** Called when a channel belongs to another member. Its current batch no longer counts. */
+  /**
+   * Called when a channel belongs to another member. The outcome of its current batch is then
+   * ignored.
+   */
   void lost(int number, long term) {
     change(
         () -> {
@@ -198,7 +207,10 @@ final class GroupWork {
     channels.remove(number, term);
   }
 
-  /** Passes no more events to a channel. Others may have waited for its events. */
+  /**
+   * Passes no more events to a channel. The barrier may have waited for the channel's events, so it
+   * is checked again.
+   */
   private void stop(OwnedChannel channel) {
     channels.stop(channel);
     meeting.meet();
@@ -327,7 +339,8 @@ final class GroupWork {
     boolean fatal;
     synchronized (this) {
       fatal = !fenced && !channel.isLost();
-      // While the channel is busy, its last batch does not count as done.
+      // The channel is stopped while it is still busy. Otherwise its failed batch would count as
+      // written.
       stop(channel);
       channel.queue().setBusy(false);
       channel.leave();

@@ -44,8 +44,8 @@ final class LeaseKeeper implements GroupWork.Owner {
 
   // Used by the thread only.
   private String group = "";
-  // Whether the store has contained the leases of all channels once. If one is missing later, the
-  // group was removed.
+  // Whether an earlier read has returned the leases of all channels. If a later read lacks a lease,
+  // the group was removed.
   private boolean seen;
   private long renewals;
   private int failures;

@@ -9,8 +9,8 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Processes the barriers of a member's {@link GroupChannels}. A notice goes to the sink of each
  * member. An event of the servers is written once: by the owner of channel 0, when all members have
- * stored that they have reached it. All streams emit such events in the order of their tokens, so
- * that no two owners wait for each other at different events.
+ * stored that they have reached it. All streams emit such events in the same order, the order of
+ * their tokens. So two owners never wait for each other at different events.
  *
  * <p>Thread-safe.
  */
@@ -21,7 +21,7 @@ final class Meeting {
   private final GroupWork.Owner owner;
   private final Scheduler scheduler;
 
-  // Whether the barrier is being processed. Guarded by the lock of the work, as the channels are.
+  // Whether the barrier is being processed. Guarded by the lock of the work.
   private boolean passing;
 
   Meeting(
@@ -47,11 +47,15 @@ final class Meeting {
     return !passing && channels.reachedBarrier() instanceof StreamEvent.Change;
   }
 
-  /** Processes the barrier, or lets the owner do so, if it is reached. Called with the lock. */
+  /**
+   * Continues at a barrier that is reached. A notice is processed. For an event of the servers, the
+   * owner is woken. Called with the lock.
+   */
   void meet() {
     StreamEvent waits = passing ? null : channels.reachedBarrier();
     if (waits instanceof StreamEvent.Change) {
-      // The owner, which keeps the leases, stores the state and checks the other members.
+      // The owner keeps the leases. It stores this member's state, reads the state of all members,
+      // and calls met().
       scheduler.schedule(owner::changed);
     } else if (waits != null) {
       passing = true;

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel of this member during one term. The <em>floor</em> of the channel is a position: the
- * channel had received all events up to it when the member's current stream started. The channel
+ * A channel of this member during one term. The <em>floor</em> of the channel is a position. When
+ * the member's current stream started, the channel had received all events up to the floor. So it
  * accepts only events after the floor. The caller holds the lock of this object's owner.
  */
 final class OwnedChannel {
@@ -46,7 +46,10 @@ final class OwnedChannel {
     }
   }
 
-  /** The progress of a channel: each event up to one of these two positions is finished. */
+  /**
+   * The progress of a channel. An event is finished if at least one of these two positions includes
+   * it.
+   */
   private record Done(Checkpoint floor, Checkpoint at) {
     Checkpoint place() {
       return floor.union(at);
@@ -124,7 +127,8 @@ final class OwnedChannel {
    * Called when the stream is replaced by a stream that feeds this channel. Returns the channel's
    * new floor.
    *
-   * @param position the position of the stream before
+   * @param position the position up to which the earlier stream's events were passed to the
+   *     channels
    */
   Checkpoint feed(Checkpoint position) {
     floor = fed ? floor.union(position) : floor;

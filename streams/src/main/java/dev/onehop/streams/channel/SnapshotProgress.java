@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The documents of a channel that were read: all documents up to an {@code _id}, in one or more
  * parts. All documents of a part have the state of one cluster time. A part begins at its first
- * document, and the part before it ends there. The keys between the last document of a part and the
- * first document of the next part belong to the earlier part, although they may have been read at
- * the later time. This is safe: no document of the channel had these keys at the later time, so the
- * events between the two times leave no document with these keys.
+ * document, and the part before it ends there.
+ *
+ * <p>So the keys between the last document of a part A and the first document of the next part B
+ * belong to A. The query for B has also read these keys, and has found no document of the channel.
+ * The sink still writes the events of these keys between A's time and B's time. This is safe: at
+ * B's time none of these documents exists, so the events together leave none.
  *
  * <p>Immutable.
  *

@@ -120,14 +120,14 @@ final class SnapshotReader {
             client,
             source,
             find ->
-                // min() and not $gt, because $gt only finds values of the same type.
+                // The query uses min(), because $gt finds only values of the same type.
                 (after == null ? find : find.min(new BsonDocument(ID, after.value())))
                     .hint(BY_ID)
                     .sort(BY_ID),
             (time, documents) -> {
               scan.first = scan.first == null ? time : scan.first;
-              // The first document of this snapshot may be the last document of the snapshot
-              // before.
+              // The bound of min() is inclusive, so the first document may be the last document of
+              // the earlier snapshot.
               return documents
                   .map(document -> read(document, time))
                   .filter(read -> !read.id().equals(after))

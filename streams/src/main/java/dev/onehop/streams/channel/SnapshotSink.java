@@ -28,9 +28,9 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A sink that first writes the documents of each channel, and then the channel's events. The
- * documents are read when an owner takes the channel and the channel's documents are not all
- * written yet. One scan of the collection serves all channels that a member takes at about the same
+ * A sink that first writes the documents of each channel, and then the channel's events. When a
+ * member takes a channel whose documents are not all written, it reads and writes the missing
+ * documents. One scan of the collection serves all channels that a member takes at about the same
  * time. Thread-safe.
  */
 final class SnapshotSink implements ChannelSink {

@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
  * <p>Until all documents are read, the oplogs must contain all changes since the first document was
  * read. A member reads the whole collection once for all channels that it takes at about the same
  * time, and keeps these channels until it has finished reading. The collection must not have a
- * collation of its own, because {@code _id}s are compared byte by byte.
+ * default collation, because {@code _id}s are compared byte by byte.
  *
  * <p>Immutable and thread-safe.
  */
@@ -90,8 +90,8 @@ public final class SnapshotThenStream {
   }
 
   /**
-   * The start of the group: a cluster time that is not later than the time of any snapshot that is
-   * read afterwards. It is the operation time of a majority read.
+   * The start of the group: the operation time of a majority read. A snapshot that is read
+   * afterwards has the same or a later cluster time.
    */
   private Mono<Checkpoint> start() {
     return Mono.usingWhen(

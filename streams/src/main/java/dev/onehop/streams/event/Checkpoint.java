@@ -28,7 +28,8 @@ public final class Checkpoint {
   private final String cap;
   private final List<String> shards;
 
-  // One token per shard. An array and not a map, because a checkpoint is created for each event.
+  // One token per shard, in the order of the shards. This is an array and not a map, because each
+  // event creates a checkpoint.
   private final String[] tokens;
 
   // The field _typeBits of the resume token whose _data is the cap. It is null if the token has no
@@ -157,12 +158,15 @@ public final class Checkpoint {
     return token.compareTo(token(shard)) <= 0;
   }
 
-  /** The position after the events that are included in at least one of two positions. */
+  /** The position that includes the events of both positions: for each shard, the later token. */
   public Checkpoint union(Checkpoint other) {
     return combined(other, Tokens::max);
   }
 
-  /** The position after the events that are included in both of two positions. */
+  /**
+   * The position that includes only events which both positions include: for each shard, the
+   * earlier token.
+   */
   public Checkpoint intersection(Checkpoint other) {
     return combined(other, Tokens::min);
   }
@@ -187,9 +191,9 @@ public final class Checkpoint {
 
   /**
    * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. A stream
-   * that starts there emits every event that was not emitted yet. It repeats events of shards whose
-   * token is later than the token of another shard. With {@link Order#TOTAL} and without grouped
-   * transactions, nothing is repeated.
+   * that starts there emits every event that was not emitted yet. If the shards' tokens differ, it
+   * starts at the cluster time of the least token, and repeats events of the other shards. With
+   * {@link Order#TOTAL} and without grouped transactions, nothing is repeated.
    */
   public BsonDocument resumeToken() {
     String low = low();

@@ -4,9 +4,9 @@ package dev.onehop.streams.event;
 public enum Order {
   /**
    * The events of each document are in the order in which they happened. Events of different
-   * documents are in no fixed order. An event waits until the config servers have returned all
-   * moves of ranges, collections and databases that happened before the event. It waits for other
-   * shards only if a range, collection or database has moved recently.
+   * documents are in no fixed order. An event waits until the owners of all ranges, collections and
+   * databases at the event's time are read from the config servers. It waits for other shards only
+   * if a range, collection or database has moved recently.
    */
   PER_KEY,
 

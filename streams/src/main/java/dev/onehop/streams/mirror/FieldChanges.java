@@ -58,10 +58,12 @@ public record FieldChanges(
   }
 
   /**
-   * Whether an update may be applied again to a document that already has the changes of this
-   * update and of later updates. The later updates are then applied again, too, and the document is
-   * as before, with the same order of fields. This is false if the update removes a field, because
-   * a later update would add the field at another position.
+   * Whether an update may be applied again, followed by all later updates, to a document that
+   * already has their changes. The document is then as before, with the same order of fields.
+   *
+   * <p>This is false if the update removes a field. For example, three updates remove {@code a},
+   * set {@code a} and add {@code b}. When they run again, {@code a} gets a position after {@code
+   * b}.
    */
   public static boolean canBeRepeated(BsonDocument description) {
     return description.getArray("removedFields", new BsonArray()).isEmpty();
@@ -183,7 +185,10 @@ public record FieldChanges(
     return true;
   }
 
-  /** Whether a name in a path is the index of an element if the value before it is an array. */
+  /**
+   * Whether a name in a path is the index of an element, provided that its parent is an array. For
+   * example, {@code 10} can be an index, but not {@code 01}.
+   */
   static boolean isIndex(String name) {
     return name.length() < 10 && isNumber(name) && (name.length() == 1 || name.charAt(0) != '0');
   }

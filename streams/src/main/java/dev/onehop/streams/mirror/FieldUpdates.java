@@ -44,12 +44,12 @@ public final class FieldUpdates {
    * @param update update operators, or the stages of a pipeline
    * @param names the part of the filter that excludes ambiguous documents. A path {@code a.b} of an
    *     event can mean a field {@code b} of {@code a}, or a field with the name {@code a.b}. This
-   *     part matches only documents without the second; null if no path is ambiguous
+   *     part matches only documents without a field {@code a.b}. Null if no path is ambiguous
    */
   public record Update(BsonDocument filter, BsonValue update, @Nullable BsonDocument names) {
     /**
-     * Whether the filter has a part that matches only if the event's paths can only mean nested
-     * fields of the document.
+     * Whether the filter excludes documents in which a path of the event can also mean a field with
+     * a dot in its name.
      */
     public boolean guarded() {
       return names != null;
@@ -243,8 +243,8 @@ public final class FieldUpdates {
   }
 
   /**
-   * Matches if the last name of a path has a parent in the document: an object, or an array if the
-   * last name can be an index.
+   * Matches if the document has the parent of a path's last name. The parent is an object, or an
+   * array if the last name can be an index.
    */
   private static BsonDocument hasParent(String[] path) {
     int last = path.length - 1;

@@ -43,9 +43,9 @@ import reactor.core.publisher.Mono;
  * field whose name has a dot. Servers from 6.1 on report the meaning with {@code
  * showExpandedEvents(true)}. Other update events cannot be expressed with update operators, because
  * a name starts with a dollar sign. In both cases the event's {@code fullDocument} is written, if
- * the event has one ({@code FullDocument.UPDATE_LOOKUP}). Without {@code fullDocument}, the dots of
- * an unclear event count as nesting, and the write fails if the document has a field with a dot in
- * its name that the event could mean.
+ * the event has one ({@code FullDocument.UPDATE_LOOKUP}). Without {@code fullDocument}, {@code a.b}
+ * counts as a field {@code b} within {@code a}. The write fails if the document has a field with
+ * the name {@code a.b}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -72,9 +72,9 @@ public final class MirrorWrites
 
   /**
    * Writes that find documents by the event's {@code documentKey}, for a collection that is sharded
-   * by the same key. Use it with {@code FencedSink}, which does not repeat writes. If an insert ran
-   * again after the shard key of its document had changed, there would be two documents until the
-   * change had run again, too.
+   * by the same key. Use it with {@code FencedSink}, which does not repeat writes. A repeated
+   * insert could create a second document if the shard key of the first has changed since. The
+   * second document would stay until the change of the shard key runs again, too.
    *
    * <p>If an update of the shard key moves a document to another shard of the source, the document
    * may stay on one shard of the destination. The insert event may then come before the delete
@@ -212,8 +212,8 @@ public final class MirrorWrites
   }
 
   /**
-   * A write that makes the batch fail if a document matches the filter but not {@code names}: it
-   * sets {@code _id}, which a server refuses.
+   * A write that makes the batch fail if a document matches the filter but not {@code names}. The
+   * write sets {@code _id}, which a server refuses.
    */
   private static WriteModel<BsonDocument> refusal(BsonDocument filter, BsonDocument names) {
     return new UpdateOneModel<>(

@@ -26,9 +26,9 @@ import org.bson.conversions.Bson;
 
 /**
  * Samples the origin of the shards' operations with the servers' profilers. The profilers run at
- * level 1 with a threshold below zero and a sample rate: version 6.0 applies the rate at level 1 to
- * all operations above the threshold. {@link #close} restores the profilers and drops their
- * entries. Thread-safe.
+ * level 1 with a sample rate. At this level, version 6.0 applies the rate to the operations that
+ * take longer than a threshold. The threshold is below zero, so the sample is taken from all
+ * operations. {@link #close} restores the profilers and drops their entries. Thread-safe.
  */
 public final class RouterSampling implements AutoCloseable {
   private static final String PROFILE = "system.profile";

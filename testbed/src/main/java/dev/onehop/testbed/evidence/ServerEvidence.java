@@ -66,8 +66,8 @@ public final class ServerEvidence {
 
   /**
    * The number of reads (by find), inserts, updates and removes that each shard's primary has
-   * executed since its start, by the server's {@code top} command. A command with several write
-   * statements counts once per update or remove statement and once per insert command.
+   * executed since its start, by the server's {@code top} command. Each statement of an update or
+   * delete command counts. An insert command counts once, also with several documents.
    */
   public OperationCounts operationCounts() {
     SortedMap<String, Long> counts = new TreeMap<>();
@@ -131,8 +131,8 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
-        // The versioned count has this read concern, too. A write with w:1 may not be majority
-        // committed yet.
+        // This read concern includes writes with w:1 that are not majority committed yet. The
+        // versioned count has the same read concern.
         .withReadConcern(ReadConcern.LOCAL)
         .find()
         .projection(Projections.include(table.shardKeyPattern().paths()))

@@ -23,7 +23,7 @@ final class ShardedClusterExtension
   }
 
   /**
-   * Drops the databases after the outermost class. Nested classes have no databases of their own.
+   * Drops the databases after the outermost class. Nested classes use the same databases.
    */
   @Override
   public void afterAll(ExtensionContext context) {

@@ -184,8 +184,8 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /**
-   * Waits for the next batch of any shard. Requests to the other shards stay open: the cursor reads
-   * a shard with events again while it waits for an idle shard.
+   * Waits for the next batch of any shard. Requests to the other shards stay open. So the cursor
+   * can read a shard with events again while it waits for the reply of an idle shard.
    */
   private Mono<Void> anyBatch(Duration wait) {
     List<Mono<Void>> any = new ArrayList<>();

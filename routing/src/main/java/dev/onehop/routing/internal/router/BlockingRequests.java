@@ -75,7 +75,9 @@ final class BlockingRequests
   private volatile boolean closed;
   private volatile boolean clientClosed;
 
-  /** A request that the thread with the {@link #turn} sends. */
+  /**
+   * The request in progress. The thread that has the {@link #turn} sends it and reads its reply.
+   */
   private static final class UnderWay {
     private final ServerAddressName server;
     private final ByteBuf message;

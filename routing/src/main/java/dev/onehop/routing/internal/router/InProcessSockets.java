@@ -70,8 +70,8 @@ final class InProcessSockets implements AutoCloseable {
    * does not reply within {@link VirtualMongos#START_TIMEOUT}, the connection opens nevertheless.
    * Its commands then return the error.
    *
-   * @param timeoutMillis 0 for no limit; a limit below {@link VirtualMongos#START_TIMEOUT} makes
-   *     the method fail if it passes
+   * @param timeoutMillis 0 for no limit; after a limit that is shorter than {@link
+   *     VirtualMongos#START_TIMEOUT}, the method fails
    */
   BlockingRequests connect(int timeoutMillis) throws IOException {
     awaitStart(timeoutMillis);

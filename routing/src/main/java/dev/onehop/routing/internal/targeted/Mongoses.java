@@ -278,7 +278,7 @@ final class Mongoses extends Servers {
         : "no mongos can be reached: " + listed(": ");
   }
 
-  /** Completes when a server is up, or all servers of the URI have failed. */
+  /** Completes when one server is up, or when all servers of the URI have failed. */
   Mono<Void> heard() {
     return awaited(() -> (outage() == null || haveAllFailed()) ? Boolean.TRUE : null).then();
   }
@@ -289,7 +289,7 @@ final class Mongoses extends Servers {
         || (!seeds.isEmpty() && seeds.stream().allMatch(Servers::hasFailed));
   }
 
-  /** The lowest of the maximum wire versions of all mongoses that are up; 0 if none is. */
+  /** The highest wire version that all live mongoses support; 0 if no mongos is live. */
   int maxWireVersion() {
     return all().stream()
         .filter(ServerDescription::isOk)

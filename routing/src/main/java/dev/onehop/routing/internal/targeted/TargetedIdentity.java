@@ -11,8 +11,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 
 /**
- * The identity of targeted mode's virtual mongos. It announces the lowest wire version of all
- * mongoses that are up.
+ * The identity of targeted mode's virtual mongos. It announces the highest wire version that all
+ * live mongoses support.
  */
 final class TargetedIdentity implements RouterIdentity {
   private static final ServerAddressName ADVERTISED =

@@ -11,13 +11,13 @@ import reactor.core.publisher.Mono;
 public interface Cluster {
 
   /**
-   * The placement, from the config servers: the shards, and a state. The state changes whenever a
-   * range, a collection or a database may have another owner.
+   * The placement of data as the config servers report it: the shards, and a state of the owners.
    *
    * @param through the cluster time up to which the placement is complete
    * @param latest a cluster time that is not before the latest change in this placement
    * @param shards the shards' ids
-   * @param state the state of the owners; only compared with {@code equals}
+   * @param state changes whenever a range, a collection or a database may have another owner; only
+   *     compared with {@code equals}
    */
   record Placement(BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
 
@@ -27,8 +27,8 @@ public interface Cluster {
    * @param shards the ids of the shards to read
    * @param placement the placement; null if it cannot change
    * @param start the position to start at
-   * @param resumed whether the stream starts before the time of the placement, so that earlier
-   *     changes of the placement are unknown
+   * @param resumed whether the stream starts before the time of the placement. Changes of the
+   *     placement between these two times are then unknown
    * @param removed the shards that were removed after the start, with the times of their removals
    */
   record Opening(

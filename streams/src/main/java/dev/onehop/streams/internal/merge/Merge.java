@@ -206,7 +206,10 @@ final class Merge {
     released = Tokens.max(released, item.token());
   }
 
-  /** Whether one token is a position for all shards. */
+  /**
+   * Whether one token describes the position in all shards. This is so if the events are emitted in
+   * the order of their tokens, or come from one stream.
+   */
   private boolean isSinglePlace() {
     return (order == Order.TOTAL && !grouped) || !placed;
   }

@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 final class MergedShards {
   private static final Logger log = LoggerFactory.getLogger(MergedShards.class);
 
-  // These times are short because a getMore without events returns only at the end of its time, and
-  // the shard's newer token arrives only then.
+  // These times are short, because a shard without events replies to a getMore only at the end of
+  // its time. Other events may wait for the newer token in this reply.
   private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
@@ -64,7 +64,8 @@ final class MergedShards {
     this.placement = first;
     opening.shards().forEach(shard -> add(shard, start.token(shard)));
     if (first != null) {
-      // After a resume, changes of the placement before its first read are unknown.
+      // A resumed stream starts before the first read of the placement. The placement may have
+      // changed in between, so this read counts as a change.
       merge.placed(first.through(), opening.resumed() ? first.latest() : null);
     }
   }

@@ -32,7 +32,7 @@ final class PositionWatch {
   private boolean live;
   private long openedNanos;
   private String low = "";
-  // The latest token of the cluster at the last move of the position.
+  // The latest token of the cluster when the position last moved.
   private String latestThen = "";
   private long lookedNanos;
   private @Nullable Stall stall;
@@ -112,8 +112,9 @@ final class PositionWatch {
   }
 
   private void wait(Checkpoint place, String clock, Wait waits, long now) {
-    // If the subscriber requests nothing, all events may have arrived before. The cluster time then
-    // need not have advanced since the last move, but only be after the position.
+    // Usually a position is behind if the cluster time has advanced since the position's last move.
+    // If the subscriber requests nothing, events may have waited since this move. The position is
+    // then behind as soon as the cluster time is after it.
     String then = waits.cause() == Cause.SUBSCRIBER ? low : latestThen;
     behind = clock.compareTo(then) > 0;
     Duration time = Duration.ofNanos(now - sinceNanos);

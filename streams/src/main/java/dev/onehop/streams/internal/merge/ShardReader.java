@@ -29,8 +29,8 @@ final class ShardReader {
   private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
-  // Short, because an empty reply shows that a transaction has no more events, and an empty reply
-  // comes only at the end of this time.
+  // This time is short, because only an empty reply shows that a transaction has no more events.
+  // The server sends an empty reply only at the end of this time.
   private static final Duration AWAIT_TRANSACTION = Duration.ofMillis(1);
 
   private final String shard;
@@ -180,8 +180,8 @@ final class ShardReader {
   /**
    * Handles the case that the server has closed the cursor after an {@code invalidate} event. The
    * pipeline may have removed or changed this event, but the batch has the event's token. If the
-   * token is not after the position, the stream was started after this event; it then continues
-   * with the next cluster time.
+   * token is not after the position, the application has started the stream after this event. The
+   * stream then continues with the next cluster time.
    */
   private void end(List<Item> items, @Nullable String token) {
     Item last = items.isEmpty() ? null : items.get(items.size() - 1);
@@ -335,8 +335,8 @@ final class ShardReader {
     if (meter != null) {
       meter.close();
     }
-    // Ends the wait for a request in flight. Its cursor is closed by now, or its server does not
-    // reply.
+    // The reader stops waiting for its request in flight. The cursor of this request is closed by
+    // now, or the server does not reply.
     return stream.close().doFinally(end -> closed.tryEmitEmpty());
   }
 }

@@ -14,7 +14,10 @@ import reactor.core.publisher.Mono;
 
 /** Reads an event that is too large to be sent like other events. */
 final class LargeEvent {
-  /** The longest wait of the server for an event or a fragment that exists. */
+  /**
+   * The longest time for which the server may search for the event or the next fragment. Usually it
+   * replies at once, because the event exists.
+   */
   private static final Duration NARROW = Duration.ofSeconds(1);
 
   private final ServerStream stream;
@@ -48,8 +51,8 @@ final class LargeEvent {
         .flatMap(
             batch ->
                 batch.events().isEmpty()
-                    // The event was not found after the position. This error makes the reader start
-                    // again.
+                    // The event was not found after the position. This error makes the reader open
+                    // the stream again.
                     ? Mono.error(
                         new CommandFailure(
                             ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))

@@ -49,8 +49,8 @@ final class Lookups {
   private final StreamCommand command;
 
   /**
-   * @param servers the servers, whose seeds are mongoses. The events come from the same object, so
-   *     that the lookups use the cluster times of the events
+   * @param servers the servers, whose seeds are mongoses. The events come from these servers, too,
+   *     so the clock of this object has reached the cluster times of the events
    * @param command the command of the stream with the application's settings
    */
   Lookups(ClusterServers servers, StreamCommand command) {

@@ -20,11 +20,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads the placement from the config servers. For {@link Order#TOTAL} these are the shards only.
- * For {@link Order#PER_KEY} these are also the metadata that change when data of a watched
- * collection may have moved: the collections' entries, the databases' entries, and the latest chunk
- * version of each collection, which every migration raises. All this is one aggregation. Its reads
- * are complete up to the same cluster time, and may have later changes.
+ * Reads the placement from the config servers. For {@link Order#TOTAL}, the placement consists of
+ * the shards only. For {@link Order#PER_KEY}, it also has the metadata that change when data of a
+ * watched collection may have moved. These are the entries of collections and databases, and the
+ * latest chunk version of each collection. Every migration raises the chunk version.
+ *
+ * <p>One aggregation reads the whole placement. Its result is complete up to one cluster time, and
+ * may also contain later changes.
  */
 final class PlacementReader {
   private static final int BATCH = 10_000;

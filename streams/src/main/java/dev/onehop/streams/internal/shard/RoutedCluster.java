@@ -205,9 +205,9 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * The configured start, or a time after all operations that the servers have reported. A shard
-   * whose clock is behind this time could give an earlier time to a later event. To prevent this,
-   * each shard receives this time with a {@code ping}.
+   * The configured start, or a time after all operations that the servers have reported. If a
+   * shard's clock is behind this time, an event after the start could get an earlier time. To
+   * prevent this, each shard receives the start time with a {@code ping}.
    */
   private Mono<Checkpoint> start(Set<String> shards) {
     if (start != null) {
@@ -231,8 +231,8 @@ public final class RoutedCluster implements Cluster {
   }
 
   /**
-   * Sends a heartbeat to the config servers while they are read. Without it, the read would wait
-   * until a majority has reached the time of the read.
+   * Sends a heartbeat to the config servers while they are read. Without a heartbeat, the clock of
+   * idle config servers would stay behind the time of the read, and the read would wait for it.
    */
   private void moveConfigServers() {
     ReplicaSet idle = configServers;

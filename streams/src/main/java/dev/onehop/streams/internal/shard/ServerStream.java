@@ -55,8 +55,9 @@ final class ServerStream implements ShardStream {
 
   /**
    * @param lookups completes the events; null if no lookup is needed
-   * @param whenIdle updates this process's cluster time before each read after an empty batch, so
-   *     that the server's clock can be advanced to it; null if the caller advances the clock
+   * @param whenIdle updates this process's cluster time. It runs after an empty batch, and the
+   *     server's clock is then advanced to this time before the next read. Null if the caller
+   *     advances the clock
    */
   ServerStream(
       ReplicaSet servers,
@@ -255,7 +256,7 @@ final class ServerStream implements ShardStream {
     return new LargeEvent(this, command).read(place).onErrorMap(Failures::of);
   }
 
-  /** The oplog's first entry; the current time if the user may not read it. */
+  /** The time of the oplog's first entry; the current time if the user may not read the oplog. */
   @Override
   public Mono<BsonTimestamp> oldest() {
     return oplogBegin().switchIfEmpty(Mono.fromSupplier(this::now));

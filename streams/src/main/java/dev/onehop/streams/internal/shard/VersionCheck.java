@@ -19,8 +19,8 @@ final class VersionCheck {
    *     servers are too old
    */
   static Mono<Void> of(Function<BsonDocument, Mono<? extends BsonDocument>> admin) {
-    // All final errors count as a missing right, because Atlas returns another error code than
-    // Unauthorized.
+    // If the user lacks the right, Atlas returns another error code than Unauthorized. So every
+    // final error counts as a missing right.
     return Compatibility.of(
             admin,
             failure ->

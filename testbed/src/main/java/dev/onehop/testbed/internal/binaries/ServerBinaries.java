@@ -26,8 +26,8 @@ public record ServerBinaries(Binary mongod, @Nullable Binary mongos) {
 
   /**
    * Returns the feature compatibility version that the programs require to work together. It is the
-   * mongos' version if the mongos is older than the mongod. Without it, the mongos refuses the
-   * cluster with IncompatibleWithUpgradedServer. Null if the programs require none.
+   * mongos' version if the mongos is older than the mongod. With a higher version, the mongos
+   * refuses the cluster with IncompatibleWithUpgradedServer. Null if the programs require none.
    */
   public @Nullable String requiredFeatureCompatibilityVersion() {
     return mongos != null && compare(mongos.featureVersion(), mongod.featureVersion()) < 0

@@ -78,7 +78,7 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Initiates the set with the first member as preferred primary, and waits until it has a primary.
+   * Initiates the replica set with the first member as preferred primary, and waits for a primary.
    */
   public void initiate() {
     BsonArray memberDocuments = new BsonArray();
@@ -103,7 +103,7 @@ public final class ReplicaSet implements AutoCloseable {
     awaitPrimary();
   }
 
-  /** Waits until the set has a primary. Elects the first member if there is none. */
+  /** Waits until the replica set has a primary. Elects the first member if there is none. */
   public void awaitPrimary() {
     Waiting.until(
         "a primary of " + name,
@@ -112,8 +112,8 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Starts an election. In a set of several members, no member does so by itself in the first ten
-   * seconds.
+   * Makes the first member start an election. In a replica set of several members, no member does
+   * so by itself in the first ten seconds.
    */
   private boolean electFirst() {
     if (admins.size() > 1 && hello(admins.get(0)).getBoolean("secondary").getValue()) {
@@ -121,7 +121,7 @@ public final class ReplicaSet implements AutoCloseable {
         admins.get(0).run("admin", new BsonDocument("replSetStepUp", new BsonInt32(1)));
         return isWritablePrimary(admins.get(0));
       } catch (TestbedException e) {
-        // The other members do not run yet. The set elects a primary later in any case.
+        // The other members do not run yet. The replica set elects a primary later in any case.
       }
     }
     return false;
@@ -157,8 +157,9 @@ public final class ReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Sets the cluster's feature compatibility version. Only the set of the config servers supports
-   * this. The caller does it before it adds shards: a shard gets the version when it is added.
+   * Sets the cluster's feature compatibility version. Only the config servers' replica set supports
+   * this. The caller sets the version before it adds shards, because a shard gets the version when
+   * it is added.
    */
   public void setFeatureCompatibilityVersion(String version) {
     primary()

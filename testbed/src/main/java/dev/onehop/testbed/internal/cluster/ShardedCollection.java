@@ -24,15 +24,16 @@ import org.jspecify.annotations.Nullable;
  * collection make each other retry.
  */
 public final class ShardedCollection {
-  // The codes mean that another metadata change of the same collection is running or has just
-  // ended. Code 194 means that the config servers have just started and their balancer does not run
-  // yet.
+  // Most of the codes mean that another metadata change of the same collection is running or has
+  // just ended. Codes 189 and 10107 mean that a primary has stepped down. Code 194 means that the
+  // config servers have just started and their balancer does not run yet.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 
   private static final int STALE_CONFIG = 13388;
-  // The refusals of a mongos after which the shard gets the command. A mongos with a stale table
-  // refuses once or twice. A mongos that is older than the shards always refuses.
+  // The number of refusals with StaleConfig after which the shard gets the command instead of the
+  // mongos. A mongos with a stale table refuses once or twice. A mongos that is older than the
+  // shards always refuses.
   private static final int STALE_ANSWERS_OF_MONGOS = 3;
 
   private final Cluster cluster;
@@ -71,7 +72,7 @@ public final class ShardedCollection {
    * Splits the collection at the given points and moves ranges until the shards own equal,
    * contiguous shares. With k ranges and n shards, shard i * n / k owns range i.
    *
-   * @param splitPoints the points in ascending order; at least one less than shards
+   * @param splitPoints the points in ascending order; at least n - 1 points for n shards
    * @throws TestbedException if a server refuses a step, or config.chunks differs from the request
    *     in the end
    */
@@ -83,8 +84,8 @@ public final class ShardedCollection {
           "%d split points make %d ranges; %d shards need at least one range each"
               .formatted(splitPoints.size(), ranges, shards.size()));
     }
-    // Whole shares are split off and moved first, and each share is split on its shard then. This
-    // needs the fewest moves.
+    // First the collection is split into one chunk per share, and each chunk moves to its shard.
+    // Then the chunks are split at the other points. This order needs the fewest migrations.
     List<BsonDocument> shareStarts = new ArrayList<>();
     for (int share = 1; share < shards.size(); share++) {
       int firstRange = (share * ranges + shards.size() - 1) / shards.size();
@@ -104,8 +105,8 @@ public final class ShardedCollection {
 
   /**
    * Makes the given keys chunk boundaries; existing boundaries stay. If the mongos refuses the
-   * split as stale again and again, the command goes to the shard. A mongos 5.0 does so with shards
-   * of version 6.0 after a migration.
+   * split three times with StaleConfig, the shard gets the command. A mongos 5.0 always refuses a
+   * split after a migration if the shards have version 6.0.
    */
   public void splitAt(List<BsonDocument> points) {
     AtomicInteger refusals = new AtomicInteger();
@@ -174,7 +175,8 @@ public final class ShardedCollection {
         return RoutingTable.of(
             entry, config().collection("config", "chunks").find(ofCollection(entry)), shardNames());
       } catch (InconsistentRoutingTableException e) {
-        if (attempt == 3) { // a migration during the read makes one attempt fail, not four
+        // A migration during the read makes one attempt fail. Four failures have another reason.
+        if (attempt == 3) {
           throw new TestbedException(
               "config.chunks can't be read for " + namespace + ": " + e.getMessage(), e);
         }

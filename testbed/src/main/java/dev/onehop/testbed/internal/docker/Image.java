@@ -21,9 +21,6 @@ import org.testcontainers.utility.DockerImageName;
  * @param mongod the version of its mongod
  * @param mongos the version of its mongos; null if the image has none
  * @param java whether the image has a Java runtime
- * @param mongod the version of its mongod
- * @param mongos the version of its mongos; null if the image has none
- * @param java whether the image has a Java runtime
  */
 public record Image(String name, String mongod, @Nullable String mongos, boolean java) {
   private static final Pattern MONGOD = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");

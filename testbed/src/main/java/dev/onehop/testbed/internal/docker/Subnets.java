@@ -16,7 +16,7 @@ import org.testcontainers.containers.Network;
  */
 public final class Subnets implements AutoCloseable {
   /**
-   * Turns masquerading off: it would replace the addresses of callers, by which servers identify a
+   * Turns masquerading off. Masquerading would replace a caller's address, which identifies the
    * caller's host.
    */
   private static final Map<String, String> NO_MASQUERADE =

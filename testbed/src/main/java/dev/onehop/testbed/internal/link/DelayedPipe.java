@@ -12,15 +12,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection. It delivers arriving bytes in order, when their due time has come.
- * As on a long cable, the delay does not depend on the number of bytes in flight. A limit protects
- * memory: the source is not read while more bytes wait. Only the event loop of the two channels
- * uses a pipe.
+ * One direction of a connection. It delivers bytes in order, each when its due time has come. As on
+ * a long cable, the delay does not depend on the number of bytes in flight. When too many bytes
+ * wait, the pipe stops reading from the source, to limit the memory. Only the event loop of the two
+ * channels uses a pipe.
  */
 final class DelayedPipe {
   /**
    * The number of waiting bytes above which the source is not read. With a one-way delay of 100 ms,
-   * it allows 320 MB/s, far more than the tests send.
+   * this limit allows 320 MB/s, far more than the tests send.
    */
   private static final int HIGH_WATER_BYTES = 32 << 20;
 
@@ -92,7 +92,8 @@ final class DelayedPipe {
       return;
     }
     held.add(new Held(due, data, null));
-    // The capacity counts, because the buffers of many small reads are larger than their data.
+    // The capacity of a buffer counts, not the size of its data: the buffers of many small reads
+    // are larger than their data.
     heldBytes += data.capacity();
     if (heldBytes >= HIGH_WATER_BYTES) {
       source.config().setAutoRead(false);

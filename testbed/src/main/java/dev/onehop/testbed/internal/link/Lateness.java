@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Lateness {
   /**
-   * A timer that is later than this is late because the machine is busy. Links do not compensate
-   * for a busy machine.
+   * The longest lateness that counts. A timer that is even later is late because the machine is
+   * busy, and links do not compensate for this.
    */
   private static final long MOST_NANOS = 300_000;
 

@@ -48,7 +48,8 @@ final class LinkConnection {
             var unusedServer = server.close();
           }
         };
-    // As with TCP's handshake, the first byte leaves one round trip after connecting.
+    // TCP's handshake takes two one-way delays, and the first byte then takes one more to the
+    // server.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
     forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, forthBytes, onEnd);
     back = new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, backBytes, onEnd);

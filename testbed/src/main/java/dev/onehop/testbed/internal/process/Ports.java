@@ -36,7 +36,8 @@ public final class Ports {
       boolean all =
           socket.local().getPort() == address.getPort()
               && socket.local().getAddress().isAnyLocalAddress();
-      // A listener has precedence: connections of an earlier listener may still exist in addition.
+      // The message names a listener rather than a connection. The address may also have open
+      // connections of an earlier listener.
       if (socket.listening() && (same || all)) {
         return where + " is taken" + owner(socket.inode());
       }

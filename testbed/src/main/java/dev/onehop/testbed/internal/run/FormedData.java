@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The servers' data right after a cluster was formed, kept in the cache folder. The next start of
- * the same cluster copies it. A rename creates the folder, whose content is therefore always
- * complete. If the data can't be kept or used, the next start forms the cluster as usual.
+ * the same cluster copies it. A rename creates the folder, so its content is always complete. If
+ * the data can't be kept or used, the next start forms the cluster as usual.
  */
 public final class FormedData {
-  /** Part of the folder's name. It changes when clusters are formed in another way. */
+  /** Part of the folder's name. If clusters are formed in another way, this value must change. */
   private static final String FORMAT = "1";
 
   private static final String PARTIAL = "partial";
@@ -93,7 +93,10 @@ public final class FormedData {
     remove(folder);
   }
 
-  /** Renames the folder before the deletion: no process then copies a part of it. */
+  /**
+   * Renames the folder before the deletion, so that no process copies a folder that is partly
+   * deleted.
+   */
   private static void remove(Path folder) {
     @Nullable Path removed = null;
     try {

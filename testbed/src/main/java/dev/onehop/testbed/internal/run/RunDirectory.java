@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory of one run of one topology: data, logs and state. A file lock claims it. The kernel
- * releases the lock at every end of a process. The process that has the lock may therefore remove
- * the content of an earlier run.
+ * The directory of one run of one topology: data, logs and state. The process of the run has a lock
+ * on a file. The kernel releases the lock when the process ends for any reason. The next process
+ * that gets the lock may therefore remove the content of the earlier run.
  */
 public final class RunDirectory implements AutoCloseable {
   private final Path path;
