@@ -95,7 +95,7 @@ class BenchCommandTest {
     return args.isEmpty() ? List.of() : List.of(args.split(" +", -1));
   }
 
-  /** Runs the command line, which fails with a usage error in one line. */
+  /** Runs a command line with a usage error, and returns the message, which is one line. */
   private String refused(List<String> args) {
     List<String> all = new ArrayList<>(args);
     all.add(0, "bench");
@@ -391,7 +391,7 @@ class BenchCommandTest {
     assertThat(clients(null)).isEqualTo(ClientPlan.ONE);
     assertThat(clients(null, "--clients", "3").count()).isEqualTo(3);
     assertThat(clients(null, "--clients", "3").index()).isNull();
-    // Kubernetes' index only counts for several clients on a cluster of the user.
+    // The index that Kubernetes sets is used only for several clients on a cluster of the user.
     assertThat(clients("1")).isEqualTo(ClientPlan.ONE);
     assertThat(clients("1", "--clients", "3").index()).isNull();
     assertThat(clients("1", "--url", "mongodb://a", "--clients", "3", "--run", "r"))

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
-/** The BOM has no parent to inherit the version from, and lists the published modules by hand. */
+/**
+ * Compares the BOM with the modules, because its version and its list of modules are written by
+ * hand.
+ */
 class BomTest {
   private static final Path HOME = Path.of("..");
 

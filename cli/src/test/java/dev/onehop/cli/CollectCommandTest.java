@@ -22,7 +22,7 @@ class CollectCommandTest {
 
   @TempDir private Path folder;
 
-  /** The results of client {@code index} of two, with a summary in the binding's format. */
+  /** Writes the results of one of two clients, with a summary in the format of the YCSB binding. */
   private Path client(int index) throws IOException {
     Path client = Files.createDirectories(folder.resolve("client-" + index));
     Results sample = SampleResults.us2014();

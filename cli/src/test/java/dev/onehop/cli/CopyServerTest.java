@@ -108,7 +108,10 @@ class CopyServerTest {
     assertThat(send(method, path).statusCode()).isEqualTo(code);
   }
 
-  /** For example, a web page's DNS server may resolve such a name to this machine. */
+  /**
+   * The DNS server of a hostile web page can resolve the page's name to this machine. The copy's
+   * server therefore refuses host names other than the names of this machine.
+   */
   @ParameterizedTest
   @CsvSource({
     "evil.example, 403",

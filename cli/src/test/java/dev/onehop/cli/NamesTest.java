@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NamesTest {
   private static final Path HOME = Path.of("..");
 
-  /** Properties between OneHop's own processes. */
+  /** Properties that OneHop's processes pass to each other. */
   private static final Set<String> INTERNAL =
       Set.of(
           "onehop.byshard",

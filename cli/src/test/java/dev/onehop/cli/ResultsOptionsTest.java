@@ -26,7 +26,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** The output at the end of a run. The bench of the tests can be interrupted at a cell. */
+/** The output at the end of a run. The bench of this test can interrupt the run at a point. */
 class ResultsOptionsTest {
 
   @TempDir private Path folder;

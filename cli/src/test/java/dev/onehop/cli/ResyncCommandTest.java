@@ -15,7 +15,7 @@ import picocli.CommandLine;
 
 class ResyncCommandTest {
 
-  /** With the earlier name of {@code bench join}. */
+  /** The plan of {@code resync bench}, which is the earlier name of {@code bench join}. */
   private static ResyncBenchPlan plan(String... args) {
     CommandLine line = OneHopCommand.commandLine();
     String[] all = new String[args.length + 2];

@@ -59,7 +59,7 @@ class ProgressMeterTest {
     assertThat(meter.progress().left()).isNull();
   }
 
-  /** The lag grows or stays the same. */
+  /** There is no remaining time while the lag grows or stays the same. */
   @Test
   void whatNeverCatchesUpHasNoRemainingTime() {
     meter.phase(CopyPhase.INCREMENTAL);
@@ -95,7 +95,7 @@ class ProgressMeterTest {
     assertThat(meter.progress().times()).doesNotContainKey(CopyPhase.DONE);
   }
 
-  /** An earlier release stored no times. */
+  /** The job's document has no times if an earlier release has stored it. */
   @Test
   void aJobWithoutTimesIsContinued() {
     meter.resumed(BsonDocument.parse("{phase: 'FULL', documents: {$numberLong: '5'}}"));

@@ -119,7 +119,7 @@ class ResumedCopyTest {
         .containsExactly("a_1", "u_1");
   }
 
-  /** Otherwise a process that is not dead, as expected, but paused could still write. */
+  /** The earlier process may only be paused. Without the fence, it could still write. */
   @Test
   void theEarlierProgramIsShutOutOfItsSessions() throws InterruptedException {
     try (ClusterCopy copy = copy().build()) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The progress that servers report during a copy. */
-@SuppressWarnings("try") // A watch works until it is closed; a test need not name it.
+@SuppressWarnings("try") // An open watch works without further calls.
 class RunWatchTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final String BUILD =

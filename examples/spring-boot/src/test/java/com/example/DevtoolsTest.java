@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.devtools.restart.Restarter;
 
-/** The restart that a changed class causes while one develops. */
+/** During development, devtools restarts the application after a change of a class. */
 @ShardedCluster
 class DevtoolsTest {
   private static final String[] URIS = {"spring.mongodb.uri", "spring.data.mongodb.uri"};
@@ -25,7 +25,7 @@ class DevtoolsTest {
     System.clearProperty("server.port");
   }
 
-  /** Those of routers and of the driver. */
+  /** The threads of routers and of the driver. */
   private static Set<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().matches("(onehop|cluster)-.*"))
@@ -39,7 +39,7 @@ class DevtoolsTest {
     }
     System.setProperty("server.port", "0");
     Set<Thread> others = threads();
-    // Devtools restarts what a thread of this name has started.
+    // Devtools restarts only an application that a thread with this name has started.
     Thread main = new Thread(() -> OrdersApplication.main(new String[0]), "main");
     main.start();
     main.join();

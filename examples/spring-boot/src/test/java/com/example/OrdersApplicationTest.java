@@ -22,7 +22,10 @@ import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** The application on a cluster of three shards. Orders of ada are on the first, of zoe on the last. */
+/**
+ * The application on a cluster of three shards. The first shard owns the orders of ada, and the
+ * last shard owns the orders of zoe.
+ */
 @ShardedCluster
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 class OrdersApplicationTest {
@@ -38,7 +41,7 @@ class OrdersApplicationTest {
 
   @DynamicPropertySource
   static void mongo(DynamicPropertyRegistry properties) {
-    // Boot 4, then Boot 3.5.
+    // Spring Boot 4 uses the first property, Spring Boot 3.5 the second.
     properties.add("spring.mongodb.uri", () -> CLUSTER.url() + "/" + CLUSTER.database());
     properties.add("spring.data.mongodb.uri", () -> CLUSTER.url() + "/" + CLUSTER.database());
   }

@@ -45,7 +45,7 @@ class AbsentMechanismsTest {
 
   @Test
   void nothingStaysOpen() throws IOException {
-    // The first call loads the classes that stay loaded.
+    // The first call does not count, because it loads classes that stay loaded.
     assertThatThrownBy(OneHop.builder(AWS)::build).isInstanceOf(IllegalStateException.class);
     long before = descriptors();
 

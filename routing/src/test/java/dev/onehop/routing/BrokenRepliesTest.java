@@ -17,9 +17,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A request breaks the server's connection each time. It may itself cause the failure of the
- * server, so it is sent only a few times. If the driver retries it, it is sent as often as without
- * OneHop, otherwise as often as by a mongos.
+ * A request breaks the server's connection each time. The request itself may be the cause, so it is
+ * sent only a few times. If the driver retries it, the number of times is the same as without
+ * OneHop. Otherwise the number is the same as with a mongos.
  */
 class BrokenRepliesTest {
   private static final int WIRE_6_0 = 17;
@@ -136,7 +136,7 @@ class BrokenRepliesTest {
     return List.of(Document.parse("{$match: {_id: 1}}"));
   }
 
-  /** Without a driver that retries, as in the stand-in router and in a stream. */
+  /** No driver retries these commands, as in the stand-in router and in a change stream. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

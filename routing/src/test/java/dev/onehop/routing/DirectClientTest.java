@@ -144,7 +144,10 @@ class DirectClientTest {
     }
   }
 
-  /** Shards of version 8.3 and later reject other combinations of versions. */
+  /**
+   * Shards of version 8.3 and later reject other combinations of a shard version and a database
+   * version.
+   */
   @Test
   void commandsCarryAShardVersionOrNoneOfAShardWithThatOfTheDatabase() {
     cluster.script("m0", ScriptedCluster::othersUnsharded);

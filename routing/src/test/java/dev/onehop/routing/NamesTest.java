@@ -66,7 +66,10 @@ class NamesTest {
     return new Document("from", server);
   }
 
-  /** As for a name with an IPv6 address whose server listens on IPv4 only. */
+  /**
+   * Returns two addresses of which the first one refuses connections. An example is a name with an
+   * IPv6 address whose server listens only on IPv4.
+   */
   private static List<InetAddress> theFirstRefuses(String host) throws UnknownHostException {
     return List.of(address(host, 2), address(host, 1));
   }

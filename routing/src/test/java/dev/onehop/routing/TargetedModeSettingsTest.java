@@ -63,7 +63,7 @@ class TargetedModeSettingsTest {
             });
   }
 
-  /** Such clients use the driver's own transport. */
+  /** A client that is not routed keeps the transport that the application has set. */
   @Test
   void whatIsNotRoutedHasTheTransportThatIsAsked() {
     TransportSettings netty = TransportSettings.nettyBuilder().build();
@@ -101,7 +101,7 @@ class TargetedModeSettingsTest {
     }
   }
 
-  /** Spring Boot sets such a transport. */
+  /** For example, Spring Boot sets a Netty transport. */
   @Test
   void aTransportOfTheApplicationIsReplaced() {
     ((Logger) LoggerFactory.getLogger(OneHop.class)).setLevel(Level.INFO);

@@ -35,13 +35,16 @@ import org.reactivestreams.Publisher;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
-/** Which mongoses are beside which shard, however that is known, and what it takes to know it. */
+/**
+ * The near mongoses of each shard, from all sources, and the sockets that OneHop needs to find
+ * them.
+ */
 @Tag("full")
 class AffinityIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String NAMESPACE = "it.affinity";
 
-  /** A shard of three members on three hosts, each with a mongos. */
+  /** A shard with three members. The host of each member has a mongos. */
   private static final Topology ELECTIONS =
       Topology.parse(
           "elections",
@@ -62,7 +65,7 @@ class AffinityIT {
           mongos: [e1, e2, e3]
           """);
 
-  /** Mongoses on hosts of their own: names tell nothing. */
+  /** The mongoses have separate hosts, so host names do not show the near mongos. */
   private static final Topology APART =
       Topology.parse(
           "apart",
@@ -133,7 +136,7 @@ class AffinityIT {
       apart.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100));
       MongoCollection<Document> collection = collection(client);
       run(collection.find(Filters.eq(150)).first());
-      // A busy machine may spoil a measurement; the next one is a minute later.
+      // A busy machine may spoil a measurement. OneHop measures again after a minute.
       await()
           .atMost(TIMEOUT.multipliedBy(3))
           .untilAsserted(
@@ -146,8 +149,8 @@ class AffinityIT {
   }
 
   /**
-   * As docs/application.md says: twice the URI's mongoses and those beside shards, beside the
-   * pools.
+   * Checks the number in docs/application.md: two sockets for each mongos of the URI and for each
+   * near mongos, in addition to the pools.
    */
   @Test
   void socketsGrowWithShardsPlusMongoses() throws IOException {
@@ -158,7 +161,7 @@ class AffinityIT {
         run(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)));
       }
       int mongoses = 4;
-      int pooled = 3 + 4; // one operation at a time; the metadata is read side by side
+      int pooled = 3 + 4; // one operation at a time, and parallel reads of the metadata
       await()
           .during(Duration.ofSeconds(2))
           .atMost(TIMEOUT)
@@ -220,7 +223,7 @@ class AffinityIT {
       String before = primaryHost(shard);
       await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyMongos(router, before));
 
-      // The connection survives since 4.2; a step-down may also be refused for a moment.
+      // Since 4.2, a step-down does not break the connection. It may be refused for a moment.
       await()
           .atMost(TIMEOUT)
           .ignoreExceptions()
@@ -300,7 +303,7 @@ class AffinityIT {
             own.add(target.substring("socket:[".length(), target.length() - 1));
           }
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The descriptor was closed in the meantime.
         }
       }
     }

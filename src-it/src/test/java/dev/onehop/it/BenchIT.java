@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A short bench run on real servers: what it leaves has the shape that others rely on. */
+/** A short run of the bench on real servers, and the format of its results. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")
@@ -32,7 +32,7 @@ class BenchIT {
 
   @BeforeAll
   void run(@TempDir Path folder) throws Exception {
-    // Failsafe runs in src-it; bin/onehop tells the command where its home is.
+    // Without bin/onehop, the test must set the home folder. The tests run in the folder src-it.
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     out = folder.resolve("run");
     StringWriter stdout = new StringWriter();
@@ -47,7 +47,7 @@ class BenchIT {
                 "2,8",
                 "--duration",
                 "2s",
-                // It isn't judged how fast anything is.
+                // A short warm-up is enough, because the test does not check speeds.
                 "--warmup",
                 "1s",
                 "--records",
@@ -68,8 +68,8 @@ class BenchIT {
   @Test
   void everyPlannedPointRanWithoutErrors() {
     assertThat(exitCode).isZero();
-    // Four modes at two thread counts, two of them also pipelined, and two with a pool of 100 at
-    // the larger one.
+    // Four modes at two thread counts are 8 points. Two modes are also pipelined (4 points). Two
+    // modes also have a pool of 100 at the larger count (2 points).
     assertThat(points()).hasSize(14);
     for (JsonNode point : points()) {
       assertThat(point.path("errors").asLong()).isZero();
@@ -133,7 +133,7 @@ class BenchIT {
         sum += share.asDouble();
       }
       assertThat(sum).isCloseTo(1, org.assertj.core.data.Offset.offset(1e-6));
-      // On one host every router stands beside every shard, and the servers have seen it.
+      // On one host, every mongos is near every shard. The servers' profilers confirm this.
       if (point.path("mode").asText().equals("direct-async")) {
         assertThat(point.path("besideOwner").isNull()).isTrue();
       } else {
@@ -185,7 +185,6 @@ class BenchIT {
     assertThat(results.path("ratios").path(0).path("claim").asText()).isEqualTo("TOO_FEW_ROUNDS");
   }
 
-  /** On the same servers' binaries, but a cluster of its own. */
   @Test
   void aRateHasEntriesOfAllItsOperations(@TempDir Path folder) throws Exception {
     Path rates = folder.resolve("rates");

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The bench on a cluster that somebody else runs. The testbed's own is used as such a one: through
- * its routers only, without the testbed's evidence.
+ * The bench on a cluster that it has not started. The test uses a cluster of the testbed, but only
+ * through its mongoses, without the testbed's evidence.
  */
 @Tag("nightly")
 class BenchUrlIT {
@@ -60,7 +60,10 @@ class BenchUrlIT {
     }
   }
 
-  /** There is no mongos here that could take part in access control: what is asked before that. */
+  /**
+   * No mongos with access control is available, so the bench gets a mongod. With the correct
+   * password and authority, it reports that the server is not a mongos.
+   */
   @Test
   void isLetInByPasswordAndAuthority() throws Exception {
     TestCertificates certificates = TestCertificates.create();
@@ -97,7 +100,10 @@ class BenchUrlIT {
     return new Ended(exitCode, stdout.toString(), stderr.toString());
   }
 
-  /** As from a shell: this process's environment variables can't be set. */
+  /**
+   * Runs the bench in another process, because the environment variables of this process can't be
+   * set.
+   */
   private Ended process(String password, String... arguments) throws Exception {
     List<String> command =
         new ArrayList<>(

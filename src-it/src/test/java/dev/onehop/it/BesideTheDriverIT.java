@@ -44,8 +44,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The same operations on the plain driver and on ours, each on a collection of its own with the
- * same content: results, errors and what is stored are the same.
+ * The same operations on the plain driver and on OneHop. Each client has a separate collection with
+ * the same documents. Results, errors and stored documents must be equal.
  */
 @ShardedCluster
 @Tag("full")
@@ -87,7 +87,10 @@ class BesideTheDriverIT {
     ours.load();
   }
 
-  /** Has a program run by the plain driver, if it has not run yet, and by ours. */
+  /**
+   * Compares the results of a program on OneHop and on the plain driver. The plain driver runs each
+   * program only once.
+   */
   private void assertSame(String name, Function<Side, ?> program) {
     Result theirs =
         expected.computeIfAbsent(
@@ -123,7 +126,7 @@ class BesideTheDriverIT {
     }
   }
 
-  /** No shard has three members, so that every write ends in a write concern error. */
+  /** No shard has three members, so every write gets a write concern error. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void aWriteConcernErrorStopsNoBulk() {
     MongoBulkWriteException failure =
@@ -159,10 +162,10 @@ class BesideTheDriverIT {
     }
   }
 
-  /** What a program gave, and what it left in its collection. */
+  /** The result of a program, and the documents of its collection afterwards. */
   private record Result(Object outcome, List<Document> content) {}
 
-  /** A client with a collection of its own. */
+  /** A client with a separate collection. */
   private record Side(MongoClient client, MongoCollection<Document> collection) {
     static Side of(MongoClient client, String name) {
       return new Side(client, client.getDatabase(cluster.database()).getCollection(name));
@@ -187,7 +190,7 @@ class BesideTheDriverIT {
     }
   }
 
-  /** Bulks over shards; those on one shard at a time are one command to the driver's mongos. */
+  /** Bulk writes on one shard and on several shards. */
   private enum BulkCase {
     INSERTS(insert(10), insert(110), insert(210)),
     ONE_SHARD(insert(10), insert(11)),
@@ -202,11 +205,11 @@ class BesideTheDriverIT {
     DUPLICATES_EVERYWHERE(insert(0), insert(10), insert(100), insert(110), insert(200)),
     ERROR_AMONG_OTHERS(update(0), insert(110), insert(100), upsert(210), delete(1));
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is, and its models are not changed.
+    @SuppressWarnings("ImmutableEnumChecker") // The list and its models never change.
     private final List<WriteModel<Document>> models;
 
     @SafeVarargs
-    @SuppressWarnings("varargs") // The array goes no further than into the list.
+    @SuppressWarnings("varargs") // Only the list uses the array.
     BulkCase(WriteModel<Document>... models) {
       this.models = List.of(models);
     }
@@ -240,7 +243,7 @@ class BesideTheDriverIT {
     }
   }
 
-  /** What one application does in one session, drawn by a seed. */
+  /** Random operations of one application in one session, from a seed. */
   private static final class SessionScript {
     private final MongoClient client;
     private final MongoCollection<Document> collection;
@@ -305,7 +308,7 @@ class BesideTheDriverIT {
         case 18 ->
             collection.updateMany(session, Filters.in("_id", id, other), Updates.inc("n", 1000));
         default ->
-            // Fails if it is there.
+            // This fails if the document exists.
             collection.insertOne(session, new Document("_id", id).append("n", -1));
       };
     }
@@ -325,7 +328,7 @@ class BesideTheDriverIT {
     }
   }
 
-  /** What an application sees of an operation. */
+  /** The result or the error of an operation, as the application gets it. */
   private static String outcome(Supplier<?> operation) {
     try {
       return String.valueOf(operation.get());
@@ -342,7 +345,10 @@ class BesideTheDriverIT {
     }
   }
 
-  /** Beside a write error, driver 5.8 lists inserts it did not try and leaves out some it did. */
+  /**
+   * Inserts are not compared if there is a write error. Driver 5.8 then lists inserts that it has
+   * not tried, and omits others.
+   */
   private static String described(MongoBulkWriteException e) {
     BulkWriteResult result = e.getWriteResult();
     return "inserted %d %s, matched %d, modified %d, deleted %d, upserts %s; errors %s; %s; labels %s"
@@ -361,9 +367,9 @@ class BesideTheDriverIT {
   }
 
   /**
-   * A mongos lists the errors of several shards in the order in which they arrive. One of a shard
-   * whose only statement failed is not given by the mongos that was sent this statement alone, so
-   * beside write errors only the reasons count.
+   * A mongos lists the write concern errors of several shards in the order of their arrival. If a
+   * mongos receives only one statement and it fails, the mongos does not report the shard's write
+   * concern error. With write errors, only the reasons are therefore compared.
    */
   private static String described(@Nullable WriteConcernError error, boolean alone) {
     if (error == null) {

@@ -45,8 +45,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads that their subscriber cancels leave no cursor on any server, and give their sessions back.
- * The evidence is the servers'. The plain driver runs beside ours.
+ * Cancelled reads leave no cursor on any server, and give their sessions back. The servers report
+ * their open cursors. The plain driver runs the same cases.
  */
 @ParameterizedClass
 @EnumSource
@@ -136,7 +136,8 @@ class CancelledCursorsIT {
           Flux.from(stream)
               .take(1)
               .takeUntilOther(
-                  // Until it is open, changes are not for it.
+                  // The stream does not return changes from before its opening, so the test inserts
+                  // again and again.
                   Flux.interval(Duration.ofMillis(50))
                       .onBackpressureDrop()
                       .concatMap(
@@ -159,7 +160,8 @@ class CancelledCursorsIT {
     for (int i = 0; i < 20; i++) {
       run(collection.find(Filters.eq(i)).first());
     }
-    // One after the other, they need no more than one; the last stream's may be given back later.
+    // Reads one after the other need one session. The last stream may give its session back late,
+    // so there may be a second one.
     assertThat(sessions).hasSizeLessThan(3);
   }
 
@@ -188,13 +190,15 @@ class CancelledCursorsIT {
     }
   }
 
-  /** From before the first reply to while later batches are fetched. */
+  /**
+   * Cancels a read at several moments, from before the first reply to the fetches of later batches.
+   */
   private static void cancelAtAnyTime(Publisher<?> read) {
     Flux.from(read).subscribe().dispose();
     for (int millis = 1; millis < 400; millis = millis * 2 + 1) {
       cancelAfter(read, Duration.ofMillis(millis));
     }
-    // While elements are left of a batch.
+    // These reads are cancelled while elements of a batch are left.
     run(Flux.from(read).delayElements(Duration.ofMillis(40)).take(Duration.ofMillis(150)).then());
     run(
         Flux.from(read)
@@ -218,7 +222,7 @@ class CancelledCursorsIT {
             });
   }
 
-  /** The cursors on the test's data, idle or with a command under way. */
+  /** The cursors on the test's data, idle or in use by a command. */
   private static Set<Document> openCursors() {
     Set<Document> open = new HashSet<>();
     servers.forEach(
@@ -251,7 +255,7 @@ class CancelledCursorsIT {
     return open;
   }
 
-  /** The sessions that commands were sent in. */
+  /** The sessions of the commands that were sent. */
   private record Sessions(Set<BsonDocument> seen) implements CommandListener {
     @Override
     public void commandStarted(CommandStartedEvent event) {

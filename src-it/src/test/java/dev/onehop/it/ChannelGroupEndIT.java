@@ -48,7 +48,7 @@ class ChannelGroupEndIT {
   private final Disposable.Composite running = Disposables.composite();
   private MongoCollection<Document> watched;
 
-  /** How one ends. */
+  /** The end of a member of a group. */
   private static final class Member {
     private final AtomicBoolean completed = new AtomicBoolean();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -111,7 +111,7 @@ class ChannelGroupEndIT {
     return event.getDocument("documentKey").getNumber("_id").intValue();
   }
 
-  /** Until it runs. */
+  /** Inserts documents, and waits for their events. The group then runs. */
   private void insertAndAwait(int from) {
     watched.insertOne(new Document("_id", from));
     watched.insertOne(new Document("_id", from + 30));

@@ -38,11 +38,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Channels that several processes share, on real servers. Each process appends the values that it
- * sees of a document to a list of that; the lists have to be what was written.
+ * Several processes share channels, on real servers. A process appends each value of a document to
+ * the document's list. The lists must equal the written values.
  *
- * <p>{@code -Donehop.it.frozen.seconds=60} stops a process for as long as it should be before a
- * release.
+ * <p>With {@code -Donehop.it.frozen.seconds=60}, a process is stopped for 60 seconds, as the tests
+ * before a release require.
  */
 @Tag("full")
 class ChannelGroupIT {
@@ -127,10 +127,11 @@ class ChannelGroupIT {
     awaitShares(2, 2, 2);
     stopWriting();
     await().atMost(TIMEOUT).untilAsserted(this::check);
-    // What may still come late.
+    // Late writes may still arrive in this time.
     RealTime.pass(LEASE);
     check();
-    // A batch that it had is refused; without one it gives its channels up.
+    // If the stopped process had a batch, the batch is refused. Otherwise the process releases its
+    // channels.
     assertThat(Files.readAllLines(log(second)))
         .anyMatch(
             line -> line.equals(GroupMember.REFUSED) || line.contains("the channel is released"));
@@ -142,7 +143,7 @@ class ChannelGroupIT {
         Files.readAllLines(log(second)).stream().filter(GroupMember.REFUSED::equals).count());
   }
 
-  /** The leases, too, are there; a batch is a transaction over two shards. */
+  /** The sharded cluster also stores the leases. A batch is a transaction over two shards. */
   @Test
   void aShardedClusterIsWrittenToOnceToo() throws Exception {
     stored.close();
@@ -159,7 +160,7 @@ class ChannelGroupIT {
     await().atMost(TIMEOUT).untilAsserted(this::check);
   }
 
-  /** The planted fault. */
+  /** A planted fault shows that the test can fail. */
   @Tag("nightly")
   @Test
   void withoutTheFenceTheSameIsFoundToBeWrong() throws Exception {
@@ -194,7 +195,9 @@ class ChannelGroupIT {
     return logs.resolve(member.pid() + ".log");
   }
 
-  /** Stops a process until others have its channels, and longer; then it goes on. */
+  /**
+   * Stops a process, at least until other processes have its channels. The process then continues.
+   */
   private void freeze(Process member) throws IOException, InterruptedException {
     signal(member, "STOP");
     try {
@@ -234,7 +237,7 @@ class ChannelGroupIT {
               assertThat(failure).isNull();
               assertThat(shares().values()).containsExactlyInAnyOrder(expected);
             });
-    // So that each of them has something to do.
+    // More events follow, so that each process has work.
     long before = count();
     if (writer != null) {
       await().atMost(TIMEOUT).until(() -> count() > before + 150);
@@ -275,7 +278,7 @@ class ChannelGroupIT {
     writer.join();
   }
 
-  /** Ranges move meanwhile. */
+  /** Writes values, and moves ranges. */
   private void writeKeys() {
     MongoCollection<Document> collection =
         client

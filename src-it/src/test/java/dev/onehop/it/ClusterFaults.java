@@ -23,10 +23,11 @@ import org.bson.BsonDocument;
 import org.bson.Document;
 
 /**
- * What happens to a cluster while it is copied: ranges move all the time, primaries step down or
- * are killed, and what else a test wants, one after the other, in rounds, until closed.
+ * Faults of a cluster during a copy. Ranges move all the time. Primaries step down or are killed,
+ * and a test may add other faults. These faults come one after the other, in rounds, until this
+ * object is closed.
  */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SuppressWarnings("try") // close() may be interrupted only after the test
 final class ClusterFaults implements AutoCloseable {
   private static final Duration STOP = Duration.ofMinutes(3);
 
@@ -41,23 +42,23 @@ final class ClusterFaults implements AutoCloseable {
   private final Duration pause;
   private volatile boolean stopped;
 
-  /** Something that happens, and is over when this returns. */
+  /** A fault, which is over when its method returns. */
   @FunctionalInterface
   interface Fault {
     /**
-     * Makes it happen.
+     * Causes the fault.
      *
-     * @return whether it did
+     * @return whether the fault has happened
      */
     boolean happens(Random random) throws InterruptedException;
   }
 
   /**
-   * Elections and moves; they begin with {@link #start}.
+   * Creates elections and migrations, which begin with {@link #start}.
    *
-   * @param client of the testbed
+   * @param client a client of the testbed
    * @param namespaces sharded collections, whose ranges move
-   * @param pause the longest between two faults
+   * @param pause the longest pause between two faults
    */
   ClusterFaults(Testbed testbed, MongoClient client, List<String> namespaces, Duration pause) {
     this.testbed = testbed;
@@ -75,7 +76,6 @@ final class ClusterFaults implements AutoCloseable {
     return this;
   }
 
-  /** Begins. */
   ClusterFaults start(long seed) {
     threads.add(new Thread(() -> move(new Random(seed)), "moves-" + testbed.topology().name()));
     threads.add(
@@ -84,7 +84,7 @@ final class ClusterFaults implements AutoCloseable {
     return this;
   }
 
-  /** One round at least. */
+  /** Runs at least one round. */
   private void rounds(Random random) {
     try {
       do {
@@ -124,7 +124,7 @@ final class ClusterFaults implements AutoCloseable {
         testbed.moveRange(namespace, chunk.get("min", Document.class).toBsonDocument(), to);
         moves.incrementAndGet();
       } catch (TestbedException | MongoException refused) {
-        // Servers are disturbed; another one may work.
+        // A fault may disturb the servers. The next migration may succeed.
       } catch (InterruptedException e) {
         return;
       }
@@ -144,7 +144,7 @@ final class ClusterFaults implements AutoCloseable {
               .runCommand(
                   new Document("replSetStepDown", 10).append("secondaryCatchUpPeriodSecs", 8));
     } catch (MongoException refused) {
-      // There is another one to be, or it stays.
+      // Either another member becomes the primary, or this primary stays.
     }
     return !StreamFaults.primary(testbed, shard).equals(before);
   }
@@ -167,7 +167,7 @@ final class ClusterFaults implements AutoCloseable {
             .build());
   }
 
-  /** Has shards remove at once what has moved away. */
+  /** Makes shards delete the documents of moved ranges without a delay. */
   static void removeOrphansAtOnce(Testbed testbed) {
     for (String shard : testbed.shardHosts().values()) {
       for (String member : shard.replaceFirst(".*/", "").split(",", -1)) {
@@ -198,7 +198,7 @@ final class ClusterFaults implements AutoCloseable {
     }
   }
 
-  /** Ends the faults, each of which has been there once; all servers run afterwards. */
+  /** Ends the faults. Each fault has happened at least once. All servers run afterwards. */
   @Override
   public void close() throws InterruptedException {
     stopped = true;

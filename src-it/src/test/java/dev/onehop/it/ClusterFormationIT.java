@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real cluster forms from real servers, places data as asked, and goes without a trace. */
+/** Real servers form a cluster, which places data as requested and leaves nothing behind. */
 @Tag("nightly")
 class ClusterFormationIT {
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
@@ -140,7 +140,7 @@ class ClusterFormationIT {
                 assertThat(shards).filteredOn(shard::equals).hasSize(10);
               }
             });
-    // What is so already is left so.
+    // The collection has these chunks already, so nothing changes.
     testbed.shardCollection("it.spread", BY_ID, points(29, 10));
     assertThat(shardsOfChunks("it.spread")).hasSize(30);
   }
@@ -226,7 +226,8 @@ class ClusterFormationIT {
     OperationCounts before = testbed.evidence("it.served").operationCounts();
     Map<String, Map<String, Long>> routersBefore = testbed.evidence("it.served").routerOperations();
     try (RouterSampling sampling = testbed.evidence("it.served").sampleRouters(1)) {
-      // By way of the mongos on e1: beside the owner of the first hundred, not of the last.
+      // The mongos on e1 is near the owner of the first hundred documents. It is not near the owner
+      // of the last hundred.
       read("127.61.1.1:27017", 0, 40);
       assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
       read("127.61.1.1:27017", 200, 240);
@@ -243,7 +244,7 @@ class ClusterFormationIT {
     Map<String, Map<String, Long>> routersAfter = testbed.evidence("it.served").routerOperations();
     assertThat(routersAfter.get("127.61.2.1:27017").get("query"))
         .isGreaterThanOrEqualTo(routersBefore.get("127.61.2.1:27017").get("query") + 40);
-    // The profilers are off again, and their notes gone.
+    // The profilers are off again, and their collections are dropped.
     try (MongoClient shard = replicaSet(testbed.shardHosts().get("s-e1"))) {
       assertThat(shard.getDatabase("it").runCommand(new Document("profile", -1)))
           .containsEntry("was", 0)
@@ -375,7 +376,7 @@ class ClusterFormationIT {
   void endingTheProcessAtAnyPointOfTheStartEndsEveryServer(@TempDir Path cache) throws Exception {
     for (String at : List.of("starting", "forming", "ready")) {
       Process owner = runApart(cache, at);
-      owner.destroy(); // SIGTERM, which takes the same way as Ctrl-C
+      owner.destroy(); // SIGTERM has the same effect as Ctrl-C
       assertThat(owner.waitFor(30, TimeUnit.SECONDS)).isTrue();
       assertThat(serversIn(cache)).describedAs("servers after ending it when " + at).isEmpty();
       assertThat(RunningTestbed.all(cache)).isEmpty();
@@ -413,7 +414,7 @@ class ClusterFormationIT {
     assertThat(RunningTestbed.all(cache)).isEmpty();
   }
 
-  /** Started in a JVM of its own: runs the small topology until it is ended. */
+  /** Runs the small topology in a separate JVM, until that JVM is ended. */
   static final class KeepRunning {
     private KeepRunning() {}
 
@@ -423,7 +424,7 @@ class ClusterFormationIT {
         System.out.println("ready: " + running.configServers());
         RealTime.pass(Duration.ofMinutes(5));
       } catch (TestbedException e) {
-        System.out.println(e.getMessage()); // As expected when it is ended while starting.
+        System.out.println(e.getMessage()); // expected if the process ends during the start
       }
     }
   }
@@ -434,7 +435,7 @@ class ClusterFormationIT {
         .mongod(mongod());
   }
 
-  /** The mongod that the shared testbed runs, so that none is downloaded again. */
+  /** The mongod binary of the shared testbed, so that no binary is downloaded again. */
   private static Path mongod() {
     String named = System.getProperty("it.mongod");
     if (named != null) {
@@ -451,7 +452,7 @@ class ClusterFormationIT {
         .orElseThrow();
   }
 
-  /** Starts {@link KeepRunning} and waits until it says that it is at a certain point. */
+  /** Starts {@link KeepRunning}, and waits until its output reports the given point. */
   private static Process runApart(Path cache, String until) throws IOException {
     Process process =
         new ProcessBuilder(

@@ -36,10 +36,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The config servers stand still for a while: routed operations go on beside their owners, as those
- * of the official client go on over the local mongos.
+ * The config servers are stopped for a while. Routed operations still go to mongoses near their
+ * owners. Operations of the official client still go over the local mongos.
  *
- * <p>{@code -Donehop.it.configdown.seconds=60} makes it a minute.
+ * <p>With {@code -Donehop.it.configdown.seconds=60}, they are stopped for a minute.
  */
 @Tag("nightly")
 class ConfigServersDownIT {
@@ -98,7 +98,7 @@ class ConfigServersDownIT {
         System.err.printf(
             "%d routed operations, %d of the official client%n",
             ours.done.get(), theirs.done.get());
-        // And what changes afterwards is noticed again.
+        // OneHop notices later changes again.
         testbed.moveRange(NAMESPACE, new BsonDocument("_id", new BsonInt32(100)), "shard-ca");
         await()
             .atMost(TIMEOUT)
@@ -107,7 +107,7 @@ class ConfigServersDownIT {
     }
   }
 
-  /** Each operation on a collection of its own, the first one waiting for all of them. */
+  /** Each operation is on another collection. Only the first one waits for the config servers. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void anApplicationThatStartsMeanwhileGoesOverAnyMongos(RoutingMode mode)
@@ -134,7 +134,7 @@ class ConfigServersDownIT {
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         System.err.printf(
             "%s: first operations on %d collections in %s%n", mode, COLLECTIONS, took);
-        // One wait for all; one for each would take longer than that.
+        // There is one wait for all collections. A wait for each would take longer.
         assertThat(took).isLessThan(Duration.ofSeconds(2 * COLLECTIONS));
 
         signal("CONT", config);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A short run of consume on real servers: every row once and in order, whatever the source. */
+/** A short run of consume on real servers. From each source, every row comes once and in order. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")

@@ -60,8 +60,11 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Events of real servers applied to real servers: in the end both have the same bytes. */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+/**
+ * Events of real servers are applied to real servers. At the end, both clusters have the same
+ * bytes.
+ */
+@SuppressWarnings("try") // close() may be interrupted only after the test
 @SharedReplicaSet
 @Tag("full")
 class CopyApplyIT {
@@ -96,7 +99,7 @@ class CopyApplyIT {
     }
   }
 
-  /** From the middle of a copy, with the applier ended and begun anew meanwhile. */
+  /** The events begin in the middle of a copy. The applier is closed once and started again. */
   @Test
   void randomChangesOfReplicaSetsGiveTheSameBytes(RealMongod one, RealMongod other)
       throws Exception {
@@ -131,7 +134,10 @@ class CopyApplyIT {
     }
   }
 
-  /** Documents that come to fit a filter, or cease to, and one that a server can't send. */
+  /**
+   * Some documents match a filter only before or only after a change. One event is too large for a
+   * server to send.
+   */
   @Test
   void filtersTransformationsAndNamesAreThoseOfTheCopy(RealMongod one, RealMongod other)
       throws Exception {
@@ -166,7 +172,8 @@ class CopyApplyIT {
         changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         changed.updateOne(Filters.eq(1), Updates.set("a", 1));
         changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
-        // The key stands in the event three times: itself, and in the token twice as long.
+        // The event contains the key three times: once as the key, and in the token with twice its
+        // length.
         String key = "k".repeat(20_000);
         at.getCollection("large")
             .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
@@ -182,7 +189,10 @@ class CopyApplyIT {
     }
   }
 
-  /** What is deleted or dropped stays, also if an event before that has it read from the source. */
+  /**
+   * Only inserts and updates are applied, so deleted documents and dropped collections stay at the
+   * destination. An earlier event may still make the applier read such a document from the source.
+   */
   private void onlySomeOperations(
       String from, String to, MongoClient source, MongoClient destination)
       throws InterruptedException {
@@ -200,7 +210,8 @@ class CopyApplyIT {
       dropped.drop();
       running.finish();
     }
-    // Events from before this one's horizon are met by documents of after them.
+    // This applier starts again at the beginning, so the destination's documents are newer than its
+    // first events.
     kept.updateOne(Filters.eq(2), Updates.set("n", 2));
     kept.deleteOne(Filters.eq(2));
     try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
@@ -214,8 +225,9 @@ class CopyApplyIT {
   }
 
   /**
-   * What is read from the source needs values that others give up only behind a change of metadata:
-   * another in turn, one that has it in another index, one that is removed.
+   * The applier reads a document from the source. At the destination, another document still has
+   * its unique value, and gives it up only after a change of metadata. The other document waits for
+   * a value in turn, has the value in a second index, or is removed.
    */
   @Test
   void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata(RealMongod one, RealMongod other)
@@ -282,7 +294,9 @@ class CopyApplyIT {
     }
   }
 
-  /** It can't be told from one that waits for nothing but by the source's events. */
+  /**
+   * Only later events of the source could show whether this document will give up its unique value.
+   */
   @Test
   void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy(RealMongod one, RealMongod other)
       throws Exception {
@@ -315,7 +329,7 @@ class CopyApplyIT {
     }
   }
 
-  /** With an applier that is killed, and changes of metadata all the time. */
+  /** One applier is killed, and the metadata change all the time. */
   @Test
   @Tag("nightly")
   void valuesOfUniqueIndexesChangeHandsAtRandom(RealMongod one, RealMongod other) throws Exception {
@@ -363,7 +377,8 @@ class CopyApplyIT {
         set(docs, other, field, one.get(field));
         set(docs, one, field, other.get(field));
       }
-      // Up to its horizon an applier reads what removes a field.
+      // Up to its horizon, the applier reads a document from the source if an event removes a
+      // field.
       set(docs, other, "gone", n);
       docs.updateOne(Filters.eq(one.get("_id")), Updates.unset("gone"));
       if (n % 10 == 0) {
@@ -381,14 +396,14 @@ class CopyApplyIT {
     docs.updateOne(Filters.eq(document.get("_id")), Updates.set(field, value));
   }
 
-  /** The same of a unique shard key. */
+  /** The same case with a unique shard key. */
   @Test
   void valuesOfAUniqueShardKeyChangeHandsBehindAChangeOfMetadata() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
         MongoClient destination = MongoClients.create(to.url())) {
       MongoDatabase at = source.getDatabase("k");
       for (MongoClient each : List.of(source, destination)) {
-        // Stand-in routers, too, make what is sharded in a database that is there.
+        // Stand-in routers, too, can shard a new collection in an existing database.
         each.getDatabase("k").createCollection("beside");
         assertThat(
                 each.getDatabase("admin")
@@ -448,8 +463,9 @@ class CopyApplyIT {
   }
 
   /**
-   * Shards of another number and other shard keys, ranges that move at both ends, documents that
-   * change their shard key; and appliers that are killed, and stopped for longer than their leases.
+   * The clusters have different numbers of shards and different shard keys. Ranges move at both
+   * ends, and documents change their shard key. One applier is killed, and one is stopped for
+   * longer than its leases.
    */
   @Test
   void shardedClustersWithMovingRangesAndLostProcesses() throws Exception {
@@ -476,7 +492,7 @@ class CopyApplyIT {
         awaitApplied(source, destination);
         signal(stopped, "STOP");
         try (Running running = new Running(from.url(), to.url(), "d", start)) {
-          // Its leases end before the other one can write.
+          // This applier can write only after the leases of the stopped process have ended.
           awaitApplied(source, destination);
           signal(stopped, "CONT");
           RealTime.pass(TIME);
@@ -504,7 +520,10 @@ class CopyApplyIT {
     }
   }
 
-  /** To a collection that is sharded by it: for servers that changes the shard key. */
+  /**
+   * The destination is sharded by {@code _id}. Its servers treat the new type as a change of the
+   * shard key.
+   */
   @Test
   void anIdMayGetAnEqualValueOfAnotherType(RealMongod one) throws Exception {
     try (MongoClient source = MongoClients.create(one.url());
@@ -529,7 +548,7 @@ class CopyApplyIT {
     }
   }
 
-  /** Whatever the old owner sends later, to any shard, and by whatever router. */
+  /** Late writes of the old owner fail, to one shard and to both. */
   @Test
   void whoIsShutOutWritesNothing() {
     try (var old = reactive(to.url());
@@ -554,7 +573,10 @@ class CopyApplyIT {
     }
   }
 
-  /** A shard that is about to be removed has no place of the fence. */
+  /**
+   * While a shard is draining, it has no document of the fence. This shard is draining when the
+   * fence is raised, and accepts documents later.
+   */
   @Test
   void whoIsShutOutWritesNothingToAShardThatComesLater() throws InterruptedException {
     try (var old = reactive(to.url());
@@ -613,7 +635,7 @@ class CopyApplyIT {
         .block(TIMEOUT);
   }
 
-  /** Each as an application or an operator makes it, while documents are written. */
+  /** An application or an operator changes metadata while documents are written. */
   @Test
   void metadataChangesComeOnceAndDropsOfOldHomesAreNone() throws Exception {
     try (MongoClient source = MongoClients.create(from.url());
@@ -626,7 +648,7 @@ class CopyApplyIT {
       for (String collection : List.of("home", "again", "old")) {
         there.getCollection(collection).insertOne(new Document("_id", "copied"));
       }
-      // One that is not to be there any more, and would be seen if the drop were not applied.
+      // This document would stay at the destination if the drop were not applied.
       there.getCollection("again").insertOne(new Document("_id", "stale"));
       try (Running running = new Running(from.url(), to.url(), "m", now(source))) {
         at.createCollection(
@@ -643,7 +665,8 @@ class CopyApplyIT {
         at.getCollection("options").dropIndex("gone_1");
         var unusedModified =
             at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
-        // Of a collection with a collation; servers tell of this one none.
+        // The collection has a collation, but this index has the simple collation. Servers report
+        // such an index without a collation.
         at.getCollection("options")
             .createIndex(
                 Indexes.ascending("s"),
@@ -664,7 +687,7 @@ class CopyApplyIT {
         at.getCollection("capped")
             .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
-        // To each other shard, and home.
+        // The database moves to each other shard, and then back to its first primary shard.
         List<String> homes = new ArrayList<>(from.shardHosts().keySet());
         String first = PrimaryShards.of(from, "m");
         homes.remove(first);
@@ -697,7 +720,7 @@ class CopyApplyIT {
       }
       assertThat(there.runCommand(optionsOf("options")).toJson())
           .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
-      // What is unique is made at the end of a copy.
+      // A copy creates unique indexes at its end.
       assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
           .containsExactlyInAnyOrder("_id_", "n", "s_1");
       for (Document index : there.getCollection("options").listIndexes()) {
@@ -726,7 +749,7 @@ class CopyApplyIT {
     return of.listCollectionNames().into(new TreeSet<>());
   }
 
-  /** Waits until some process has applied what the source has now. */
+  /** Waits until a process has applied all present events of the source. */
   private static void awaitApplied(MongoClient source, MongoClient destination) {
     BsonTimestamp now = now(source);
     await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(now) > 0);
@@ -780,7 +803,7 @@ class CopyApplyIT {
           done.incrementAndGet();
           RealTime.pass(PAUSE);
         } catch (TestbedException refused) {
-          // Another one may work.
+          // The next migration may succeed.
         } catch (InterruptedException e) {
           return;
         }
@@ -838,18 +861,18 @@ class CopyApplyIT {
     @Override
     public void close() throws InterruptedException {
       run.dispose();
-      // Its channels are given up in the background.
+      // The applier releases its channels in the background.
       RealTime.pass(Duration.ofSeconds(2));
       source.close();
       destination.close();
     }
   }
 
-  /** Not at one time. */
+  /** Copies a collection that changes during the copy. */
   private static void copy(MongoClient source, MongoClient destination, String collection) {
     MongoCollection<RawBsonDocument> into = collection(destination, collection);
     for (RawBsonDocument document : collection(source, collection).find().batchSize(2)) {
-      // A scan may meet a document twice, and at another place.
+      // A scan may return a document twice, the second time with another k.
       into.deleteMany(new BsonDocument("_id", document.get("_id")));
       into.replaceOne(
           new BsonDocument("_id", document.get("_id")).append("k", document.get("k")),
@@ -862,7 +885,7 @@ class CopyApplyIT {
     return of.getDatabase("d").getCollection(name, RawBsonDocument.class);
   }
 
-  /** As text, which tells types and the order of fields. */
+  /** The documents as text, which shows the types and the order of fields. */
   private static Map<String, String> documents(MongoDatabase of, String name) {
     Map<String, String> documents = new TreeMap<>();
     for (RawBsonDocument document : of.getCollection(name, RawBsonDocument.class).find()) {

@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.Set;
 import org.bson.BsonTimestamp;
 
-/** Applies events in a process of its own, until it is killed or its standard input ends. */
+/** Applies events in a separate process, until it is killed or its standard input ends. */
 public final class CopyApplyMain {
   private CopyApplyMain() {}
 
-  /** Starts one. */
+  /** Starts such a process. */
   static Process start(String from, String to, String database, BsonTimestamp start)
       throws IOException {
     return new ProcessBuilder(
@@ -42,7 +42,7 @@ public final class CopyApplyMain {
         .start();
   }
 
-  /** Of one database. */
+  /** The mapping of a copy of one database. */
   static Mapping of(String database) {
     return new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null);
   }
@@ -69,7 +69,7 @@ public final class CopyApplyMain {
             new Applier.Pace(4, 50, Duration.ofSeconds(2))));
   }
 
-  /** Runs until standard input ends, which it does with the parent. */
+  /** Runs until standard input ends. It ends when the parent process ends. */
   public static void main(String[] args) throws IOException {
     MongoClient source = MongoClients.create(args[0]);
     MongoClient destination = MongoClients.create(args[1]);
@@ -90,7 +90,7 @@ public final class CopyApplyMain {
                   System.exit(1);
                 });
     while (System.in.read() >= 0) {
-      // Nothing is said.
+      // The content of standard input is ignored.
     }
     System.exit(0);
   }

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How far a copy is behind, and how one goes back to where it came from. */
+/** The lag of a copy in operations, and copies in the reverse direction. */
 @Tag("full")
 class CopyBackIT {
   private static final int DOCUMENTS = 600;
@@ -160,7 +160,7 @@ class CopyBackIT {
         control.pause();
         await(running, control, status -> running.copy.progress().paused());
         RealTime.pass(Duration.ofSeconds(1));
-        // A statement each, and many documents.
+        // Each statement changes many documents.
         docs.updateMany(Filters.lt("n", 100), Updates.set("x", 1));
         docs.deleteMany(Filters.gte("n", 570));
         from.getDatabase("elsewhere").getCollection("docs").insertOne(new Document());
@@ -171,7 +171,7 @@ class CopyBackIT {
           }
           session.commitTransaction();
         }
-        // None for the application.
+        // A migration does not count as an operation of the application.
         three.moveRange("behind.docs", BsonDocument.parse("{_id: 300}"), "three");
         await(running, control, behind(138));
         RealTime.pass(Duration.ofSeconds(2));
@@ -241,7 +241,7 @@ class CopyBackIT {
     return database.getCollection(name).find().into(new HashSet<>());
   }
 
-  /** No change stream tells of them. */
+  /** Change streams do not report time series. */
   @Test
   void timeSeriesThatAreCreatedMeanwhileAreCopied() throws Exception {
     MongoDatabase source = from.getDatabase("series");
@@ -290,7 +290,10 @@ class CopyBackIT {
     assertThat(documents(source, "late")).hasSize(700);
   }
 
-  /** The last index of a copy can't be built; then what is in its way is removed. */
+  /**
+   * The last index of a copy can't be built, because a document has a duplicate value. The copy
+   * continues after that document is removed.
+   */
   @Test
   void aCopyOfALateSeriesGoesOnAfterItsLastIndexFailed() throws Exception {
     MongoDatabase source = from.getDatabase("indexed");
@@ -333,7 +336,7 @@ class CopyBackIT {
         .hasMessageContaining(why);
   }
 
-  /** Follows until it is finished, when it has begun to apply changes. */
+  /** Waits until the copy applies changes, and then finishes it. */
   private static void finish(Running running, String destination, String job)
       throws InterruptedException {
     try (CopyControl control = CopyControl.connect(destination, settings -> {}, job)) {
@@ -381,7 +384,7 @@ class CopyBackIT {
       try (Running back = new Running(reverse("go", two.url(), three.url()))) {
         await(back, control, phase(CopyPhase.INCREMENTAL).and(behind(0)));
         assertThat(back.copy.progress().notes()).isEmpty();
-        // None of the documents that were copied before.
+        // The reverse copy applies only the changes, and does not copy all documents again.
         assertThat(back.copy.progress().eventsApplied()).isBetween(1L, DOCUMENTS - 1L);
       }
       now.getCollection("ranged").updateMany(Filters.lt("n", 50), Updates.inc("k", 1));
@@ -396,7 +399,7 @@ class CopyBackIT {
     CopyIT.assertSame(now, old);
     refused(reverse("go", two.url(), three.url()), "was reversed already");
 
-    // And forth again.
+    // The third copy has the first direction again.
     old.getCollection("plain").deleteOne(new Document("_id", "last"));
     old.getCollection("ranged").insertOne(new Document("_id", "forth"));
     to.getDatabase("elsewhere").getCollection("docs").insertOne(new Document("_id", "go"));
@@ -419,7 +422,7 @@ class CopyBackIT {
     ranged.insertOne(new Document("_id", "new"));
     MongoCollection<Document> plain = now.getCollection("plain");
     plain.replaceOne(new Document("n", 3), new Document("n", 3).append("replaced", true));
-    // A value of a unique index goes from one to another.
+    // A value of a unique index moves from one document to another.
     plain.updateOne(new Document("n", 1), Updates.set("n", 100_001));
     plain.updateOne(new Document("n", 2), Updates.set("n", 1));
     plain.createIndex(new Document("k", 1).append("n", -1));
@@ -517,7 +520,7 @@ class CopyBackIT {
           .createIndex(new Document("k", 1).append("n", -1), new IndexOptions().name("by_k"));
     }
     MongoCollection<Document> moving = ordered.getCollection("moving");
-    // The ends of the index.
+    // These documents are at both ends of the index.
     moving.insertOne(new Document("_id", "none"));
     moving.insertOne(
         new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));
@@ -540,7 +543,7 @@ class CopyBackIT {
             () -> {
               Random random = new Random(6);
               while (going.get()) {
-                // Into ranges of the index that were read already, too.
+                // Some documents move into ranges of the index that the copy has read already.
                 moving.updateOne(
                     new Document("_id", random.nextInt(DOCUMENTS)),
                     Updates.set("k", random.nextInt(DOCUMENTS)));
@@ -574,7 +577,7 @@ class CopyBackIT {
     assertThat(stored("without")).hasSize(DOCUMENTS).isNotEqualTo(stored("still"));
   }
 
-  /** In the order in which they were inserted. */
+  /** The values of k, in the order of insertion. */
   private static List<Integer> stored(String collection) {
     return to.getDatabase("ordered")
         .getCollection(collection)

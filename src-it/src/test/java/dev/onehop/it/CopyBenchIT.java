@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Small copies of all kinds by both tools, between clusters of its own. */
+/** Small copies of all kinds by both tools, between clusters that the bench starts. */
 @Tag("alone")
 @Tag("nightly")
 class CopyBenchIT {

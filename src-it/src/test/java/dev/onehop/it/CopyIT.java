@@ -51,7 +51,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Structure and documents of real clusters, copied to others while ranges move at both. */
+/**
+ * The structure and the documents of real clusters are copied to other clusters while ranges move
+ * at both ends.
+ */
 @SharedReplicaSet
 class CopyIT {
   private static final int DOCUMENTS = Integer.getInteger("onehop.it.copy.documents", 1_500);
@@ -142,7 +145,7 @@ class CopyIT {
     Map<BsonDocument, RawBsonDocument> all = new HashMap<>();
     for (RawBsonDocument each : collection.withDocumentClass(RawBsonDocument.class).find()) {
       BsonDocument id = new BsonDocument("_id", each.get("_id"));
-      // A sharded collection may have an _id twice.
+      // A faulty copy could store an _id on two shards.
       assertThat(all.put(id, each)).as("twice: %s", id).isNull();
     }
     return all;
@@ -287,7 +290,7 @@ class CopyIT {
   }
 
   @Test
-  @Tag("nightly") // CopySoakIT, too.
+  @Tag("nightly") // CopySoakIT covers this, too
   void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 2);
     MongoDatabase busy = from.getDatabase("busy");
@@ -322,7 +325,7 @@ class CopyIT {
       threads.forEach(Thread::start);
       dev.onehop.copy.CopyControl control =
           dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "busy");
-      // Before that there is no job.
+      // Until the copy has begun, there is no job.
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(2))
           .ignoreExceptions()
@@ -356,7 +359,7 @@ class CopyIT {
         }
         System.err.println("killed at " + control.status());
         if (kill == (kills - 1) / 2) {
-          // One that is thought dead, and goes on later.
+          // This process seems dead, and continues later.
           signal(process, "-STOP");
           frozen = process;
         } else {
@@ -484,9 +487,12 @@ class CopyIT {
     collection.deleteOne(any[3]);
   }
 
-  /** More is inserted than they keep: while they are copied, and while the copy is paused. */
+  /**
+   * Capped collections get more documents than they keep, both during the full copy and while the
+   * copy is paused.
+   */
   @Test
-  @Tag("nightly") // Minutes.
+  @Tag("nightly") // takes minutes
   void cappedCollectionsKeepTheirDocumentsAndTheirOrder() throws Exception {
     int rounds = Integer.getInteger("onehop.it.copy.capped", 1);
     for (int round = 0; round < rounds; round++) {
@@ -565,7 +571,7 @@ class CopyIT {
     }
   }
 
-  /** The phase that a job is in; none before it has begun. */
+  /** The phase of a job; empty before the job has begun. */
   private static String phase(dev.onehop.copy.CopyControl control) throws InterruptedException {
     try {
       return control.status().getString("phase", new BsonString("")).getValue();
@@ -596,7 +602,10 @@ class CopyIT {
     CAPPED.forEach(name -> source.getCollection(name).insertMany(documents));
   }
 
-  /** Inserts, and changes, removes and inserts again what may be an old document or a new one. */
+  /**
+   * Inserts documents. It also changes a document, removes one, and inserts one again; each may be
+   * old or new.
+   */
   private static void changeCapped(MongoDatabase source, AtomicInteger last, Random random) {
     fill(source, last, 20);
     for (String name : CAPPED) {
@@ -624,7 +633,7 @@ class CopyIT {
         MongoClient last = MongoClients.create(other.url())) {
       MongoDatabase first = client.getDatabase("rs");
       first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
-      // Only a collection that is not sharded can have a document of that key.
+      // Only an unsharded collection can have a document with the key MaxKey.
       first
           .getCollection("docs", BsonDocument.class)
           .insertOne(new BsonDocument("_id", new BsonMaxKey()));
@@ -667,7 +676,7 @@ class CopyIT {
     }
   }
 
-  /** What a command printed, and its exit code. */
+  /** The output of a command, and its exit code. */
   record Printed(int exitCode, String out, String err) {}
 
   static Printed onehop(String... arguments) {
@@ -1072,7 +1081,7 @@ class CopyIT {
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
-        // A range that is not free to move, or that was split meanwhile.
+        // The range can't move now, or was split in the meantime.
         if (!(e instanceof dev.onehop.testbed.TestbedException)) {
           failures.add(e);
           return;

@@ -9,11 +9,11 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 
-/** A copy in a process of its own, which can be killed. Its last line tells how far it came. */
+/** A copy in a separate process, which can be killed. Its last line reports its progress. */
 public final class CopyMain {
   private CopyMain() {}
 
-  /** Starts one. */
+  /** Starts such a process. */
   static Process start(
       String from, String to, String database, ClusterCopy.Begin begin, boolean follow, Path log)
       throws IOException {

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Passwords of a copy and a verification are in no command line, log, state or result. */
+/**
+ * The passwords of a copy and of a verification appear in no command line, log, state or result.
+ */
 @Tag("alone")
 @Tag("full")
 class CopySecretsIT {
@@ -106,7 +108,7 @@ class CopySecretsIT {
           assertThat(Files.readString(file)).as(file.toString()).doesNotContain(SECRET);
         }
       }
-      // Else this test would not see what is logged.
+      // This shows that the log is complete. Otherwise the test could miss a logged password.
       assertThat(Files.readString(copy.err())).contains("DEBUG");
     }
   }

@@ -39,14 +39,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A copy whose process is killed again and again, in all phases, while the source is written to,
- * ranges move at both ends, both ends elect other primaries, a collection of the source is
- * resharded, and an unsharded one gets another primary shard. In the end the verifier finds both
- * ends equal.
+ * A copy whose process is killed again and again, in all phases. Applications write to the source,
+ * ranges move at both ends, and both ends elect other primaries. One collection of the source is
+ * resharded, and an unsharded collection gets another primary shard. At the end, the verifier finds
+ * both ends equal.
  *
- * <p>{@code -Donehop.it.copy.soak.kills=20}, {@code .seconds=600} (how long changes are applied)
- * and {@code .members=3} make it as hard as it should be before a release; {@code .seed} repeats
- * its choices.
+ * <p>The values before a release are {@code -Donehop.it.copy.soak.kills=20}, {@code .seconds=600}
+ * (the time during which changes are applied) and {@code .members=3}. {@code .seed} repeats the
+ * random choices.
  */
 @Tag("alone")
 @Tag("nightly")
@@ -68,7 +68,10 @@ class CopySoakIT {
   private MongoClient from;
   private MongoClient to;
 
-  /** A shard with several members, and one that is gone until its server is back. */
+  /**
+   * One shard has several members. The other shard has one member, so it is down until its server
+   * is back.
+   */
   private static Topology topology(String name, int network) {
     StringBuilder hosts = new StringBuilder();
     List<String> members = new ArrayList<>();
@@ -160,7 +163,10 @@ class CopySoakIT {
     return from.getDatabase(DATABASE).getCollection("home").withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** Nobody writes to the collections of the old primary shard meanwhile, as 6.0 asks. */
+  /**
+   * No operation writes to the collections of the old primary shard during the move, as 6.0
+   * requires.
+   */
   private boolean movePrimary(Random random) throws InterruptedException {
     String old = PrimaryShards.of(source, DATABASE);
     String next = old.equals("one") ? "two" : "one";
@@ -187,7 +193,10 @@ class CopySoakIT {
     return true;
   }
 
-  /** To another shard key and back, while documents change: servers of 6.0 don't tell of it. */
+  /**
+   * Reshards a collection to another shard key and back, while documents change. Change streams of
+   * 6.0 do not report resharding.
+   */
   private boolean reshard(Random random) throws InterruptedException {
     for (Object key : new Object[] {"hashed", 1}) {
       CompletableFuture<Void> done = CompletableFuture.runAsync(() -> reshardLarge(key));
@@ -204,7 +213,7 @@ class CopySoakIT {
     return true;
   }
 
-  /** Ranges move meanwhile: servers do one of both at a time. */
+  /** Tries again until the resharding succeeds, because a server refuses it during a migration. */
   private void reshardLarge(Object key) {
     await()
         .atMost(TIMEOUT)
@@ -229,7 +238,7 @@ class CopySoakIT {
     return CopyPhase.valueOf(status.getString("phase").getValue());
   }
 
-  /** The process of a term has come to a phase, or died. */
+  /** Waits until the process of this term has reached a phase, or has died. */
   private static void awaitPhase(CopyControl control, Process process, long term, CopyPhase least) {
     await()
         .atMost(TIMEOUT)
@@ -267,7 +276,7 @@ class CopySoakIT {
         List<CopyPhase> phases =
             List.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.FULL, CopyPhase.INCREMENTAL);
         for (int kill = 0; kill < KILLS; kill++) {
-          // Of a few, none is wasted on the first moment.
+          // If there are only a few kills, none comes in the first phase.
           CopyPhase least = phases.get((kill * phases.size() + 3) / KILLS);
           awaitPhase(control, process, kill + 1L, least);
           RealTime.pass(Duration.ofMillis(random.nextInt(2_000)));

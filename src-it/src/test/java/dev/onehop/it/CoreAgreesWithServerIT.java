@@ -33,9 +33,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Ten thousand random documents a collection: core predicts the owner of each, and the shards' own
- * ownership filters must agree. A document that core sent to the wrong shard is an orphan there,
- * which a versioned query does not show.
+ * Core predicts the owners of ten thousand random documents per collection. The ownership filters
+ * of the shards must agree. A document that core sends to the wrong shard is an orphan there. A
+ * versioned query does not return orphans.
  */
 @ShardedCluster
 class CoreAgreesWithServerIT {

@@ -26,10 +26,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Threads that insert, update, findAndModify, delete and read counters, and check every answer.
+ * Threads that insert, update, findAndModify, delete and read counters, and check every result.
  *
- * <p>Most keys belong to one thread, which therefore knows at each moment what the document must
- * be; some are incremented by all, and must in the end be what was acknowledged together.
+ * <p>Most keys belong to one thread, which therefore always knows the expected document. All
+ * threads increment the other keys. At the end, each of these must equal the sum of the
+ * acknowledged increments.
  */
 final class CounterWorkload implements AutoCloseable {
   /** Keys are {@code 0 .. KEYS - 1}. */
@@ -52,7 +53,7 @@ final class CounterWorkload implements AutoCloseable {
 
   CounterWorkload(MongoCollection<Document> collection) {
     this.collection = collection;
-    // The last key of each block is everybody's.
+    // All threads share the last key of each block.
     for (int i = 0; i < SHARED; i++) {
       int key = (i + 1) * (KEYS / SHARED) - 1;
       sharedCounters.put(key, new AtomicLong());
@@ -83,7 +84,7 @@ final class CounterWorkload implements AutoCloseable {
     return operations.sum();
   }
 
-  /** Wrong answers so far, by kind. */
+  /** The wrong results so far, by kind. */
   Map<String, LongAdder> violations() {
     return violations;
   }
@@ -92,12 +93,12 @@ final class CounterWorkload implements AutoCloseable {
     return examples;
   }
 
-  /** What was thrown at the caller, by message. */
+  /** The exceptions of operations, by message. */
   Map<String, LongAdder> errors() {
     return errors;
   }
 
-  /** What must be stored once the workload is closed: the counters by key. */
+  /** The counters by key that must be stored after the workload is closed. */
   NavigableMap<Integer, Long> expected() {
     return expected;
   }
@@ -122,7 +123,7 @@ final class CounterWorkload implements AutoCloseable {
   private final class Worker implements Runnable {
     private final int number;
     private final Random random;
-    // What this thread's keys must be; those that are not here must not be there.
+    // The expected counters of this thread's keys. The document of a missing key must not exist.
     private final NavigableMap<Integer, Long> mine = new TreeMap<>();
 
     Worker(int number) {
@@ -140,7 +141,7 @@ final class CounterWorkload implements AutoCloseable {
           errors
               .computeIfAbsent(String.valueOf(e.getMessage()), name -> new LongAdder())
               .increment();
-          // What became of the operation is not known, so nothing can be checked any more.
+          // The outcome of the operation is unknown, so this thread can't check its keys any more.
           mine.clear();
           return;
         }
@@ -149,7 +150,7 @@ final class CounterWorkload implements AutoCloseable {
     }
 
     private int key() {
-      // Every 32nd key, all over the range; the everybody's are left out.
+      // A thread uses every 32nd key, except the shared keys. Its keys are therefore in all ranges.
       int key;
       do {
         key = random.nextInt(KEYS / THREADS) * THREADS + number;

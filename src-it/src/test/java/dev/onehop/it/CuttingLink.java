@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A link to a server that delays what passes through it, and cuts connections at random. */
+/** A link to a server. It delays all data, and cuts connections at random. */
 final class CuttingLink implements AutoCloseable {
   private final EventLoopGroup group = EventLoops.newGroup("link", 1);
   private final Random random;
@@ -25,7 +25,8 @@ final class CuttingLink implements AutoCloseable {
   private volatile boolean cutting = true;
 
   /**
-   * @param meanMillisBetweenCuts of one connection; each time it is cut after up to twice as long
+   * @param meanMillisBetweenCuts the mean time until a connection is cut; the longest time is twice
+   *     the mean
    */
   CuttingLink(int target, int delayMillis, int meanMillisBetweenCuts, long seed) {
     this("127.0.0.1", target, delayMillis, meanMillisBetweenCuts, seed);
@@ -52,7 +53,7 @@ final class CuttingLink implements AutoCloseable {
             .channel();
   }
 
-  /** A link without delay whose connections stay. */
+  /** A link that neither delays data nor cuts connections. */
   static CuttingLink uncut(String host, int port) {
     CuttingLink link = new CuttingLink(host, port, 0, 1_000_000_000, 1);
     link.stopCutting();
@@ -67,7 +68,6 @@ final class CuttingLink implements AutoCloseable {
     return cuts.get();
   }
 
-  /** From now on, connections stay. */
   void stopCutting() {
     cutting = false;
   }
@@ -95,7 +95,7 @@ final class CuttingLink implements AutoCloseable {
             () -> {
               if (cutting && near.isActive()) {
                 cuts.incrementAndGet();
-                // A reset, which may overtake data that is under way.
+                // The close sends a reset, which may overtake data in flight.
                 near.config().setOption(ChannelOption.SO_LINGER, 0);
                 near.close();
                 far.close();

@@ -19,8 +19,8 @@ import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
 
 /**
- * DBPointers whose namespaces hold NULs, as an index has them: chunks of a shard key are in the
- * order of an index.
+ * DBPointers whose namespaces contain NUL characters sort and hash as in an index. The chunks of a
+ * shard key have the order of an index.
  */
 @SharedReplicaSet
 class DbPointerIT {
@@ -48,7 +48,7 @@ class DbPointerIT {
 
       List<BsonDocument> byIndex =
           collection.find().hint(Indexes.ascending("k")).into(new ArrayList<>());
-      // What an index holds equal lies in the order in which it was inserted.
+      // An index has equal values in the order of their insertion.
       List<BsonDocument> byKey = new ArrayList<>(byIndex);
       byKey.sort(
           Comparator.<BsonDocument, byte[]>comparing(

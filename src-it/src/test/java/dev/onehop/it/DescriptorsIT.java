@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * While the process has no file descriptor left, operations that need a socket fail at once, and
- * afterwards they are served as before.
+ * While the process has no file descriptor left, operations that need a socket fail immediately.
+ * Afterwards they succeed again.
  */
 @Tag("nightly")
 class DescriptorsIT {

@@ -23,11 +23,11 @@ import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds of several clients in a process of its own, without a file descriptor left and then with.
- * Prints a line for each client.
+ * Finds of several clients in a separate process, first without a free file descriptor and then
+ * with free ones. It prints a line for each client.
  */
 public final class DescriptorsMain {
-  /** So many need sockets at once. */
+  /** With so many finds at the same time, a client needs new sockets. */
   static final int FINDS = 60;
 
   private static final Duration HANGS_AFTER = Duration.ofSeconds(20);
@@ -35,7 +35,7 @@ public final class DescriptorsMain {
 
   private DescriptorsMain() {}
 
-  /** Starts one with few descriptors. */
+  /** Starts such a process with few file descriptors. */
   static Process start(String url, List<String> clients, Path log) throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -57,7 +57,7 @@ public final class DescriptorsMain {
         .start();
   }
 
-  /** A client, and a find on it. */
+  /** A client, and its function for a find. */
   private record Finding(
       String client, Function<Bson, CompletableFuture<Object>> find, Runnable close) {
     static Finding of(String client, String url) {
@@ -114,7 +114,7 @@ public final class DescriptorsMain {
       return find.apply(Filters.eq("_id", id));
     }
 
-    /** Each keeps its connection for a while. */
+    /** Starts finds that each need a connection for a while. */
     List<CompletableFuture<Object>> many() {
       return Stream.iterate(0, n -> n + 1)
           .limit(FINDS)
@@ -125,7 +125,6 @@ public final class DescriptorsMain {
     }
   }
 
-  /** Runs the finds. */
   public static void main(String[] args) throws IOException {
     List<Finding> all = Stream.of(args).skip(1).map(client -> Finding.of(client, args[0])).toList();
     for (Finding each : all) {
@@ -185,7 +184,7 @@ public final class DescriptorsMain {
     try {
       all.handle((found, failure) -> "done").get(HANGS_AFTER.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException hang) {
-      // They are counted.
+      // The finds that hang are counted below.
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

@@ -31,15 +31,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Direct mode's own connections to the config server and to every shard: all of them authenticate,
- * speak TLS and look at the server's name, and say clearly which server refuses what.
+ * Direct mode's connections to the config server and to every shard. All of them authenticate, use
+ * TLS and check the server's name. An error names the server and the reason.
  */
 @Tag("full")
 class DirectAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int HALF = 100;
 
-  /** The documents of the shard one, and of the shard two. */
+  /** Filters for the documents of shard {@code one} and of shard {@code two}. */
   private static final List<Bson> SHARDS =
       List.of(Filters.lt("_id", HALF), Filters.gte("_id", HALF));
 
@@ -140,7 +140,7 @@ class DirectAuthenticationIT {
                     .applyToSslSettings(ssl -> ssl.context(certificates.client()))));
   }
 
-  /** Whose own sockets to the shards are not those of the router's event loops. */
+  /** Synchronous clients use separate sockets to the shards, without the router's event loops. */
   @ParameterizedTest
   @CsvSource({
     "SCRAM-SHA-1, ''",
@@ -215,7 +215,10 @@ class DirectAuthenticationIT {
     assertRefused(client("", false, s -> {}), "requires authentication");
   }
 
-  /** No server here has PLAIN: that it says so shows that it was sent. */
+  /**
+   * No server of the test supports PLAIN. The server's error shows that OneHop has sent the
+   * mechanism.
+   */
   @Test
   void aMechanismThatTheServerDoesNotHaveIsRefusedByTheServer() {
     assertRefused(
@@ -251,7 +254,7 @@ class DirectAuthenticationIT {
         "No subject alternative names");
   }
 
-  /** Unless the application wants it so. */
+  /** The application has turned the check of names off. */
   @Test
   void aServerUnderAnotherNameIsTakenIfThatIsAllowed() {
     String port = cluster.url().replaceAll("\\D", "");
@@ -320,7 +323,7 @@ class DirectAuthenticationIT {
     }
   }
 
-  /** On both shards, over many connections. */
+  /** Reads and writes on both shards, over many connections. */
   private static void everythingWorks(MongoClient client) {
     try (client) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
@@ -345,7 +348,7 @@ class DirectAuthenticationIT {
     }
   }
 
-  /** What one shard finds and then the other, in batches. */
+  /** The documents of one shard and then of the other shard, read in batches. */
   private static List<Integer> onBothShards(MongoCollection<Document> collection) {
     return Flux.fromIterable(SHARDS)
         .concatMap(shard -> collection.find(shard).sort(Sorts.ascending("_id")).batchSize(30))

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** Direct mode while servers die: a shard's primary, the config server. */
+/** Direct mode while a shard's primary or the config server dies. */
 @Tag("full")
 class DirectFailureIT {
   private static final String TOPOLOGY =
@@ -120,7 +120,7 @@ class DirectFailureIT {
                 }
               }));
     }
-    // What a secondary has by majority it does not lose, so that it may be read during an election.
+    // A secondary does not lose majority-committed data, so it may be read during an election.
     MongoCollection<Document> near =
         collection
             .withReadPreference(ReadPreference.primaryPreferred())
@@ -162,7 +162,7 @@ class DirectFailureIT {
     }
   }
 
-  /** A new primary does not know at first which part of the collection it has. */
+  /** A new primary does not know at first which ranges of the collection it owns. */
   @Test
   void aWriteToManyReachesANewPrimarysDocumentsToo() {
     try (MongoClient withMongos =
@@ -182,7 +182,7 @@ class DirectFailureIT {
     }
   }
 
-  /** How many documents the first write has matched that is acknowledged. */
+  /** The number of documents that the first acknowledged write has matched. */
   private static long updated(MongoCollection<Document> collection, Bson filter, long n) {
     AtomicLong matched = new AtomicLong();
     await()

@@ -43,9 +43,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What direct mode does not do itself is handed to a mongos if the URI names one, and refused in
- * clear words if it names config servers. The mongos is the testbed's stand-in router, a process of
- * its own that is reached as any mongos is, by its address in the URI.
+ * Commands that direct mode does not execute go to a mongos if the URI names one. If the URI names
+ * config servers, these commands are refused. The mongos is the testbed's stand-in router, a
+ * separate process at an address of the URI.
  */
 @ShardedCluster
 class DirectHandOverIT {
@@ -112,7 +112,7 @@ class DirectHandOverIT {
             Flux.concat(
                 collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)),
                 collection.deleteOne(session, Filters.eq(299)),
-                // It reads what it wrote.
+                // The transaction reads its writes.
                 Mono.from(collection.countDocuments(session, Filters.eq("n", -1)))
                     .doOnNext(count -> assertThat(count).isEqualTo(1))),
         false);
@@ -174,7 +174,7 @@ class DirectHandOverIT {
                 client.startSession(options),
                 session ->
                     Mono.from(collection.find(session, Filters.eq(5)).first())
-                        // Later than the snapshot.
+                        // This delete is later than the snapshot.
                         .then(Mono.from(collection.deleteMany(new Document())))
                         .thenMany(collection.find(session).sort(Sorts.ascending("_id"))),
                 session -> Mono.fromRunnable(session::close))
@@ -186,7 +186,10 @@ class DirectHandOverIT {
     assertThat(run(collection.countDocuments())).isZero();
   }
 
-  /** The stand-in refuses them in its turn; a mongos would do them. Nothing is done by halves. */
+  /**
+   * A mongos would execute these pipelines, but the stand-in router refuses them. No part of a
+   * pipeline is executed.
+   */
   @Test
   void whatTheRouterRefusesIsRefused() {
     MongoCollection<Document> collection = loaded();
@@ -196,7 +199,7 @@ class DirectHandOverIT {
       assertThatThrownBy(() -> all(collection.aggregate(each.getValue())))
           .as(each.getKey())
           .isInstanceOf(MongoCommandException.class)
-          // Its own words, not ours.
+          // The message comes from the stand-in router.
           .hasMessageNotContaining("needs a mongos in direct mode");
       assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
     }
@@ -204,7 +207,10 @@ class DirectHandOverIT {
         .doesNotContain("elsewhere");
   }
 
-  /** What the servers say, to either client, but for times and what differs with each execution. */
+  /**
+   * Both clients get the same reply, except for times and other fields that differ with each
+   * execution.
+   */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -258,7 +264,7 @@ class DirectHandOverIT {
     return compared;
   }
 
-  /** Reads and writes of data that the mongoses were asked for. */
+  /** The number of reads and writes of data that the mongoses have received. */
   private static long dataOperations() {
     return testbed
         .evidence(cluster.namespace(comparedCollection()))
@@ -329,14 +335,17 @@ class DirectHandOverIT {
     assertRefused("listDatabases", () -> all(withoutMongos.listDatabaseNames()));
     assertRefused("explain", () -> run(collection.find(Filters.eq(1)).explain()));
 
-    // Nothing of it was done, and everything else is.
+    // The refused commands have changed nothing, and other operations succeed.
     assertThat(all(client.getDatabase(cluster.database()).listCollectionNames()))
         .doesNotContain("elsewhere");
     assertThat(run(loaded.countDocuments(Filters.gte("n", 0)))).isEqualTo(300);
     assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("n", 1);
   }
 
-  /** A mongos merges the shards' documents by their distance, one after the other is wrong. */
+  /**
+   * A mongos merges the documents of the shards by distance. Documents of one shard after the other
+   * would have a wrong order.
+   */
   @Test
   void findsByDistanceOverSeveralShardsAreTheMongosBusiness() {
     MongoCollection<Document> loaded = located();
@@ -356,17 +365,17 @@ class DirectHandOverIT {
 
     for (Bson filter : near) {
       double before = handedOver();
-      // The stand-in refuses it in its turn.
+      // The stand-in router refuses this find.
       assertThatThrownBy(() -> all(loaded.find(filter).limit(10)))
           .isInstanceOf(MongoCommandException.class);
       assertThat(handedOver() - before).isEqualTo(1);
       assertRefused("find over several shards", () -> all(collection.find(filter).limit(10)));
-      // By another order, the stand-in can merge the shards' documents.
+      // With another sort order, the stand-in router can merge the shards' documents.
       assertThat(
               all(loaded.find(filter).sort(Sorts.descending("n")).limit(10)).stream()
                   .map(found -> found.getInteger("n")))
           .containsExactlyElementsOf(IntStream.iterate(299, i -> i - 1).limit(10).boxed().toList());
-      // A shard that has all of it gives it in its order.
+      // One shard owns all these documents, and returns them in the order of their distance.
       assertThat(
               all(collection.find(Filters.and(Filters.in("_id", 150, 199, 101), filter)).limit(2))
                   .stream()
@@ -380,7 +389,10 @@ class DirectHandOverIT {
         "aggregate over several shards", () -> all(collection.aggregate(List.of(nearest))));
   }
 
-  /** A shard joins only its own part of a sharded collection for a client that is not a mongos. */
+  /**
+   * For a client that is not a mongos, a shard would join only its own part of a sharded
+   * collection.
+   */
   @Test
   void viewsThatJoinAShardedCollectionAreReadByAMongos() {
     String sharded = loaded().getNamespace().getCollectionName();
@@ -417,7 +429,7 @@ class DirectHandOverIT {
     MongoCollection<Document> same =
         withoutMongos.getDatabase(cluster.database()).getCollection(base + "view");
 
-    // The second time the table is at hand, and the command passed on as it is.
+    // The second time, the table is loaded, and the command is forwarded without decoding.
     for (int i = 0; i < 2; i++) {
       double before = handedOver();
       assertThatThrownBy(() -> run(view.find(Filters.eq(5)).first()))
@@ -491,7 +503,10 @@ class DirectHandOverIT {
     return collection;
   }
 
-  /** The same, and the greater the {@code _id}, the nearer to the origin. */
+  /**
+   * A collection like {@link #loaded}, with places. The greater the {@code _id}, the nearer the
+   * place is to the origin.
+   */
   private static MongoCollection<Document> located() {
     MongoCollection<Document> collection = loaded();
     run(

@@ -29,14 +29,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Direct mode where the cluster's names are not those by which the application reaches it: each
- * server is behind a link of its own, and everything goes over these.
+ * Direct mode with other names of the servers than in the cluster's metadata. Each server is behind
+ * a separate link, and all connections go over the links.
  */
 @Tag("full")
 class DirectHostMappingIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-  /** The documents of the shard one, and of the shard two. */
+  /** Filters for the documents of shard {@code one} and of shard {@code two}. */
   private static final List<Bson> SHARDS = List.of(Filters.lt("_id", 100), Filters.gte("_id", 100));
 
   private static SecuredCluster cluster;
@@ -102,9 +102,7 @@ class DirectHostMappingIT {
     }
   }
 
-  /**
-   * The config server that the URI names is found, and then asked under the name it is mapped to.
-   */
+  /** OneHop finds the config server of the URI, and then connects to the name in the mapping. */
   @Test
   void aConfigServerWhoseMappedNameLeadsNowhereIsNotReached() {
     Map<String, String> mapping = mapping();

@@ -40,8 +40,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Databases and collections that are dropped, created again, renamed and refined behind direct
- * mode's back, by way of the router, while it works on them: no wrong answer.
+ * Over the stand-in router, databases and collections are dropped, created again, renamed and
+ * refined. At the same time, direct mode uses them, and returns no wrong result.
  */
 @ShardedCluster
 @Tag("full")
@@ -86,19 +86,19 @@ class DirectMetadataChangesIT {
         () -> router.getDatabase(cluster.database()).getCollection("again").drop());
   }
 
-  /** From when to when a change was under way, and since when all was quiet again. */
+  /** The start and the end of a drop, and the time when the collection was sharded again. */
   private record Change(long start, long end, long settled) {}
 
-  /** When an acknowledged write was under way. */
+  /** The start and the end of an acknowledged write. */
   private record Written(long start, long end) {}
 
-  /** When an operation was under way that failed, and why. */
+  /** The start, the end and the error of a failed operation. */
   private record Failed(long start, long end, String message) {}
 
   /**
-   * Inserts and reads while the collection goes and comes: what was acknowledged before a drop is
-   * not read after it, what was written after the last drop is there, and errors are shown only
-   * while a change is under way.
+   * Inserts and reads while the collection is dropped and created again. Documents that were
+   * acknowledged before a drop are not read after it. Documents that were written after the last
+   * drop exist. Errors occur only during a change.
    */
   private static void underWay(String database, String name, Runnable drop)
       throws InterruptedException {
@@ -111,7 +111,7 @@ class DirectMetadataChangesIT {
     LongAdder operations = new LongAdder();
     AtomicInteger next = new AtomicInteger();
     boolean[] stopping = {false};
-    // The change that has begun and is not in the list yet.
+    // The start of a change that is not in the list yet; 0 if there is none.
     long[] begun = {0};
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < THREADS; i++) {
@@ -124,7 +124,7 @@ class DirectMetadataChangesIT {
                   try {
                     int last = next.get();
                     if (last == 0 || (last < KEYS - THREADS && random.nextInt(3) == 0)) {
-                      // Spread over the shards, each once.
+                      // Each key is used once, and the keys are spread over the shards.
                       int key = (int) ((long) next.getAndIncrement() * 7_919 % KEYS);
                       run(collection.insertOne(new Document("_id", key)));
                       written.put(key, new Written(start, System.nanoTime()));
@@ -181,7 +181,8 @@ class DirectMetadataChangesIT {
                     .anyMatch(
                         change ->
                             failed.end() > change.start() && failed.start() < change.settled()));
-    // Nothing that was written since is missing, and nothing else is there but what was under way.
+    // Every document from after the last drop exists, and no document from before it. A document
+    // that was written during the drop may exist.
     Change last = changes.get(changes.size() - 1);
     List<Integer> stored =
         Flux.from(collection.find()).map(d -> d.getInteger("_id")).collectList().block(TIMEOUT);
@@ -244,7 +245,7 @@ class DirectMetadataChangesIT {
     assertThat(run(before.countDocuments())).isZero();
     assertThat(run(after.updateOne(Filters.eq(9_000), Updates.set("x", 1))).getModifiedCount())
         .isEqualTo(1);
-    // The old name is free, and a new collection of that name another one.
+    // The old name is free. A new collection with this name is a different collection.
     run(before.insertOne(new Document("_id", 9_000).append("new", true)));
     assertThat(run(before.countDocuments())).isEqualTo(1);
     assertThat(run(after.find(Filters.eq(9_000)).first())).doesNotContainKey("new");
@@ -273,7 +274,7 @@ class DirectMetadataChangesIT {
     assertThat(run(collection.deleteMany(Filters.gte("_id", 0))).getDeletedCount()).isEqualTo(20);
   }
 
-  /** As a mongos has the database's primary shard do it. */
+  /** Runs the command on the database's primary shard, as a mongos does. */
   private static void refine(String database, String collection, Document key) {
     Document entry =
         router.getDatabase("config").getCollection("databases").find(Filters.eq(database)).first();
@@ -295,7 +296,10 @@ class DirectMetadataChangesIT {
     }
   }
 
-  /** A write in between creates a collection of that name, which is in the way for a moment. */
+  /**
+   * A write in between may create an unsharded collection with this name. Sharding then fails, and
+   * is tried again.
+   */
   private static void shard(String namespace) {
     List<BsonDocument> points =
         IntStream.of(KEYS / 3, KEYS / 3 * 2)

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** What direct mode tells of itself: meters, observations, explanations. */
+/** The meters, observations and explanations of direct mode. */
 @ShardedCluster
 class DirectMetersIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -72,7 +72,7 @@ class DirectMetersIT {
       run(collection.countDocuments(Filters.gte("n", 0)));
       assertThatThrownBy(() -> run(collection.insertOne(new Document("_id", 3))))
           .hasMessageContaining("duplicate key");
-      // What only a mongos can do; the stand-in does.
+      // Direct mode sends this command to a mongos, here the stand-in router.
       run(
           client
               .getDatabase(cluster.database())

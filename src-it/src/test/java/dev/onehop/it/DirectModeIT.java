@@ -28,7 +28,7 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.junit.jupiter.api.BeforeAll;
 
-/** What is direct mode's own; {@link EveryModeIT} has the rest. */
+/** Cases of direct mode only. {@link EveryModeIT} has the cases of all modes. */
 @ShardedCluster
 class DirectModeIT {
   private static final Duration MONGOS_KNOWS_SHARDS = Duration.ofSeconds(45);
@@ -81,7 +81,10 @@ class DirectModeIT {
         .isEmpty();
   }
 
-  /** A stand-in is no mongos: it refuses what it can't do, and so does direct mode by way of it. */
+  /**
+   * The URI names config servers only. Direct mode refuses commands for a mongos, and executes
+   * other commands.
+   */
   @RoutedModes(mode = RoutingMode.DIRECT)
   void whatOnlyAMongosCanDoIsRefusedWithoutOne(Mode mode, MongoClient client) {
     try (MongoClient onConfigServers = mode.client(configServers);
@@ -127,9 +130,9 @@ class DirectModeIT {
             .hasMessageContaining("config servers");
       }
     }
-    // A mongos names admin and config, which the config servers have, and what the shards have
-    // that it knows of. It may have started before they were added, and reads every half minute
-    // which there are.
+    // A mongos lists the databases of the shards that it knows, and admin and config from the
+    // config servers. It may have started before the shards were added, and refreshes its list of
+    // shards every half minute.
     await()
         .atMost(MONGOS_KNOWS_SHARDS)
         .untilAsserted(

@@ -25,12 +25,15 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What a user of direct mode needs, what is said when something is missing, and who makes it. */
+/**
+ * The rights that a user of direct mode needs, the errors for missing rights, and the script that
+ * creates the user.
+ */
 @Tag("full")
 class DirectRightsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** The documents of the shard one, and of the shard two. */
+  /** Filters for the documents of shard {@code one} and of shard {@code two}. */
   private static final List<Bson> SHARDS = List.of(Filters.lt("_id", 100), Filters.gte("_id", 100));
 
   private static final Document DATA = new Document("role", "readWrite").append("db", "it");
@@ -80,7 +83,7 @@ class DirectRightsIT {
     assertRefused("blind", 13, "Missing privilege: action find on the database config");
   }
 
-  /** What the data's own rights forbid is the servers' to say, as ever. */
+  /** If the user has no right on the data, the shard refuses the operation, as without OneHop. */
   @Test
   void aUserWithoutRightsOnTheDataIsRefusedByTheShard() {
     create("stranger", List.of(ROUTING), "config");
@@ -89,7 +92,7 @@ class DirectRightsIT {
     assertRefused("stranger", 13, "not authorized on it to execute command");
   }
 
-  /** A user that is made while the application waits is found without a restart. */
+  /** A user that is created while the application runs works without a restart. */
   @Test
   void whatWasMissingIsFoundWhenItIsThere() {
     create("late", List.of(DATA, ROUTING), "config", "one");
@@ -97,7 +100,7 @@ class DirectRightsIT {
       assertThatThrownBy(() -> onBothShards(client))
           .hasMessageContaining("shard two rejects the user");
       create("late", List.of(DATA), "two");
-      // A refusal is kept for a second.
+      // OneHop keeps a refusal for a second.
       await().atMost(TIMEOUT).ignoreExceptions().until(() -> onBothShards(client) >= 0);
 
       everythingWorks(client);
@@ -166,7 +169,7 @@ class DirectRightsIT {
           .isInstanceOf(MongoCommandException.class)
           .hasMessageContainingAll(parts);
     }
-    // Nothing of it was done.
+    // The refused insert was not executed.
     try (var shard = cluster.administrator("one")) {
       assertThat(
               shard.getDatabase("it").getCollection("rights").find(new Document("_id", -1)).first())
@@ -185,7 +188,7 @@ class DirectRightsIT {
     assertThat(onBothShards(client)).isEqualTo(200);
   }
 
-  /** How many documents one shard finds and then the other. */
+  /** The number of documents on both shards, by one find on each. */
   private static long onBothShards(MongoClient client) {
     return Flux.fromIterable(SHARDS)
         .concatMap(shard -> rights(client).find(shard))

@@ -29,11 +29,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Ranges move back and forth between all shards without a pause while {@link CounterWorkload} runs
- * over direct mode: every acknowledged write is there exactly once, no read shows an orphan, and no
- * client sees an error. The same without versions shows that the test can fail.
+ * Ranges move between all shards without a pause while {@link CounterWorkload} runs in direct mode.
+ * Every acknowledged write is stored exactly once, no read returns an orphan, and no client gets an
+ * error. A second test runs without versions, and shows that this test can fail.
  *
- * <p>The system property {@code onehop.it.stress.seconds} says for how long: 20 by default, 300 for
+ * <p>The system property {@code onehop.it.stress.seconds} sets the duration: 20 by default, 300 for
  * a thorough run.
  */
 @Tag("nightly")
@@ -52,7 +52,8 @@ class DirectStressIT {
   static void start(SharedCluster shared) {
     cluster = shared;
     testbed = cluster.testbed();
-    // Else a range can't come back for a quarter of an hour.
+    // Shards delete orphans after 15 minutes by default. Until then, a range could not move back to
+    // a shard.
     for (String shard : shardUrls()) {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
         client
@@ -141,7 +142,7 @@ class DirectStressIT {
     return cluster.namespace(name);
   }
 
-  /** All counters as the shards hold them, asked one by one; a key that two hold fails. */
+  /** All counters, read from one shard after the other. Fails if two shards store the same key. */
   private static Map<Integer, Long> stored(String name) {
     Map<Integer, Long> stored = new TreeMap<>();
     for (String shard : shardUrls()) {

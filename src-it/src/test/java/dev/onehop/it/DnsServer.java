@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A name server on UDP with SRV records, which may change at any time. While it runs, the JDK's
- * name service provider, which the driver uses for them, asks this one and no other. Names have no
- * other records.
+ * A name server on UDP with SRV records only, which may change at any time. The driver looks up SRV
+ * records with the JDK's name service provider. While this server runs, that provider uses no other
+ * server.
  */
 final class DnsServer implements AutoCloseable {
   private static final String PROVIDER_URL = "java.naming.provider.url";

@@ -58,7 +58,7 @@ class DoctorIT {
         .contains("Operations can't be routed.");
   }
 
-  /** There is no mongos here that could take part in access control: the config server's URI. */
+  /** No mongos with access control is available, so the URI names the config server. */
   @Test
   @Tag("full")
   void aUserWithoutRights() throws Exception {
@@ -136,7 +136,7 @@ class DoctorIT {
         servers);
   }
 
-  /** One name with a port for each mongos, of which a DNS record has two. */
+  /** All mongoses have one name, each with another port. The DNS has records for two of them. */
   @Test
   @Tag("full")
   void hiddenNames(SharedCluster cluster) throws Exception {
@@ -197,7 +197,9 @@ class DoctorIT {
     }
   }
 
-  /** This process's environment can't be set, nor the names that it resolves. */
+  /**
+   * Runs the command in another process, because this process's environment and names can't be set.
+   */
   private Ended doctor(String... arguments) throws IOException, InterruptedException {
     Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 " + LINK + "\n");
     Path out = folder.resolve("out");

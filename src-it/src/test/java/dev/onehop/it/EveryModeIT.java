@@ -63,7 +63,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** The official interface: every kind of operation on real shards, in every mode. */
+/** Every kind of operation of the driver's interface, on real shards, in every mode. */
 @ShardedCluster
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class EveryModeIT {
@@ -72,7 +72,7 @@ class EveryModeIT {
   private static final int RANDOM_FINDS =
       Integer.getInteger("onehop.it.finds", RoutedModes.FULL ? 500 : 150);
 
-  /** Enough for several batches of each shard; more only take longer to be sent. */
+  /** This number gives several batches per shard. A greater number only takes longer. */
   private static final int FOUND_AMONG = 240;
 
   private static SharedCluster cluster;
@@ -80,7 +80,7 @@ class EveryModeIT {
   private MongoDatabase database;
   private MongoClient client;
 
-  /** A third of its documents on each shard. */
+  /** The collection has a third of its documents on each shard. */
   private MongoCollection<Document> collection;
 
   @BeforeAll
@@ -147,7 +147,7 @@ class EveryModeIT {
         .hasMessageContaining("duplicate key");
   }
 
-  /** The driver does not look into raw documents, and the shard key is the _id. */
+  /** The driver adds no _id to raw documents, although the shard key is the _id. */
   @RoutedModes
   void documentsWithoutAnIdAreFoundWhereTheirIdLeads() {
     collection
@@ -342,7 +342,7 @@ class EveryModeIT {
         .hasSize(4);
   }
 
-  /** Each mode has finds of its own. */
+  /** Each mode runs other random finds. */
   @RoutedModes
   void findsEqualThoseOfAnUnshardedCollection(Mode mode) {
     MongoCollection<Document> many = database.getCollection("many");
@@ -366,12 +366,12 @@ class EveryModeIT {
                 id(i)
                     .append("a", value(random))
                     .append("b", random.nextInt(20))
-                    // Not another array: a sort by two of them is refused.
+                    // This value is not another array, because servers refuse a sort by two arrays.
                     .append("c", new Document("d", random.nextInt(9)).append("e", i % 7)))
         .toList();
   }
 
-  /** More than a message can hold. */
+  /** The documents together are larger than a message. */
   @RoutedModes(mode = RoutingMode.DIRECT)
   void largeDocumentsOfSeveralShardsAreReadInSeveralBatches() {
     MongoCollection<Document> large = database.getCollection("large");
@@ -387,7 +387,7 @@ class EveryModeIT {
   void textIsFoundInTheOrderOfItsScore() {
     collection.createIndex(Indexes.text("text"));
     for (int i = 0; i < DOCUMENTS; i += 10) {
-      // Another score each, and the best ones on all shards.
+      // The scores differ, and all shards have some of the best scores.
       String text = "hop " + "filler ".repeat(i / 10 * 7 % 30);
       collection.updateOne(Filters.eq(i), Updates.set("text", text));
     }
@@ -407,7 +407,7 @@ class EveryModeIT {
         .containsExactlyElementsOf(found.stream().limit(10).map(each -> each.get("_id")).toList());
   }
 
-  /** The shards then tell the collation's keys to merge by, which are no text. */
+  /** For the merge, the shards then return keys of the collation, which are not text. */
   @RoutedModes
   void sortsUnderACollationEqualThoseOfAnUnshardedCollection() {
     MongoCollection<Document> one = database.getCollection("texts");
@@ -458,7 +458,8 @@ class EveryModeIT {
                 Filters.or(
                     Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
           };
-      // Ties are broken by _id, as nothing else makes the order of two servers the same.
+      // The _id breaks ties. Otherwise two servers could return equal documents in different
+      // orders.
       List<String> fields = new ArrayList<>(List.of("a", "b", "c", "c.d", "c.e", "missing"));
       java.util.Collections.shuffle(fields, random);
       Document sort = new Document();
@@ -542,7 +543,7 @@ class EveryModeIT {
           .containsOnly(1L);
       assertThat(InParallel.call(100, DOCUMENTS, i -> read(i).getInteger("n")))
           .isEqualTo(IntStream.range(0, DOCUMENTS).mapToObj(i -> i + 3_000).toList());
-      // Cursors on all shards, which take sockets of their own.
+      // This find has cursors on all shards, which need separate sockets.
       assertThat(all(collection.find().sort(Sorts.descending("n")).batchSize(10)))
           .extracting(document -> document.getInteger("_id"))
           .isEqualTo(IntStream.range(0, DOCUMENTS).mapToObj(i -> DOCUMENTS - 1 - i).toList());
@@ -551,7 +552,8 @@ class EveryModeIT {
           .updateOne(Filters.eq(5), Updates.set("unacknowledged", true));
       await().atMost(TIMEOUT).until(() -> read(5).containsKey("unacknowledged"));
 
-      // Direct: to three shards, the config server and a mongos. Targeted: to three mongoses.
+      // Direct mode has sockets to three shards, the config server and a mongos. Targeted mode has
+      // sockets to three mongoses.
       assertThat(gauges(meters, PipeliningMeters.SOCKETS, "shared")).isBetween(3.0, 10.0);
       MeterNames.areListed(meters, 11);
     }
@@ -564,7 +566,7 @@ class EveryModeIT {
     return meters.find(meter.meterName()).gauges().stream()
         .filter(gauge -> use == null || use.equals(gauge.getId().getTag("use")))
         .mapToDouble(Gauge::value)
-        // What it counted is gone, client and all.
+        // The gauges of a closed client have no value.
         .filter(value -> !Double.isNaN(value))
         .sum();
   }

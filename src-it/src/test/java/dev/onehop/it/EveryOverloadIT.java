@@ -36,15 +36,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Every overload of every method of a collection that reads or writes documents, with and without a
- * session: each is served beside the owner, as the shard's profiler saw it.
+ * Calls every overload of every method of a collection that reads or writes documents, with and
+ * without a session. The shard's profiler shows that a mongos near the owner executes each call.
  */
 @ShardedCluster
 class EveryOverloadIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final String COLLECTION = "overloads";
 
-  /** What is not listed concerns the collection as a whole. */
+  /** The methods for documents. All other methods concern the collection as a whole. */
   private static final Set<String> CRUD =
       Set.of(
           "find",
@@ -87,7 +87,7 @@ class EveryOverloadIT {
           "listSearchIndexes",
           "renameCollection");
 
-  /** Lies on the last shard, away from the client. */
+  /** This document is on the last shard, which is not near the client. */
   private static final int ID = 250;
 
   private int fresh = 1000;
@@ -119,7 +119,7 @@ class EveryOverloadIT {
     }
   }
 
-  /** A newer driver's method is neither here nor there. */
+  /** This test fails if a later driver has a method that is in neither list. */
   @Test
   void everyMethodIsKnown() {
     assertThat(Arrays.stream(MongoCollection.class.getMethods()).map(Method::getName))
@@ -131,7 +131,7 @@ class EveryOverloadIT {
     return Arrays.stream(MongoCollection.class.getMethods())
         .filter(method -> !Modifier.isStatic(method.getModifiers()))
         .filter(method -> CRUD.contains(method.getName()))
-        // Without a filter it is about all documents.
+        // Without a filter, the method concerns all documents.
         .filter(
             method ->
                 !method.getName().equals("countDocuments")

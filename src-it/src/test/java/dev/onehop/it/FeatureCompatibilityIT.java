@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Copies to and from clusters of the feature compatibility version 5.0. */
+/** Copies to and from clusters with the feature compatibility version 5.0. */
 @Tag("full")
 class FeatureCompatibilityIT {
   private static final Duration SOON = Duration.ofSeconds(60);
@@ -140,12 +140,12 @@ class FeatureCompatibilityIT {
     database.getCollection("gone").drop();
   }
 
-  /** All phases, with changes; then verify, which reads both ends. */
+  /** Runs all phases of a copy, with changes, and then verify, which reads both ends. */
   private static void copied(
       Testbed from, MongoClient source, Testbed to, MongoClient destination, String database)
       throws Exception {
     fill(from, source.getDatabase(database));
-    // Which are dropped by the copy. Sharding is not enabled for this database.
+    // The copy drops this collection. Sharding is not enabled for its database.
     destination.getDatabase(database).getCollection("plain").insertOne(new Document("_id", "old"));
     try (ClusterCopy copy =
             ClusterCopy.builder(from.url(), to.url())
@@ -235,7 +235,7 @@ class FeatureCompatibilityIT {
               + " minWireVersion: 0, helloOk: true, maxBsonObjectSize: 16777216,"
               + " maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000}");
 
-  /** A mongos before real servers, which says that they are older ones. */
+  /** A scripted mongos that sends commands to real servers, and reports an older version. */
   private static ScriptedPeer mongos(boolean mayKnow, Queue<String> written) {
     return ScriptedPeer.raw(
         new ChannelInitializer<>() {

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** The fence of a sink at each of its commands, on a real server. */
+/** A fence takes effect before any command of a sink, on a real server. */
 @SharedReplicaSet
 class FencedSinkIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -98,7 +98,7 @@ class FencedSinkIT {
             new UpdateOptions().upsert(true)));
   }
 
-  /** The values from one to another. */
+  /** A batch with the values of an interval. */
   private static ChannelBatch batch(long term, int from, int to) {
     return new ChannelBatch(
         CHANNEL,
@@ -144,7 +144,7 @@ class FencedSinkIT {
         .isInstanceOf(FencedException.class);
   }
 
-  /** Its process is stopped right before it sends one of the commands of a transaction. */
+  /** The owner's process is stopped just before it sends one of the commands of a transaction. */
   @ParameterizedTest
   @ValueSource(strings = {"states", "applied", "commitTransaction"})
   void aTransactionThatItsOwnerLeftOpenIsEndedAndHasNoEffect(String at) throws Exception {
@@ -165,7 +165,7 @@ class FencedSinkIT {
       ChannelSink second = sink(client);
       assertThat(run(second.begin(CHANNEL, 2))).isNull();
       run(second.write(batch(2, 1, 10)));
-      // A server's own limit is 60 s.
+      // Without the new owner, the server would end the transaction only after 60 s.
       assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(30));
       assertApplied(10);
       goesOn.countDown();
@@ -199,17 +199,16 @@ class FencedSinkIT {
             .build());
   }
 
-  /** Whatever a server answers, each batch is written once. */
   @ParameterizedTest
   @ValueSource(
       strings = {
-        // Not done, and a network that breaks.
+        // The command is not executed, and the connection breaks.
         "{failCommands: ['update'], closeConnection: true}",
         "{failCommands: ['commitTransaction'], closeConnection: true}",
-        // Done, but the answer says that it may not last.
+        // The command is executed, but the reply has a write concern error.
         "{failCommands: ['commitTransaction'], "
             + "writeConcernError: {code: 64, errmsg: 'it takes long'}}",
-        // Ended by the server, by another's write, by a new owner.
+        // The transaction is ended by the server, by a write of another client, or by a new owner.
         "{failCommands: ['commitTransaction'], errorCode: 251}",
         "{failCommands: ['update'], errorCode: 112, errorLabels: ['TransientTransactionError']}",
         "{failCommands: ['update'], errorCode: 11601}"

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 class FirstOperationsIT {
   private static final String SICK = "127.36.2.1:27018";
 
-  /** Leaves no time to wait for another shard. */
+  /** This limit leaves no time to wait for another shard. */
   private static final String TIME_LIMIT = "/?timeoutMS=2000";
 
   private static Testbed testbed;

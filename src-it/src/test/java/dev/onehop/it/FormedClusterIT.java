@@ -12,7 +12,7 @@ import org.bson.Document;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A cluster that starts with the data of an earlier one is as durable as any. */
+/** A cluster that starts with the data of an earlier run is as durable as a new cluster. */
 @Tag("full")
 class FormedClusterIT {
   private static final String SHARD = "127.46.0.1:27018";
@@ -34,7 +34,7 @@ class FormedClusterIT {
 
   @Test
   void aServerThatIsKilledSoonAfterTheStartKeepsItsWrites() {
-    // The first start forms it, unless an earlier run did.
+    // This start forms the cluster, unless an earlier run has formed it.
     Testbed.builder(TOPOLOGY).start().close();
     try (Testbed testbed = Testbed.builder(TOPOLOGY).start();
         MongoClient client = MongoClients.create(testbed.url())) {

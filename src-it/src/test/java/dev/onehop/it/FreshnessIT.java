@@ -42,8 +42,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * How soon routed operations follow what changes in the cluster. Where they were served, the
- * shards' profilers tell.
+ * How soon routed operations follow changes of the cluster. The shards' profilers show which mongos
+ * has executed an operation.
  */
 @Tag("nightly")
 @Tag("alone")
@@ -68,7 +68,10 @@ class FreshnessIT {
     }
   }
 
-  /** With both intervals at their longest: what counts is the timer. */
+  /**
+   * The history is not read, so only the timer counts. An interval may be a quarter longer than its
+   * setting.
+   */
   @Test
   void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() throws InterruptedException {
     follows(
@@ -85,7 +88,10 @@ class FreshnessIT {
         Duration.ofSeconds(2));
   }
 
-  /** A hint, not a promise: on a busy machine it is followed every five seconds only. */
+  /**
+   * Slow operations are only a hint. If there are many hints, as on a busy machine, OneHop follows
+   * one every five seconds.
+   */
   @Test
   void slowOperationsTellOfAMoveWithoutTimerAndHistory() throws InterruptedException {
     follows(
@@ -113,7 +119,8 @@ class FreshnessIT {
       assertThat(run(collection.countDocuments())).isZero();
 
       testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(290, 295));
-      // A refresh may come between the moves that place the chunks: wait until all are seen.
+      // A refresh may come between the migrations that place the chunks, so the test waits until
+      // the router knows all of them.
       await()
           .atMost(TIMEOUT)
           .untilAsserted(
@@ -168,7 +175,7 @@ class FreshnessIT {
       run(collection.insertOne(new Document("_id", 150)));
       assertThat(run(collection.find(Filters.eq(150)).first())).containsEntry("_id", 150);
       assertThat(run(collection.find(Filters.gte("_id", 0)).first())).containsEntry("_id", 150);
-      // A result may be there a moment before its operation has ended.
+      // The application may get a result a moment before the operation's observation ends.
       await().atMost(TIMEOUT).until(() -> ended.size() == 3);
 
       assertThat(ended)
@@ -212,7 +219,7 @@ class FreshnessIT {
     }
   }
 
-  /** Under load, from the move's end on plus the given time, nothing takes a detour. */
+  /** Under load, no operation takes a detour once the given time has passed after a migration. */
   private static void follows(OneHop.Builder builder, Duration within) throws InterruptedException {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
@@ -266,7 +273,7 @@ class FreshnessIT {
     return router.explain("it." + name, Filters.eq(id));
   }
 
-  /** A new collection over all shards, a third of the ids 0 to 299 on each. */
+  /** A new collection over all shards. Each shard owns a third of the ids 0 to 299. */
   private static String sharded() {
     String name = "fresh" + collections++;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(50, 100, 150, 200, 250));

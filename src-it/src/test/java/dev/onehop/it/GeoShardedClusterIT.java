@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The cluster that users' own tests get with Testcontainers. */
+/** The cluster that the tests of users start with Testcontainers. */
 class GeoShardedClusterIT {
-  /** In a registry on a port of this machine that nothing listens on. */
+  /** An image of a registry that does not exist: no process listens on this local port. */
   private static final String NOWHERE = "127.0.0.1:9/no-such-image:1";
 
   private static final Duration FAR = Duration.ofMillis(40);
@@ -94,7 +94,7 @@ class GeoShardedClusterIT {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  /** From below: on a busy machine anything may take longer, nothing may take less. */
+  /** On a busy machine a round trip may take longer than requested, but never less. */
   @Test
   void roundTripsAreNoShorterThanAskedFor() {
     RoundTrips roundTrips = cluster.testbed().measureRoundTrips();
@@ -126,7 +126,7 @@ class GeoShardedClusterIT {
   @Test
   void aTakenPortIsNamed() throws IOException {
     try (ServerSocket taken = new ServerSocket()) {
-      taken.bind(new InetSocketAddress("0.0.0.0", 27020)); // The second shard's of a host.
+      taken.bind(new InetSocketAddress("0.0.0.0", 27020)); // the port of a host's second shard
       GeoShardedCluster twoOnOneHost =
           new GeoShardedCluster(TestCluster.IMAGE)
               .withTopology(Topology.named("single-host"))

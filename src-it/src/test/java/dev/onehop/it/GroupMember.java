@@ -31,23 +31,23 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A member of a group in a process of its own: appends each value of a document to the list of its
- * key. It prints a line for each write that was refused, and ends with its standard input.
+ * A member of a group in a separate process. It appends each value of a document to the list of the
+ * document's key. It prints a line for each refused write, and ends when its standard input ends.
  */
 public final class GroupMember {
   static final String REFUSED = "refused";
 
-  /** So that there is a write on its way nearly always. */
+  /** The delay of a write, so that a write is nearly always in flight. */
   private static final Duration ON_THE_WAY = Duration.ofMillis(20);
 
   private GroupMember() {}
 
   /**
-   * What a member is told.
+   * The arguments of a member.
    *
-   * @param source URL of the cluster that the events come from
-   * @param sink URL of where the leases are and is written
-   * @param snapshot whether the documents that are there are written first; only with a fence
+   * @param source the URL of the cluster whose events are read
+   * @param sink the URL of the cluster that stores the leases and the written documents
+   * @param snapshot whether the existing documents are written first; only with a fence
    */
   record Task(
       String source,
@@ -75,7 +75,7 @@ public final class GroupMember {
     }
   }
 
-  /** Runs until standard input ends, which it does with the parent. */
+  /** Runs until standard input ends. It ends when the parent process ends. */
   public static void main(String[] args) throws IOException, InterruptedException {
     MongoClient client = MongoClients.create(args[1]);
     MongoDatabase database = client.getDatabase("group");
@@ -103,7 +103,7 @@ public final class GroupMember {
     }
     Disposable running = Mono.from(process).subscribe(nothing -> {}, GroupMember::failed);
     while (System.in.read() >= 0) {
-      // Nothing is said.
+      // The content of standard input is ignored.
     }
     running.dispose();
     RealTime.pass(Duration.ofSeconds(2));
@@ -128,7 +128,7 @@ public final class GroupMember {
             new UpdateOptions().upsert(true)));
   }
 
-  /** Writes that take a while to go, and that no cancellation stops: only the fence does. */
+  /** Delays each write, and ignores cancellations. Only the fence can stop such a write. */
   private record Slow(ChannelSink sink) implements ChannelSink {
     @Override
     public Publisher<Checkpoint> begin(int channel, long term) {
@@ -147,7 +147,7 @@ public final class GroupMember {
     }
   }
 
-  /** The planted fault: the same writes, without the term. */
+  /** A planted fault: the same writes without the term, which no server refuses. */
   private record Unfenced(MongoCollection<Document> applied) implements ChannelSink {
     @Override
     public Publisher<Checkpoint> begin(int channel, long term) {

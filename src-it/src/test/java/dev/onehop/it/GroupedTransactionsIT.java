@@ -50,7 +50,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** Transactions over several shards, put together in the streams of real servers, measured. */
+/**
+ * Streams of real servers return each transaction over several shards as a whole. The meters are
+ * checked, too.
+ */
 @Tag("full")
 @ShardedCluster
 class GroupedTransactionsIT {
@@ -97,7 +100,7 @@ class GroupedTransactionsIT {
             .runCommand(new BsonDocument("ping", new BsonInt32(1)), BsonDocument.class)
             .getTimestamp("operationTime");
     SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    // Smaller batches than transactions.
+    // The batches are smaller than the transactions.
     Supplier<ShardedChangeStream.Builder> stream =
         () ->
             ShardedChangeStream.builder(testbed.url())
@@ -135,7 +138,7 @@ class GroupedTransactionsIT {
     }
   }
 
-  /** That all shards are past a time does not say that all of an older transaction is there. */
+  /** Even after all shards have passed a time, a part of an older transaction may be missing. */
   @Test
   void aPartOfATransactionMayComeLongAfterTheOther() throws InterruptedException {
     testbed.shardCollection(cluster.namespace("late"), Numbered.KEY, Numbered.splitAt(40, 50));
@@ -235,7 +238,9 @@ class GroupedTransactionsIT {
         : -1;
   }
 
-  /** Each subscription ends soon, and the next begins at its last place. */
+  /**
+   * Reads with many short subscriptions. Each one begins at the last position of the one before.
+   */
   private static Disposable readInPieces(
       Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {
     Random random = new Random(1);
@@ -276,9 +281,9 @@ class GroupedTransactionsIT {
   }
 
   /**
-   * Transactions, and writes to other keys between them.
+   * Writes transactions, and writes to other keys between them.
    *
-   * @return how many documents were written
+   * @return the number of written documents
    */
   private static int write(MongoCollection<Document> collection) throws InterruptedException {
     int[] plain = new int[1];
@@ -305,7 +310,7 @@ class GroupedTransactionsIT {
         session.withTransaction(
             () -> {
               for (int i = 0; i < size; i++) {
-                // Far apart: on other shards.
+                // The keys are far apart, so they are on different shards.
                 set(collection, session, (first * 2 + i * 22) % KEYS, value);
               }
               return size;
@@ -369,7 +374,7 @@ class GroupedTransactionsIT {
             .mapToDouble(Counter::count)
             .sum();
     assertThat(events).isEqualTo(written);
-    // A mongod of 6.0 says the wall time.
+    // A mongod of 6.0 reports the wall time of a commit.
     assertThat(
             registry
                 .get(StreamMeters.LAG_RECEIVED.meterName())
@@ -377,7 +382,7 @@ class GroupedTransactionsIT {
                 .timer()
                 .mean(TimeUnit.MILLISECONDS))
         .isLessThan((double) TIMEOUT.toMillis());
-    // The data of the shared cluster may be older than this run.
+    // The shared cluster may have data from before this run.
     double longest =
         testbed.shardHosts().values().stream()
             .mapToDouble(GroupedTransactionsIT::oplogSeconds)

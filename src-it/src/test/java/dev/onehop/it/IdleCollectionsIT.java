@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /**
- * What it costs the config servers that an application has many collections in use and nothing
- * changes: by the profiler of the config server, over two intervals of refreshing and more.
+ * The reads on the config servers while an application uses many collections and nothing changes.
+ * The config server's profiler counts them for more than two refresh intervals.
  */
 @Tag("nightly")
 class IdleCollectionsIT {

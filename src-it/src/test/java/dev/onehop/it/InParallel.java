@@ -14,7 +14,10 @@ final class InParallel {
 
   private InParallel() {}
 
-  /** Calls it with every number from 0 on, and returns what is not null in the numbers' order. */
+  /**
+   * Calls the task with every number from 0. Returns the results that are not null, in the order of
+   * the numbers.
+   */
   static <T> List<T> call(int threads, int count, IntFunction<T> task) {
     Scheduler scheduler = Schedulers.newBoundedElastic(threads, count, "in-parallel");
     try {

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The testbed's extension of JUnit, built with JUnit 6, under JUnit 5. */
+/** The testbed's JUnit extension is built with JUnit 6. This test runs it under JUnit 5. */
 class JUnit5IT {
   private static final Path JARS =
       Path.of(System.getProperty("onehop.home"), "src-it/target/junit-5");
 
   @TempDir private Path folder;
 
-  /** Asks for names only, for which no cluster is started. */
+  /** These tests use only names, so no cluster is started. */
   @ShardedCluster
   static class Orders {
     @Test

@@ -12,7 +12,7 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Netty's leak detection at its most suspicious: every buffer is watched. */
+/** Netty's leak detection at its highest level, which watches every buffer. */
 final class LeakWatch implements AutoCloseable {
   private final List<String> leaks = new CopyOnWriteArrayList<>();
   private final ResourceLeakDetector.Level before = ResourceLeakDetector.getLevel();
@@ -33,7 +33,10 @@ final class LeakWatch implements AutoCloseable {
     return watch;
   }
 
-  /** The driver loses what it has read from a socket if it is closed right then. */
+  /**
+   * If a socket is closed while the driver reads from it, the driver does not release the read
+   * buffer.
+   */
   private static boolean isOfDriversSocket(String records) {
     return records.contains("com.mongodb.internal.connection.netty.NettyStream.readAsync")
         && records.contains("io.netty.channel.nio.")
@@ -42,7 +45,7 @@ final class LeakWatch implements AutoCloseable {
 
   /** The buffers that were lost so far. */
   List<String> leaks() {
-    // Leaks come to light when a lost buffer is collected and another one is allocated.
+    // Netty reports a lost buffer when the buffer is garbage and another buffer is allocated.
     for (int n = 0; n < 5; n++) {
       collectGarbage();
       for (int i = 0; i < 200; i++) {
@@ -53,7 +56,7 @@ final class LeakWatch implements AutoCloseable {
     return List.copyOf(leaks);
   }
 
-  /** Returns when lost objects have been found, as one of its own has. */
+  /** Returns after a garbage collection that has found an unused object of this method. */
   private static void collectGarbage() {
     ReferenceQueue<Object> lost = new ReferenceQueue<>();
     Object unused = new WeakReference<>(new Object(), lost);

@@ -31,9 +31,9 @@ public final class LateErrors {
   }
 
   /**
-   * Adds {@link #LOGGED} to a context, unless the context handles late errors already. It is used
-   * by {@code contextWrite} before a cache: a cache has no context after all its subscribers have
-   * left.
+   * Adds {@link #LOGGED} to a context, unless the context handles late errors already. Call it in
+   * {@code contextWrite} before a cache, because a cache without subscribers has no context that
+   * handles late errors.
    */
   public static Context logged(Context context) {
     return context.hasKey(ON_ERROR_DROPPED) ? context : LOGGED.putAll(context.readOnly());

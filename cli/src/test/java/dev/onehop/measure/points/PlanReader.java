@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the cells of a plan, for tests of the commands that create plans. */
+/** Reads the points of a plan, for tests of the commands that create plans. */
 public final class PlanReader {
 
   private PlanReader() {}
 
   /**
-   * A cell of a plan. A field is null if the cell's kind of load does not have it.
+   * A point of a plan. A field is null if the point's kind of load does not have it.
    *
    * @param kind the class name of the load
    */
@@ -54,7 +54,7 @@ public final class PlanReader {
     }
   }
 
-  /** All cells, each once, in display order. */
+  /** All points, each once, in display order. */
   public static List<Cell> cells(PointsPlan plan) {
     return plan.all().stream().map(Cell::of).toList();
   }

@@ -125,7 +125,10 @@ class StateFileTest {
     assertThat(before).startsWith(Files.readString(file));
   }
 
-  /** The write of an interrupted thread closes the file. */
+  /**
+   * If a thread is interrupted during a write, Java closes the file. The failure counts as an
+   * interruption.
+   */
   @Test
   void anInterruptionWhileItIsWrittenIsOne() {
     StateFile state = StateFile.open(file, WHAT);

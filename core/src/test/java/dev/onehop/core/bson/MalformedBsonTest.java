@@ -142,7 +142,7 @@ class MalformedBsonTest {
     RuntimeException first = null;
     for (ShardKeyPattern pattern : PATTERNS) {
       if (bytes.length < 5) {
-        break; // The driver's own class refuses these.
+        break; // RawBsonDocument refuses so few bytes.
       }
       try {
         pattern.keyOf(new RawBsonDocument(bytes));

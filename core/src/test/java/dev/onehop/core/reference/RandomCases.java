@@ -11,10 +11,7 @@ import java.util.random.RandomGenerator;
  * seed. A failure names the seed, and {@code -Dseed=N} repeats the same cases.
  */
 public final class RandomCases {
-  /**
-   * The seeds of the first cases, including the least and the greatest long, of which Random uses
-   * 48 bits.
-   */
+  /** The seeds of the first cases: small numbers, and the limits of {@code int}. */
   private static final List<Long> EDGES =
       List.of(0L, 1L, -1L, 2L, -2L, (long) Integer.MIN_VALUE, (long) Integer.MAX_VALUE);
 

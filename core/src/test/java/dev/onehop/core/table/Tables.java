@@ -21,7 +21,10 @@ public final class Tables {
 
   private Tables() {}
 
-  /** Chunk i, between split points i - 1 and i, is on shard {@code s<i>} (two digits) at 1|i. */
+  /**
+   * Chunk i lies between the split points i - 1 and i. It is on shard {@code s<i>}, with i in two
+   * digits, and has the version {@code 1|i}.
+   */
   public static RoutingTable split(String key, String... splitPoints) {
     return RoutingTable.of(collection(key), chunks(BsonDocument.parse(key), points(splitPoints)));
   }

@@ -25,13 +25,16 @@ import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** The driver's credentials reach our own sockets. */
+/** OneHop's sockets authenticate with the driver's credentials. */
 class AuthMechanismsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private final List<BsonDocument> sent = new ArrayList<>();
 
-  /** As on a thread of a pool that knows no application. */
+  /**
+   * The class loader of the thread does not contain the application, as on a thread of a shared
+   * pool.
+   */
   @Test
   void theyAreFoundBesideTheConnections() {
     Thread thread = Thread.currentThread();

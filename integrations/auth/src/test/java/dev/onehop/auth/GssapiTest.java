@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** GSSAPI with a client in the place of the Java runtime's, as there is no Kerberos here. */
+/** GSSAPI without Kerberos. A client of this test replaces the client of the Java runtime. */
 class GssapiTest {
   private final Provider provider = new OwnClients();
   private final ScriptedConnection connection = new ScriptedConnection();
@@ -112,7 +112,7 @@ class GssapiTest {
     }
   }
 
-  /** Made by the Java runtime. */
+  /** The Java runtime creates the factory. */
   public static final class Factory implements SaslClientFactory {
     @Override
     public SaslClient createSaslClient(

@@ -22,7 +22,7 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** MONGODB-OIDC, as the specification's prose tests have it. */
+/** MONGODB-OIDC, with the cases of the specification's prose tests. */
 class OidcTest {
   private static final String REFUSED = "{ok: 0, code: 18, errmsg: 'Authentication failed.'}";
   private static final byte[] PROVIDER =
@@ -119,7 +119,10 @@ class OidcTest {
     assertThat(jwt(connection, 2)).isEqualTo("token 2");
   }
 
-  /** Of many connections that have to, only one calls. */
+  /**
+   * When many connections must authenticate again, only one of them calls the application for a
+   * token.
+   */
   @Test
   void toAuthenticateAgainTakesTheTokenThatAnotherHasGot() {
     OidcMechanism mechanism = machine();
@@ -191,8 +194,8 @@ class OidcTest {
         .run(mechanism);
     connection
         .then("{ok: 1}")
-        .then(REFUSED) // The token that is known.
-        .then(REFUSED) // The refreshed one.
+        .then(REFUSED) // the cached token
+        .then(REFUSED) // the refreshed token
         .thenPayload(false, PROVIDER)
         .thenPayload(true, new byte[0]);
 

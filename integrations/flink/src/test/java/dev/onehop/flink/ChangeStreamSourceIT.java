@@ -56,10 +56,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The source on a small Flink cluster and three real shards, whose ranges move while task managers
- * are killed: each version of each document counts exactly once in the job's state, in order.
+ * The source on a small Flink cluster and three real shards. Ranges move while task managers are
+ * killed. Each version of each document must count exactly once in the job's state, in order.
  *
- * <p>{@code -Donehop.it.flink.seconds=300} makes it longer.
+ * <p>With {@code -Donehop.it.flink.seconds=300}, the test writes for five minutes.
  */
 class ChangeStreamSourceIT {
   static final String TOPOLOGY =
@@ -86,7 +86,7 @@ class ChangeStreamSourceIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final int KEYS = 120;
 
-  /** A document of which the job sees the later versions only. */
+  /** The {@code _id} of a document whose first versions the job may not see. */
   private static final int PROBE = -1;
 
   private static final int KILLS = 2;
@@ -95,10 +95,10 @@ class ChangeStreamSourceIT {
   private static final TypeInformation<Tuple3<Integer, Long, String>> TYPE =
       Types.TUPLE(Types.INT, Types.LONG, Types.STRING);
 
-  /** What the job says, which runs in this process. */
+  /** The last version that the job has counted, by document. The job runs in this process. */
   private static final Map<Integer, Long> COUNTED = new ConcurrentHashMap<>();
 
-  /** How often a task of the last step began. */
+  /** The number of times that a task of the counting step was started. */
   private static final AtomicInteger STARTS = new AtomicInteger();
 
   private static final Queue<String> WRONG = new ConcurrentLinkedQueue<>();
@@ -139,7 +139,7 @@ class ChangeStreamSourceIT {
     cluster.closeAsync().get();
   }
 
-  /** The number of a document, its version and the event's token. */
+  /** Converts an event to the document's {@code _id}, its version and the event's token. */
   private static final class Versions implements ChangeDeserializer<Tuple3<Integer, Long, String>> {
     private static final long serialVersionUID = 1L;
 
@@ -161,7 +161,7 @@ class ChangeStreamSourceIT {
     }
   }
 
-  /** Each version follows the one that the job's state has. */
+  /** Checks that each version is the next one after the version in the job's state. */
   private static final class Following
       extends KeyedProcessFunction<Integer, Tuple3<Integer, Long, String>, Long> {
     private static final long serialVersionUID = 1L;
@@ -214,7 +214,7 @@ class ChangeStreamSourceIT {
     Thread load = new Thread(() -> load(collection, name), "load");
     load.start();
     for (int kill = 0; kill < KILLS; kill++) {
-      // Under load, a third of it after what was before.
+      // Each kill follows after a third of the load.
       load.join(LOAD.toMillis() / 3);
       cluster.terminateTaskManager(kill).get();
       cluster.startTaskManager();
@@ -225,7 +225,7 @@ class ChangeStreamSourceIT {
         .untilAsserted(
             () -> {
               assertThat(WRONG).isEmpty();
-              // Cluster times go on with writes only.
+              // The cluster time rises only with writes.
               write(collection, 0);
               assertThat(behind()).isEmpty();
             });
@@ -319,7 +319,10 @@ class ChangeStreamSourceIT {
     return cluster.submitJob(environment.getStreamGraph().getJobGraph()).get().getJobID();
   }
 
-  /** Writes until the job has seen one; it begins at a time that only it knows. */
+  /**
+   * Writes until the job has seen a write, because the test does not know the time at which the job
+   * begins.
+   */
   private void awaitSeen(MongoCollection<Document> collection) {
     await()
         .atMost(TIMEOUT)
@@ -360,7 +363,8 @@ class ChangeStreamSourceIT {
     List<Integer> behind = new ArrayList<>();
     written.forEach(
         (key, version) -> {
-          // The last write of all waits for a later cluster time.
+          // The last writes of the test have the key 0. The job gets them only at a later cluster
+          // time.
           if (COUNTED.getOrDefault(key, 0L) < version - (key == 0 ? 5 : 0)) {
             behind.add(key);
           }

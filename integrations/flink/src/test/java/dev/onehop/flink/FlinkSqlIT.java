@@ -52,10 +52,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The statements of docs/cdc.md on a small Flink cluster and three real shards. Documents are
- * inserted, changed and deleted while ranges move and task managers are killed. At the end the
- * keyed sink has what the collection has.
+ * inserted, changed and deleted while ranges move and task managers are killed. At the end, the
+ * keyed sink has the same documents as the collection.
  *
- * <p>{@code -Donehop.it.flink.seconds=300} makes it longer.
+ * <p>With {@code -Donehop.it.flink.seconds=300}, the test writes for five minutes.
  */
 class FlinkSqlIT {
   private static final Duration LOAD =
@@ -68,7 +68,10 @@ class FlinkSqlIT {
   private static final Pattern END = Pattern.compile(";\\s*");
   private static final Pattern SQL = Pattern.compile("(?s)## Flink SQL\n.*?```sql\n(.*?)```");
 
-  /** What the job's state makes of the changes: wrong if one is lost or counts twice. */
+  /**
+   * Totals that the job computes from the changes. They are wrong if a change is lost or counts
+   * twice.
+   */
   private static final String TOTALS =
       """
       CREATE TABLE totals (
@@ -163,7 +166,7 @@ class FlinkSqlIT {
     Thread load = new Thread(() -> load(shardKey), "load");
     load.start();
     for (int kill = 0; kill < KILLS; kill++) {
-      // Under load, a third of it after what was before.
+      // Each kill follows after a third of the load.
       load.join(LOAD.toMillis() / 3);
       cluster.terminateTaskManager(kill).get();
       cluster.startTaskManager();
@@ -223,7 +226,10 @@ class FlinkSqlIT {
         client.getDatabase("shop").getCollection("orders").withWriteConcern(WriteConcern.MAJORITY);
   }
 
-  /** Writes until the job has seen one; it begins at a time that only it knows. */
+  /**
+   * Writes until the job has seen a write, because the test does not know the time at which the job
+   * begins.
+   */
   private void awaitSeen() {
     await()
         .atMost(TIMEOUT)
@@ -266,7 +272,10 @@ class FlinkSqlIT {
         .append("lines", lines);
   }
 
-  /** Documents that arrive by their shard key at the same time can end a migration. */
+  /**
+   * A migration may fail if a document moves to the same shard at the same time, by a change of its
+   * shard key.
+   */
   private void tryMove(BsonDocument bound, String to) {
     try {
       testbed.moveRange("shop.orders", bound, to);
@@ -277,8 +286,8 @@ class FlinkSqlIT {
   }
 
   /**
-   * A document can't get to a shard by its shard key while the shard still has an orphan with its
-   * {@code _id}, of a range that was there before.
+   * A change of the shard key may fail with a duplicate key. The other shard may still have an
+   * orphan with the same {@code _id}, from a range that it owned before.
    */
   private void tryWrite(long id) {
     try {

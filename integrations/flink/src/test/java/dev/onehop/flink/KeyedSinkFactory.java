@@ -32,7 +32,7 @@ public final class KeyedSinkFactory implements DynamicTableSinkFactory {
 
   private static final Map<String, Map<Object, Row>> TABLES = new ConcurrentHashMap<>();
 
-  /** How often a task began to write into a table. */
+  /** The number of times that a task has started to write. */
   static final AtomicInteger STARTS = new AtomicInteger();
 
   static Map<Object, Row> table(String name) {
@@ -115,7 +115,7 @@ public final class KeyedSinkFactory implements DynamicTableSinkFactory {
 
     @Override
     public void flush(boolean endOfInput) {
-      // Rows are written at once.
+      // Nothing to do, because each row is written immediately.
     }
 
     @Override

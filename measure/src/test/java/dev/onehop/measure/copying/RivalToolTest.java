@@ -26,8 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tools that users provide. A stub of their interface returns recorded outputs of real tools
- * ({@code src/test/resources}), and the program only waits.
+ * Copy tools that users provide. A stub of the tool's HTTP interface returns recorded outputs of
+ * real tools ({@code src/test/resources}). The tool's program is replaced by a script that only
+ * waits.
  */
 class RivalToolTest {
   @TempDir private Path folder;
@@ -196,7 +197,7 @@ class RivalToolTest {
         .hasMessageStartingWith("migration-verifier found differences");
   }
 
-  /** The format of its documentation. */
+  /** The progress of migration-verifier, in the format that its documentation shows. */
   private static String progress(int failedTasks) {
     return """
     {"progress": {"phase": "idle", "generation": 2, "error": null,

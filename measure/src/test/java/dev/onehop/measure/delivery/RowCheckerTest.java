@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Faults of a stream are found: the tests insert faults into a correct stream. */
+/** The checker finds faults that the tests insert into a correct stream. */
 class RowCheckerTest {
 
   private static final int RUN = 3;
@@ -27,7 +27,7 @@ class RowCheckerTest {
 
   private final RowSet written = new RowSet();
 
-  /** Every row, and a second version of every tenth row some time later. */
+  /** The events of every row. A second version of every tenth row follows 100 rows later. */
   private List<RawBsonDocument> events() {
     List<RawBsonDocument> events = new ArrayList<>();
     for (int row = 0; row < ROWS; row++) {
@@ -51,7 +51,7 @@ class RowCheckerTest {
     return new ConsumerMain.Task(url, RUN, point, process, 0, Path.of("")).log(new Lags(channels));
   }
 
-  /** The verdict on events with a fault, split and consumed as in a run. */
+  /** The verdict on events with a fault. The events are split and consumed as in a run. */
   private Verdict verdict(int channels, boolean total, Consumer<List<RawBsonDocument>> fault)
       throws Exception {
     List<RawBsonDocument> events = events();
@@ -194,7 +194,7 @@ class RowCheckerTest {
     throw new IllegalArgumentException("no event of row " + row);
   }
 
-  /** A snapshot, whose rows have a version, and the events after it. */
+  /** The verdict on the rows of a snapshot, with their versions, and on the events after it. */
   private static Verdict joined(long[][] snapshot, long[][] events, long[][] acknowledged) {
     RowChecker checker = new RowChecker();
     RowSet rows = new RowSet();

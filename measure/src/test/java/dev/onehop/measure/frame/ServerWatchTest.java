@@ -16,7 +16,7 @@ class ServerWatchTest {
 
   @Test
   void operationsBeforeTheWindowDoNotCount() {
-    // A warm-up with operations on a only.
+    // The warm-up has operations on server a only.
     Map<String, Double> shares =
         ServerWatch.shares(List.of(at(0, 0, 0), at(1000, 500, 0), at(2000, 510, 30)), 1000, 2000);
     assertThat(shares.get("a")).isCloseTo(0.25, within(1e-9));
@@ -25,7 +25,7 @@ class ServerWatchTest {
 
   @Test
   void countsBetweenSamplesAreInterpolated() {
-    // Half of a's hundred, and half of b's fifty.
+    // The window has half of the 100 operations on a, and half of the 50 operations on b.
     Map<String, Double> shares =
         ServerWatch.shares(
             List.of(at(0, 0, 100), at(1000, 100, 100), at(2000, 100, 150)), 500, 1500);

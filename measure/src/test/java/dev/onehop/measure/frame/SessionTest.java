@@ -46,7 +46,7 @@ class SessionTest {
     void run() throws InterruptedException;
   }
 
-  /** Measures letters, with an event at one of them. */
+  /** A bench whose points are letters. At one letter, it runs an action of the test. */
   private static final class Letters implements Bench<Letter, String, Found> {
     private final List<String> log = new ArrayList<>();
     private final List<String> files = new ArrayList<>();

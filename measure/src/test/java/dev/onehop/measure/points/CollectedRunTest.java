@@ -28,7 +28,7 @@ class CollectedRunTest {
   @TempDir private Path folder;
   private final Histogram all = new Histogram(3);
 
-  /** The files of a client, with a summary in the binding's format. */
+  /** Writes the files of a client, with a summary in the format of the YCSB binding. */
   private Path part(int index) throws IOException {
     Path part = Files.createDirectories(folder.resolve("part-" + index));
     Results sample = SampleResults.us2014();

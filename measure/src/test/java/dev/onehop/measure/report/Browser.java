@@ -227,7 +227,7 @@ final class Browser {
   }
 
   void close() throws InterruptedException {
-    // Closes it properly, so that it removes its files.
+    // The browser ends by this command, so that it removes its files.
     socket.sendText("{\"id\":0,\"method\":\"Browser.close\"}", true);
     if (!process.waitFor(10, TimeUnit.SECONDS)) {
       process.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -17,7 +17,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The report of consume in HTML, in a browser, as tables and again from its file. */
+/**
+ * The report of {@code consume}: as HTML, in a browser, as tables, and read again from its file.
+ */
 class ConsumeReportTest {
 
   @TempDir private Path folder;
@@ -30,8 +32,8 @@ class ConsumeReportTest {
     String html = Reports.html(results, folder);
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
-    // Two rate charts, of the drain and live; live p50, p99, three percentile curves, over time;
-    // idle percentile curve, over time.
+    // The summands: 2 rate charts of the drain; 2 rate charts, 2 lag charts (p50, p99), 3
+    // percentile charts and 1 chart over time of live; 2 charts of idle.
     assertThat(charts).hasSize(1 + 2 * (2 + 2 + 2 + 3 + 1 + 2));
     assertThat(charts.subList(1, charts.size()))
         .allSatisfy(chart -> assertThat(chart).contains("series c1", "series c3"));

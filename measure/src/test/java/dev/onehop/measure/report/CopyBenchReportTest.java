@@ -14,7 +14,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The report of bench copy in HTML, in a browser, as tables and again from its file. */
+/**
+ * The report of {@code bench copy}: as HTML, in a browser, as tables, and read again from its file.
+ */
 class CopyBenchReportTest {
 
   @TempDir private Path folder;
@@ -35,7 +37,7 @@ class CopyBenchReportTest {
             "lag p50");
   }
 
-  /** As of bench verify without a rival. */
+  /** For example, {@code bench verify} without another tool has such results. */
   @Test
   void oneToolAloneHasAHeadlineToo() {
     CopyBenchResults alone =

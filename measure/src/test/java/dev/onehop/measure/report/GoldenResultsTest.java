@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Stored results, of real runs and, for rate, fleet, copy and resync, of samples. Each {@code
+ * Stored results of real runs. The results of rate, fleet, copy and resync are samples. Each {@code
  * results.json} is read and written without a change. The numbers in the tables of the terminal and
  * of the page equal the stored list. The lists of this run are written to {@code target/golden}.
  */

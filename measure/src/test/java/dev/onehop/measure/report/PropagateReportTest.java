@@ -21,7 +21,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The report of propagate in HTML, in a browser, as tables and again from its file. */
+/**
+ * The report of {@code propagate}: as HTML, in a browser, as tables, and read again from its file.
+ */
 public class PropagateReportTest {
 
   private static final List<String> PATHS = List.of("mongos", "shards", "ordered");

@@ -21,7 +21,7 @@ final class ReportChecks {
 
   private ReportChecks() {}
 
-  /** The browser; without one the test is aborted, and fails in CI. */
+  /** The browser's program. Without a browser, the test is aborted; in CI, it fails. */
   static Path browser() {
     Optional<Path> program = Browser.program();
     if (program.isEmpty()) {

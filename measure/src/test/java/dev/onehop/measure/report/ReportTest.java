@@ -96,7 +96,7 @@ class ReportTest {
         .containsPattern("\nasync, saturated +100 ");
     assertThat(Reports.table(SampleResults.busy(frozen, 5_000))).doesNotContain("saturated");
 
-    // The sentence in bold does not contradict the mark.
+    // The sentence in bold also says that the machine was saturated.
     String caveat =
         "The machine was saturated, so these latencies show its load more than the" + " client.";
     assertThat(Reports.html(SampleResults.busy(frozen, 6_000), folder))
@@ -186,7 +186,7 @@ class ReportTest {
     assertThat(Reports.html(results, folder)).doesNotContain("Percentile curves");
     SampleResults.writeLogs(results, folder);
     String html = Reports.html(results, folder);
-    // Percentiles of three thread counts and two operations in addition.
+    // With logs, there are also percentile charts: of two operations, each at three thread counts.
     assertThat(charts(html)).hasSize(2 * (7 + 6));
     assertThat(html).contains("READ latency by percentile at 64 threads");
   }

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The report of resync in HTML, in a browser, as tables and again from its file. */
+/** The report of {@code resync}: as HTML, in a browser, as tables, and read again from its file. */
 class ResyncReportTest {
 
   @TempDir private Path folder;

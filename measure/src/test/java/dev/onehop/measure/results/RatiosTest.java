@@ -28,7 +28,8 @@ class RatiosTest {
   }
 
   /**
-   * There are only 5^5 resamples, and the bootstrap approximates the percentiles of all of them.
+   * Five pairs have only 5^5 resamples. The test computes all of them, and the bootstrap must
+   * approximate their percentiles.
    */
   @Test
   void theIntervalIsThatOfAllResamples() {
@@ -57,7 +58,7 @@ class RatiosTest {
     List<Double> ours = new ArrayList<>();
     List<Double> theirs = new ArrayList<>();
     for (int i = 0; i < 400; i++) {
-      // A disturbance that slows both down has no effect.
+      // Both values of a pair have the same disturbance, so it has no effect on their ratio.
       double speed = 0.2 + random.nextDouble();
       ours.add(speed * Math.exp(0.1 + 0.2 * random.nextGaussian()));
       theirs.add(speed);

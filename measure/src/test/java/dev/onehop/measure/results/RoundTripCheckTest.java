@@ -32,7 +32,7 @@ class RoundTripCheckTest {
         .isEmpty();
   }
 
-  /** A busy machine makes round trips longer; its run is marked, and not lost. */
+  /** A busy machine makes round trips longer. The run then gets a warning, and continues. */
   @Test
   void aRunOnABusyMachineIsWarnedOf() {
     List<String> warnings = new ArrayList<>();
@@ -53,9 +53,9 @@ class RoundTripCheckTest {
   void distancesThatSayNothingOfTheConfiguredOnesAreRefused() {
     for (Map<String, Double> off :
         List.of(
-            Map.of("va1-or1", 86.0), // By a quarter and more.
-            Map.of("va1-va2", 6.0), // By 5 ms and more.
-            Map.of("va1-ca1", 59.0))) { // a busy machine does not make them shorter
+            Map.of("va1-or1", 86.0), // more than a quarter longer
+            Map.of("va1-va2", 6.0), // more than 5 ms longer
+            Map.of("va1-ca1", 59.0))) { // shorter, which a busy machine cannot cause
       assertThatExceptionOfType(Failure.class)
           .isThrownBy(() -> RoundTripCheck.require(measured(off), warning -> {}))
           .withMessageContaining(" ms measured, ");

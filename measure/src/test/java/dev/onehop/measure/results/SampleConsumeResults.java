@@ -13,7 +13,7 @@ public final class SampleConsumeResults {
 
   private SampleConsumeResults() {}
 
-  /** Both sources in all kinds of points, without log files. */
+  /** Results of both sources for all kinds of points, without log files. */
   public static ConsumeResults all() {
     List<ConsumePoint> points = new ArrayList<>();
     for (int channels : new int[] {1, 4, 64}) {

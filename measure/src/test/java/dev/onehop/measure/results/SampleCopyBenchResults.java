@@ -11,8 +11,8 @@ public final class SampleCopyBenchResults {
   private SampleCopyBenchResults() {}
 
   /**
-   * Three rounds: OneHop's full copies are twice as fast as the other tool's, its backlogs 1.5
-   * times, and its lag is half.
+   * Three rounds. OneHop makes full copies twice as fast as the other tool, and applies a backlog
+   * 1.5 times as fast. Its lag is half.
    */
   public static CopyBenchResults all() {
     List<CopyBenchRun> runs = new ArrayList<>();
@@ -29,7 +29,7 @@ public final class SampleCopyBenchResults {
     return of(runs);
   }
 
-  /** Two copies; the other tool's is wrong. */
+  /** One copy by each tool. The copy by the other tool is wrong. */
   public static CopyBenchResults withOneThatDiffers() {
     return of(
         List.of(
@@ -55,7 +55,7 @@ public final class SampleCopyBenchResults {
         runs);
   }
 
-  /** A copy of 100,000 documents over three routers, or one. */
+  /** A copy of 100,000 documents. OneHop uses three mongoses, the other tool uses one. */
   static CopyBenchRun run(
       String kind, String tool, int round, double perSecond, @Nullable Long p99) {
     return run(kind, tool, round, perSecond, p99, true);

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
-/** Sample results, computed by the closed loop's arithmetic and seeded noise. */
+/** Sample results. The figures are computed for a closed loop, with noise from a fixed seed. */
 public final class SampleResults {
 
   private static final double MEAN_ROUND_TRIP = 43.5;
@@ -27,7 +27,7 @@ public final class SampleResults {
     return us2014(topology());
   }
 
-  /** The same with other round trips. */
+  /** The same points as {@link #us2014()}, with other round trips. */
   public static Results us2014(TopologyFacts topology) {
     List<Point> points = new ArrayList<>();
     for (int threads : new int[] {1, 16, 64}) {
@@ -146,7 +146,7 @@ public final class SampleResults {
     return histogram;
   }
 
-  /** {@code sample} with points of three rounds, each a tenth apart. */
+  /** {@code sample} with three rounds of each point: 110 %, 100 % and 90 % of its throughput. */
   public static Results inRounds(Results sample) {
     return new Results(
         sample.envelope(),
@@ -198,8 +198,8 @@ public final class SampleResults {
   }
 
   /**
-   * {@code sample} with another processor time per operation in all entries of scenarios, and with
-   * the rate of zones multiplied by it.
+   * {@code sample} with this processor time per operation in all entries of scenarios. The rates of
+   * zones are multiplied by the same number.
    */
   public static Results busy(Results sample, double micros) {
     CpuPerOperation cpu = new CpuPerOperation(micros, 0.0, 0.0, 0.0);
@@ -236,7 +236,7 @@ public final class SampleResults {
         List.of());
   }
 
-  /** An entry without its error. */
+  /** The same entry without its failed operation. */
   public static ScenarioEntry withoutErrors(ScenarioEntry entry) {
     return new ScenarioEntry(
         entry.scenario(),

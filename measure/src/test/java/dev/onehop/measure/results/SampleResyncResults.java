@@ -13,8 +13,8 @@ public final class SampleResyncResults {
   private SampleResyncResults() {}
 
   /**
-   * Both methods with 0 and 5 indexes at two sizes. Files take 5 s and 4 s a gibibyte; an initial
-   * sync takes 2 s, and 16 s a gibibyte or, with indexes, 40.
+   * Both methods with 0 and 5 indexes at two sizes. Copying files takes 5 s, and 4 s per gibibyte.
+   * An initial sync takes 2 s, and 16 s per gibibyte. With indexes, it takes 40 s per gibibyte.
    */
   public static ResyncResults all() {
     List<ResyncCell> cells = new ArrayList<>();
@@ -53,7 +53,10 @@ public final class SampleResyncResults {
         cells);
   }
 
-  /** Three runs with a fixed time and a time by size, 0.2 s more and less. */
+  /**
+   * Three runs with a fixed time and a time per gibibyte. Two of them differ from the first by 0.2
+   * s.
+   */
   static ResyncCell cell(
       String method, int indexes, int mebibytes, double fixed, double perGibibyte) {
     double seconds = fixed + perGibibyte * mebibytes / 1024;

@@ -22,7 +22,7 @@ class ShardLatenciesTest {
 
   @TempDir private Path folder;
 
-  /** The format of {@code onehop.latencies}, unordered. */
+  /** A file in the format of {@code onehop.latencies}, whose lines have no order. */
   private Path file() throws IOException {
     Path file = folder.resolve("latencies.hlog");
     try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, "US-ASCII")) {
@@ -86,7 +86,10 @@ class ShardLatenciesTest {
     assertThat(ill.series().get(6).answered()).isEqualTo(149);
   }
 
-  /** Leaving them out would make a client without replies look fast. */
+  /**
+   * Operations without a reply count with the length of their wait. Otherwise a client without
+   * replies would look fast.
+   */
   @Test
   void whatWasNotAnsweredCountsWithTheTimeItHasWaited() throws IOException {
     Phase during = ShardLatencies.read(file(), 10).phase("b"::equals, 4, 6);

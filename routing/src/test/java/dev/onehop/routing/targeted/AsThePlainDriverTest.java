@@ -270,10 +270,13 @@ class AsThePlainDriverTest {
     return reply;
   }
 
-  /** No part gets a reply, so parts at several mongoses could overtake each other. */
+  /**
+   * The bulk write is not split. Its parts get no replies, so parts at several mongoses could
+   * overtake each other.
+   */
   @Test
   void anOrderedUnacknowledgedBulkWriteKeepsItsOrder() {
-    // The mongos is so far that a split would be faster.
+    // The mongos has such a long round trip that a split would be faster.
     cluster.delay(
         "m1", command -> command.containsKey("hello") ? Duration.ofMillis(300) : Duration.ZERO);
     List<InsertOneModel<Document>> models =

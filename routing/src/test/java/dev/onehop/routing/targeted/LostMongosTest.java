@@ -42,7 +42,8 @@ class LostMongosTest {
   /** Operations still arrive until the driver has noticed that no mongos is left. */
   @Test
   void whenTheLastMongosHasJustDiedOperationsEndAsWithThePlainDriver() {
-    // Monitors of real servers notice a stop as soon, because real servers stream their replies.
+    // With this frequency, the monitors notice a stop soon. Monitors of real servers always do,
+    // because real servers stream their replies.
     String options = "serverSelectionTimeoutMS=3000&heartbeatFrequencyMS=500";
     Set<String> lost = ConcurrentHashMap.newKeySet();
     try (MongoClient client = builder(options, lost).client(MongoClient.class)) {

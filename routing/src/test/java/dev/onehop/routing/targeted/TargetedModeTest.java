@@ -166,7 +166,7 @@ class TargetedModeTest {
         Document explain = new Document("explain", Document.parse(update));
         assertThat(client.getDatabase("it").runCommand(explain)).containsEntry("at", "m1");
       }
-      // Every mongos refuses this command. Any mongos may receive it, but must receive all of it.
+      // Every mongos refuses this command. It may go to any mongos, but must not be split.
       client
           .getDatabase("it")
           .runCommand(

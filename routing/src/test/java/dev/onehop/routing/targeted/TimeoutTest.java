@@ -216,7 +216,7 @@ class TimeoutTest {
   /** All parts of a bulk write share its timeout, even if they run one after another. */
   @Test
   void holdsForAllPartsOfABulkWrite() {
-    // The mongos is so far that a split is faster.
+    // The mongos has such a long round trip that a split is faster.
     cluster.delay("m1", command -> command.containsKey("hello") ? LATE : Duration.ZERO);
     List<InsertOneModel<Document>> models =
         IntStream.range(0, 10)

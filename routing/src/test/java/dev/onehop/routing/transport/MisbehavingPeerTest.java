@@ -108,8 +108,8 @@ class MisbehavingPeerTest {
   }
 
   /**
-   * One failed heartbeat with the cause is enough. The driver loses the cause if it comes before
-   * the driver's thread waits for it.
+   * The driver loses the cause of a failed heartbeat if it comes before the driver's thread waits
+   * for it. One failed heartbeat with the cause is therefore enough.
    */
   @Tag("newer-driver")
   @Test
@@ -162,7 +162,7 @@ class MisbehavingPeerTest {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
       Flux<?> unanswered =
           Flux.range(0, 10)
-              // When the later inserts come, the sockets count as slow.
+              // The pauses are so long that the sockets count as slow when the later inserts come.
               .delayElements(Duration.ofMillis(200))
               .flatMap(n -> collection.insertOne(new Document()), 10);
 

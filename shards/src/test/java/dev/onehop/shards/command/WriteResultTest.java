@@ -166,7 +166,7 @@ class WriteResultTest {
     assertThat(result.toReply()).isEqualTo(failure);
   }
 
-  /** The first statement may have been executed. */
+  /** The first statement may have been executed, so the driver must not send the batch again. */
   @Test
   void besideAStatementWithoutAnAnswerNothingMayBeSentAgain() {
     result.addError(0, new CommandFailure(6, "HostUnreachable", "the connection broke"));

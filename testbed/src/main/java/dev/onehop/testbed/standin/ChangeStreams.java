@@ -97,13 +97,14 @@ final class ChangeStreams {
   /**
    * A stream to open.
    *
-   * @param config whether it is the stream of new shards
+   * @param config whether the stream is the config servers' stream of new shards
    */
   private record Opening(ReplicaSet shard, OpMsg command, boolean config) {}
 
   /**
-   * Returns the stream of added shards. A mongos opens new shards' streams by its events. The
-   * stand-in only waits for its time.
+   * Returns the config servers' stream of new shards. When it reports a new shard, a mongos opens
+   * the stream of that shard. The stand-in ignores the events, and only waits for the stream's
+   * time.
    */
   private Opening ofNewShards(BsonTimestamp start) {
     BsonDocument stage =
@@ -124,8 +125,8 @@ final class ChangeStreams {
   }
 
   /**
-   * Returns the sets that have a database: the config servers for config, the shards for all other
-   * databases.
+   * Returns the replica sets that store a database: the config servers for config, the shards for
+   * all other databases.
    */
   private Mono<List<ReplicaSet>> sources(String database) {
     return database.equals("config")
@@ -199,8 +200,8 @@ final class ChangeStreams {
   }
 
   /**
-   * Returns the stage for every shard. It starts at a time, because a token refers to one shard and
-   * its time is valid for all shards.
+   * Returns the stage for every shard. The stage starts at a cluster time and not after a token. A
+   * token belongs to one shard, but its time is valid for all shards.
    */
   private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
     BsonDocument stage = BsonCopies.without(asked, STARTS);
@@ -268,8 +269,8 @@ final class ChangeStreams {
     }
 
     /**
-     * Reads at a later cluster time than the idle primary has reached: the primary then writes a
-     * no-op.
+     * Reads at a later cluster time than the primary has reached. An idle primary then writes a
+     * no-op to reach this time.
      */
     @Override
     public Mono<Void> advanceTo(BsonTimestamp time) {

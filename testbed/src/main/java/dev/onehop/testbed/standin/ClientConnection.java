@@ -13,8 +13,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The last handler of a client's connection, after the handler that splits frames. Like a mongos,
- * it executes the requests of one connection one at a time. During a request, it reads a little
- * ahead: to stop and restart reading for each request costs two more system calls.
+ * it executes the requests of one connection one at a time. During a request, it reads a few later
+ * requests ahead. Otherwise it would stop and restart reading for each request, which costs two
+ * more system calls.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
   private static final int READ_AHEAD_BYTES = 64 * 1024;

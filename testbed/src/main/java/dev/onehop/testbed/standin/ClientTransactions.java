@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The clients' transactions of any number of statements, executed as by a mongos: see {@code
- * src/mongo/s/transaction_router.cpp}.
+ * The clients' transactions, which may have any number of statements. They are executed as by a
+ * mongos: see {@code src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
  */

@@ -35,8 +35,7 @@ final class ClusterAccess {
    * @param group event loops for the connections; the caller closes it
    * @param driver the driver's name in the handshake
    * @param localAddress the address to connect from; null for the system's choice
-   * @param ways the address to connect to, for each server that is not reached at its advertised
-   *     address
+   * @param ways addresses to use in place of the advertised addresses, by server
    * @param refreshInterval the interval between refreshes of the shards and the default concerns
    */
   static ClusterState connect(

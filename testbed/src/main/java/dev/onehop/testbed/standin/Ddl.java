@@ -43,8 +43,8 @@ final class Ddl {
   }
 
   /**
-   * Sends a command to all shards that own a part of the collection; the reply is the first
-   * refusal, if any.
+   * Sends a command to all shards that own a part of the collection. Returns the first refusal, or
+   * the first reply if no shard refuses.
    */
   Mono<BsonDocument> onEveryOwner(OpMsg command, String namespace) {
     return client.retryWhileStale(
@@ -129,7 +129,8 @@ final class Ddl {
   }
 
   /**
-   * @param unknown the reply if there is no such database; null for success
+   * @param unknown the error if there is no such database; null if the command succeeds in this
+   *     case
    */
   private Mono<BsonDocument> onPrimary(
       String database, BsonDocument command, @Nullable CommandFailure unknown) {

@@ -37,8 +37,8 @@ final class MongosRouter extends ClusterRouter {
 
   /**
    * @param cluster the cluster's state; the router closes it
-   * @param waitingStreams whether change streams wait for idle shards and the config servers, as
-   *     with a mongos
+   * @param waitingStreams whether change streams wait until idle shards and the config servers
+   *     report a later time, as with a mongos
    */
   MongosRouter(ClusterState cluster, boolean waitingStreams) {
     super(cluster);
@@ -124,7 +124,8 @@ final class MongosRouter extends ClusterRouter {
           ? asOf(asked.getTimestamp("atClusterTime"), command)
           : onShards(command);
     }
-    // This is a snapshot read outside of a transaction, which may need several shards.
+    // A snapshot read outside of a transaction may need several shards. All of them read at this
+    // time.
     BsonDocument body = new BsonDocument();
     body.putAll(command.body());
     body.put("readConcern", readConcern);

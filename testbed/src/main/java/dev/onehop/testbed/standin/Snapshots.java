@@ -8,7 +8,7 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Reads of several shards as of one time. */
+/** Snapshot reads: several shards return their data of the same cluster time. */
 final class Snapshots {
   private static final BsonString SNAPSHOT = new BsonString("snapshot");
 

@@ -24,14 +24,14 @@ import reactor.core.publisher.Mono;
  * --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
  * }</pre>
  *
- * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it connects to the servers of its
- * own host directly, without their links. Links add the delays of distant hosts.
+ * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it connects directly to the servers
+ * on the same host. It reaches other servers over links, which add the delays of distant hosts.
  *
  * <p>With {@code --fail-points true} it accepts {@code configureFailPoint} for {@code failCommand}.
  *
  * <p>With {@code --waiting-streams true} its change streams wait like a mongos' streams.
  *
- * <p>When the router is ready, it prints {@code listening on <address>:<port>}. It ends when it is
+ * <p>When the router is ready, it prints {@code listening on <address>:<port>}. It runs until it is
  * killed.
  */
 public final class StandInRouter {
@@ -48,7 +48,8 @@ public final class StandInRouter {
   /**
    * Runs until the process is killed.
    *
-   * @param arguments the options above, all required except {@code --local}
+   * @param arguments the options above; {@code --local}, {@code --fail-points} and {@code
+   *     --waiting-streams} are optional
    */
   public static void main(String[] arguments) throws InterruptedException {
     try {

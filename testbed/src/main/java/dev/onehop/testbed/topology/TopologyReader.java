@@ -244,7 +244,7 @@ final class TopologyReader {
         return Duration.ofNanos(millis.movePointRight(6).longValue());
       }
     } catch (NumberFormatException e) {
-      // The error below is the same as for a number out of range.
+      // A text that is not a number gets the error below, like a number out of range.
     }
     throw at(
         path,

@@ -13,9 +13,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Threads that meet at an event loop which has none: what they count is not synchronized. */
+/**
+ * Several threads use an event loop without a thread. Its tasks change a counter that is not
+ * synchronized.
+ */
 public final class CallerRunsEventLoopRaces {
-  /** Has ended, so that all that the actors leave is run by them, and the arbiter sees it. */
+  /**
+   * The carrier has ended, so the actors' threads run all tasks before the arbiter reads the
+   * counter.
+   */
   private static final EventLoop CARRIER = new DefaultEventLoop();
 
   static {
@@ -24,7 +30,7 @@ public final class CallerRunsEventLoopRaces {
 
   private CallerRunsEventLoopRaces() {}
 
-  /** Three threads, of which one queues. */
+  /** Two threads call {@code run} while a third thread calls {@code execute}. */
   @JCStressTest
   @Outcome(id = "6", expect = ACCEPTABLE, desc = "each task ran, one at a time")
   @Outcome(expect = FORBIDDEN, desc = "a task was lost, or two ran at a time")

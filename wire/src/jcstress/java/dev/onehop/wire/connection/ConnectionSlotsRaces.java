@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Races for the only connection that there may be to a server. */
+/** Pools compete for the only connection that the limits allow. */
 public final class ConnectionSlotsRaces {
   private ConnectionSlotsRaces() {}
 
@@ -22,7 +22,7 @@ public final class ConnectionSlotsRaces {
     return new PoolLimits(1, 0, 0, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
   }
 
-  /** Two pools want to open a connection: one of them may. */
+  /** Two pools want to open a connection, and only one of them may. */
   @JCStressTest
   @Outcome(id = {"1, 0", "0, 1"}, expect = ACCEPTABLE, desc = "one pool may open a connection")
   @Outcome(expect = FORBIDDEN, desc = "no pool may open a connection, or both may")
@@ -41,7 +41,10 @@ public final class ConnectionSlotsRaces {
     }
   }
 
-  /** A connection is closed while a pool begins to wait: it gets to open one, and but one. */
+  /**
+   * A connection is closed while a pool begins to wait. The pool may then open exactly one
+   * connection.
+   */
   @JCStressTest
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "one connection is opened for the waiting pool")
   @Outcome(id = "0", expect = FORBIDDEN, desc = "the pool waits for ever")
@@ -71,7 +74,7 @@ public final class ConnectionSlotsRaces {
       slots.closed();
     }
 
-    /** As a pool does it: under its lock. */
+    /** Calls {@code tryOpen} under the pool's lock, as the real pools do. */
     @Override
     public void mayOpen() {
       synchronized (this) {

@@ -16,15 +16,15 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Races for a request between the event loop of its connection, the thread that gave it away, and
- * the one that looks after pools.
+ * Three threads change the state of a request: the event loop of its connection, the thread that
+ * sends or cancels it, and the thread that checks the pools.
  */
 public final class ExchangeRaces {
   private static final IOException FAILURE = new IOException("broken");
 
   private ExchangeRaces() {}
 
-  /** A request whose connection may have to authenticate again, and what became of it. */
+  /** A request whose connection may have to authenticate again. It counts its outcomes. */
   abstract static class Request implements Exchange.Outcome, Exchange.Pool {
     final ByteBuf message = Unpooled.buffer(4, 4);
     final AtomicInteger outcomes = new AtomicInteger();
@@ -63,7 +63,10 @@ public final class ExchangeRaces {
     public void clear(int born) {}
   }
 
-  /** The answer comes while the connection is closed: one outcome, and the message is kept no more. */
+  /**
+   * The reply arrives while the connection is closed. The request has one outcome, and the copy of
+   * its message is released.
+   */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "one outcome; the sender's reference is left")
   @Outcome(expect = FORBIDDEN, desc = "no outcome, two outcomes, or a leak")
@@ -90,7 +93,10 @@ public final class ExchangeRaces {
     }
   }
 
-  /** The answer comes while the request is cancelled: an outcome, or the word that none comes. */
+  /**
+   * The reply arrives while the request is cancelled. Either there is an outcome, or {@code cancel}
+   * returns true.
+   */
   @JCStressTest
   @Outcome(id = {"1, 0, 1", "0, 1, 1"}, expect = ACCEPTABLE, desc = "answered or cancelled")
   @Outcome(expect = FORBIDDEN, desc = "both, neither, or a leak")
@@ -117,7 +123,10 @@ public final class ExchangeRaces {
     }
   }
 
-  /** A waiting request gets its connection while it is cancelled: nothing of it stays in memory. */
+  /**
+   * A waiting request gets its connection while it is cancelled. No copy of its message stays in
+   * memory.
+   */
   @JCStressTest
   @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "cancelled first: not sent, and released")
   @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "sent first: the sender's reference is left")
@@ -140,7 +149,7 @@ public final class ExchangeRaces {
     }
   }
 
-  /** A waiting request gets its connection while its time to wait ends. */
+  /** A waiting request gets its connection at the moment in which its wait times out. */
   @JCStressTest
   @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "sent, and no outcome yet")
   @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "timed out, and released")
@@ -164,7 +173,10 @@ public final class ExchangeRaces {
     }
   }
 
-  /** A refused request begins anew while it is cancelled, which it must be in either order. */
+  /**
+   * The client prepares another attempt of a refused request while the request is cancelled. In
+   * both orders, the request ends as cancelled.
+   */
   @JCStressTest
   @Outcome(id = {"0, 1, 1", "1, 1, 1"}, expect = ACCEPTABLE, desc = "cancelled before or after")
   @Outcome(expect = FORBIDDEN, desc = "not cancelled, or a leak")

@@ -92,7 +92,8 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     try {
       carrier.execute(drain);
     } catch (RejectedExecutionException ended) {
-      // The carrier has ended: these are the last tasks of a closed client.
+      // The carrier has ended, because the client is closed. This thread therefore runs the last
+      // tasks.
       drain();
     }
   }

@@ -12,7 +12,8 @@ import java.nio.ByteBuffer;
  */
 public class CallerWritesChannel extends NioSocketChannel {
   /**
-   * Writes as much as the socket accepts now. Not ordered with writes that are pending in Netty.
+   * Writes as much as the socket accepts now. The bytes may overtake writes that are pending in
+   * Netty.
    *
    * @return the number of bytes written
    */

@@ -19,11 +19,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The event loops and channel classes to use on this machine: Netty's native epoll if it can be
- * loaded, otherwise Java's NIO. The groups also exist in Netty 4.1; 4.2 deprecates them.
+ * loaded, otherwise Java's NIO. Netty 4.2 deprecates the classes of these groups, but Netty 4.1 has
+ * no others.
  */
 @SuppressWarnings("deprecation")
 public final class EventLoops {
-  // The JVM does not wait for these times at its end, because the threads are daemons.
+  // These times do not delay the end of the JVM, because the threads are daemons.
   private static final int QUIET_SECONDS = 2;
   private static final int MOST_SECONDS = 15;
 

@@ -79,15 +79,15 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   }
 
   /**
-   * The same bytes with a separate reference count. When the driver closes its connection, it
-   * releases every reference to a reply that it has not read completely, so the count must not
-   * include references of other users, such as replies from the same read.
+   * Returns the same bytes with a separate reference count. When the driver closes its connection,
+   * it releases all references to a reply that it has not read completely. With one common count,
+   * it would also release the references of other users, such as replies from the same read.
    */
   private static ByteBuf ofTheDriver(ByteBuf shared) {
     return new CompositeByteBuf(shared.alloc(), shared.isDirect(), 1).addComponent(true, shared);
   }
 
-  /** Breaks and closes the channel. */
+  /** Reports the failure to the driver, and closes the channel. */
   protected final void fail(Throwable cause) {
     if (open) {
       pipeline().fireExceptionCaught(cause);
@@ -144,7 +144,7 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
 
   @Override
   protected final void doBeginRead() {
-    // Nothing to do: each reply was requested by the driver.
+    // A read needs no action, because each reply is delivered as soon as it arrives.
   }
 
   @Override

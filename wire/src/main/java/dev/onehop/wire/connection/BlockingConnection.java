@@ -271,8 +271,8 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   /**
-   * Waits for a part of the handshake. Its steps run on this thread, except the steps after one
-   * that may block.
+   * Waits for a part of the handshake. Its steps run on this thread until a step may block. That
+   * step and the later steps run on another thread.
    */
   @SuppressWarnings("NullAway") // NullAway infers no nullable type argument
   private <T> @Nullable T shake(Mono<T> part, TimeLimit limit) throws IOException {
@@ -365,8 +365,8 @@ public final class BlockingConnection extends PooledConnection {
    * <p>If the server requires the connection to authenticate again, the connection does so and
    * sends the request once more. This is safe, because the server has not executed the request.
    *
-   * @param into receives the reply, and has an array. After a timeout, it contains the beginning of
-   *     the reply
+   * @param into receives the reply; the buffer must have an array. After a timeout, the buffer
+   *     contains the beginning of the reply
    * @throws SocketTimeoutException after the limit
    * @throws IOException if the connection breaks, or receives another message
    * @throws ServerRefusedException if the server now refuses the user

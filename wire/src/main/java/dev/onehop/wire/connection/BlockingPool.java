@@ -45,8 +45,8 @@ public final class BlockingPool extends ServerPools<BlockingServerPool> {
    * waits until a connection is free.
    *
    * @param limit the time limit
-   * @param abort ends the wait. It also closes the taken connection, until {@link
-   *     Cancellation#clear}
+   * @param abort ends the wait. After this method has returned a connection, it closes that
+   *     connection, unless {@link Cancellation#clear} was called
    * @return the connection; the caller gives it back or discards it
    * @throws java.net.SocketTimeoutException after the limit
    * @throws java.io.InterruptedIOException if the thread is interrupted

@@ -26,13 +26,13 @@ final class BlockingServerPool extends ServerPool<BlockingConnection, BlockingSe
   private final ScheduledExecutorService timer;
 
   /**
-   * The wait of a thread. It ends with a connection, or with an opening that the thread has to
-   * complete.
+   * The wait of a thread. It ends with a connection, or with an {@link Opening}: the thread must
+   * then open a connection itself.
    */
   static final class Turn extends CompletableFuture<Optional<BlockingConnection>> {
     private volatile @Nullable Opening opening;
 
-    /** The opening that the thread completes if its wait ended without a connection. */
+    /** The opening with which the wait ended; called only if it ended without a connection. */
     Opening opening() {
       return Objects.requireNonNull(opening);
     }

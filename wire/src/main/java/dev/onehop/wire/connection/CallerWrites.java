@@ -64,8 +64,8 @@ final class CallerWrites<R> {
           write(message);
         }
       } catch (Throwable failure) {
-        // The cause may be a stack overflow in the application. A part of the message may be
-        // written.
+        // The cause may be a stack overflow in the application. The connection is unusable now,
+        // because only a part of the message may be written.
         broken.accept(new IOException("a request could not be written", failure));
         throw failure;
       } finally {
@@ -82,7 +82,7 @@ final class CallerWrites<R> {
   /**
    * Queues requests until {@link #release}, so that they are written together.
    *
-   * @return false if a thread is writing, so that there is no hold
+   * @return false if a thread is writing; requests are then written without a hold
    */
   boolean hold() {
     return due.compareAndSet(0, 1);

@@ -71,8 +71,8 @@ public record Compressor(String name, int level) {
   }
 
   /**
-   * Chooses the first compressor in the server's list, which contains the client's compressors that
-   * the server supports.
+   * Chooses the first compressor in the server's list. The server lists the client's compressors
+   * that it supports.
    *
    * @param hello the server's reply
    * @return null for no compression

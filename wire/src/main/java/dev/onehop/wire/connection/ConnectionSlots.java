@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * Counts the connections to one server in all pools, and applies the limits of their number. At the
  * limit, a pool that needs a connection makes another pool close an idle one.
  *
- * <p>Thread-safe. Methods may be called under a pool's lock only if they state it; pools are called
- * without the lock of this object.
+ * <p>Thread-safe. A caller may hold a pool's lock only for the methods whose comments allow it.
+ * This class calls the pools without its lock.
  */
 final class ConnectionSlots {
   private final PoolLimits limits;
@@ -17,7 +17,7 @@ final class ConnectionSlots {
   private int opening;
   private volatile int open;
 
-  /** A pool of connections to the server. Called without a lock. */
+  /** A pool of connections to the server. The caller of its methods holds no lock. */
   interface Pool {
     /** Called when a connection may be opened that could not be opened before. */
     void mayOpen();

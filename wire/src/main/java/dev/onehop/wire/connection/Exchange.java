@@ -34,7 +34,7 @@ public final class Exchange {
   private final AtomicReference<@Nullable ByteBuf> again = new AtomicReference<>();
   private volatile long waitingSince;
 
-  /** The source of a request's connection. Thread-safe. */
+  /** The pool from which a request gets its connection. Thread-safe. */
   interface Pool {
     /** Whether the pool also has shared connections. */
     boolean isShared();
@@ -66,7 +66,10 @@ public final class Exchange {
      */
     void replied(ByteBuf message);
 
-    /** An unacknowledged request was sent; with shared connections, it was also executed. */
+    /**
+     * An unacknowledged request was sent. If the pool has shared connections, the server has also
+     * executed the request.
+     */
     void sent();
 
     /**
@@ -105,7 +108,8 @@ public final class Exchange {
   }
 
   /**
-   * Whether the request may wait in the server, so that only requests of this kind may follow it.
+   * Whether the request may wait in the server. On its connection, only requests of the same kind
+   * may follow it.
    */
   boolean mayWait() {
     return use == SharingRules.Use.MAY_WAIT;
@@ -196,8 +200,9 @@ public final class Exchange {
     }
     taken.send(message, null);
     if (pool.isShared()) {
-      // The client's next request may use another connection, and the server must execute this
-      // request first. The reply to a ping shows that it has.
+      // The client's next request may use another connection, but the server must execute this
+      // request first. The reply to a ping on this connection shows that the server has executed
+      // it.
       ByteBuf ping = ByteBufAllocator.DEFAULT.buffer(64);
       PING.encode(ping);
       taken.send(ping, new Reply(taken));
@@ -226,7 +231,8 @@ public final class Exchange {
    * @return whether this was in time: the outcome is then never called
    */
   public boolean cancel() {
-    // A sent request may be restarted between the two checks.
+    // The checks are in a loop, because between them restart may change the state from SENT to
+    // WAITING.
     while (!isDone()) {
       if (state.compareAndSet(WAITING, DONE)) {
         message.release();

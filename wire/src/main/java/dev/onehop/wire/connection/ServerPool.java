@@ -300,8 +300,8 @@ abstract class ServerPool<C extends PooledConnection, W> {
   /**
    * Called when a connection could not be opened.
    *
-   * @param failure the failure of the server, null if the server is not the cause. The waiters of
-   *     the same and earlier generations fail with it, too
+   * @param failure the failure of the server; null if the server is not the cause. Waiters of the
+   *     opening's generation and of earlier generations fail with the same exception
    */
   final void notOpened(Opening opening, @Nullable Throwable failure) {
     List<W> never = List.of();
@@ -414,7 +414,7 @@ abstract class ServerPool<C extends PooledConnection, W> {
 
   /** Called when a connection has no request: it was just opened, or the reply has arrived. */
   public final void giveBack(C connection) {
-    // If the connection is closed, waiters get other connections.
+    // The loop ends if the connection is closed. Waiters then get other connections.
     while (connection.isOpen()) {
       Place<W> next = null;
       boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);

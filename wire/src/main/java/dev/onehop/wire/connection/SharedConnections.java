@@ -23,10 +23,12 @@ import reactor.core.publisher.Mono;
  *
  * <p>There are two kinds of requests. A request that may wait in the server, such as a write that
  * waits for its write concern, shares a connection only with requests of the same kind. A quick
- * request is sent behind it only if there is a single connection. The requests that may wait use
- * the last connections of the list. The number of these connections corresponds to their share of
- * all requests. At least one responsive connection stays free for quick requests, if there are such
- * requests or if the pool has no room for a separate connection.
+ * request is sent behind such a request only if there is a single connection.
+ *
+ * <p>The requests that may wait use the last connections of the list. For example, if they are a
+ * third of all requests, they use a third of the connections. At least one responsive connection
+ * stays free for quick requests. There is one exception: no quick request exists, and the pool has
+ * room for a separate connection.
  *
  * <p>Everything runs on one event loop, or on the sending thread if the loop is idle. The comment
  * of a method that any thread may call says so.
@@ -172,7 +174,7 @@ final class SharedConnections {
    * The least loaded connection for a request that may wait in the server; null if all suitable
    * connections are full or slow.
    *
-   * @param crowds whether it may use the only connection
+   * @param crowds whether the request may use the connection if there is only one
    */
   private @Nullable SharedConnection pickToWait(int limit, boolean crowds, long now) {
     int flowing = 0;

@@ -25,7 +25,7 @@ public final class SharingMeters {
   public static final String SLOW_HEADS = "onehop.pipeline.heads.slow";
   public static final String FAILURES = "onehop.pipeline.failures";
 
-  /** The most connections with a gauge each. Later connections have none. */
+  /** Connections with higher numbers have no separate gauge. */
   private static final int NUMBERED = 64;
 
   private final AtomicInteger sharedConnections = new AtomicInteger();

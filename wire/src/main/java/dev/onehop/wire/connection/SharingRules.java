@@ -33,15 +33,17 @@ final class SharingRules {
   }
 
   /**
-   * The driver sends the rest of an operation's {@code timeoutMS} as {@code maxTimeMS}. Usual
-   * timeouts are below this limit; operations with a longer one are expected to take long.
+   * A request with a greater {@code maxTimeMS} is expected to take long, so it does not share a
+   * connection. Usual timeouts are below this limit: the driver sends the rest of an operation's
+   * {@code timeoutMS} as {@code maxTimeMS}.
    */
   private static final long MAX_SHARED_MILLIS = Duration.ofSeconds(10).toMillis();
 
   /** The commands that may use a shared connection, each with a condition on its options. */
   private static final Map<String, Predicate<CommandHead>> SHARED =
       Map.ofEntries(
-          // A cursor without a limit continues with getMore, and its first batch may scan.
+          // A find without a limit does not share: it continues with getMore, and the server may
+          // scan many documents for the first batch.
           entry("find", c -> !c.isTailable() && !c.isLasting() && (c.hasLimit() || c.isById())),
           entry("insert", SharingRules::always),
           entry("update", c -> !c.touchesMany()),
@@ -99,8 +101,8 @@ final class SharingRules {
   /**
    * Whether a request may wait in the server. A write may wait even without a write concern,
    * because the cluster's default applies. A write in a transaction does not wait, because the
-   * server returns an error for a conflict. Such a write must also not follow a write that waits
-   * for the end of the transaction.
+   * server returns an error for a conflict. Such a write must also not be sent behind a write that
+   * waits for the end of the same transaction. Otherwise both would wait for each other.
    */
   private static boolean mayWait(CommandHead command) {
     String name = command.name();

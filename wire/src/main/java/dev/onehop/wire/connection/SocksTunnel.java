@@ -28,7 +28,7 @@ final class SocksTunnel {
   private SocksTunnel() {}
 
   /**
-   * Connects a socket from the proxy to a server.
+   * Makes the proxy connect this socket to a server.
    *
    * @throws IOException if the proxy refuses, or is no SOCKS5 proxy
    */

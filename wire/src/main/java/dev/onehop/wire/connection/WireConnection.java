@@ -427,7 +427,7 @@ final class WireConnection extends PooledConnection implements SharedTransport {
     if (request.handler != null) {
       pending.add(request);
       if (ended != null) {
-        // The connection may have ended before the request was added.
+        // If the connection ended before the request was added, only this call fails the request.
         failPending();
       }
     }

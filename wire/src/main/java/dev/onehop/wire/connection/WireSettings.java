@@ -148,9 +148,9 @@ public record WireSettings(
       int connections, int maxInFlight, int maxSharedBytes, MeterRegistry meters) {}
 
   /**
-   * The time limit for hello and authentication together, zero for no limit. It is the longest time
-   * that a request would wait for the connection. If a person has to log in and needs more time, it
-   * is this time.
+   * The time limit for hello and authentication together, zero for no limit. It is the longest of
+   * three times: the wait of a request for a connection, the connect timeout, and the time that a
+   * person may need to log in.
    */
   Duration maxOpening() {
     if (pool.maxWait().isNegative() || sockets.connectTimeout().isZero()) {

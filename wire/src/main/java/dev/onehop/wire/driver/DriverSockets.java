@@ -76,7 +76,7 @@ public final class DriverSockets {
    * Like {@link #of(MongoClientSettings, Carrier)}, for a carrier whose event loops no other object
    * uses.
    *
-   * @param release shuts these event loops down if the settings are invalid
+   * @param release shuts the carrier's event loops down; called if the settings are invalid
    */
   public static WireSettings of(MongoClientSettings settings, Carrier carrier, Runnable release) {
     try {
@@ -206,6 +206,7 @@ public final class DriverSockets {
     return ServiceLoader.load(MechanismProvider.class, DriverSockets.class.getClassLoader())
         .findFirst()
         // An application server may provide this module while the application contains onehop-auth.
+        // The class loader of the thread then finds onehop-auth.
         .or(() -> ServiceLoader.load(MechanismProvider.class).findFirst())
         .orElseThrow(
             () ->

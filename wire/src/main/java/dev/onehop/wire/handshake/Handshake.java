@@ -42,7 +42,7 @@ public final class Handshake {
     BsonDocument hello =
         new BsonDocument("hello", new BsonInt32(1))
             .append("helloOk", BsonBoolean.TRUE)
-            // The server then returns special errors while it is overloaded.
+            // With this field, an overloaded server returns special errors.
             .append("backpressure", BsonBoolean.TRUE)
             .append("client", settings.client());
     if (!settings.compressors().isEmpty()) {

@@ -25,8 +25,9 @@ final class Scram implements Mechanism {
   }
 
   /**
-   * If no mechanism is set, hello starts with SCRAM-SHA-256, and its reply lists the user's
-   * mechanisms.
+   * The login of one connection. If no mechanism is set, hello contains the first message of
+   * SCRAM-SHA-256. The reply lists the user's mechanisms, so the login can start again with
+   * SCRAM-SHA-1.
    */
   private final class ScramLogin implements Login {
     private @Nullable ScramConversation begun;

@@ -181,7 +181,8 @@ class BatchWriterTest {
 
   @Test
   void commandsAreOfALimitedSize() {
-    // Without storing the documents: the scripted server compares each one with all before it.
+    // The script stores no documents. Otherwise the server would compare each document with all
+    // earlier ones, which takes long.
     server.script(
         command ->
             command.containsKey("insert")

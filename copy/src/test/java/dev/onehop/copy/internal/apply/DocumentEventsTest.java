@@ -156,7 +156,10 @@ class DocumentEventsTest {
             "insert {\"_id\": 1, \"k\": 2}", "update {\"_id\": 1} {\"$set\": {\"a\": 1}}");
   }
 
-  /** The statements for one document would match the other document. */
+  /**
+   * A sharded source may have two documents with one _id. At the destination, statements for one
+   * document would also match the other.
+   */
   @Test
   void twoDocumentsOfTheSourceThatAreOneHereAreReadAgain() {
     DocumentEvents events = events();

@@ -236,7 +236,10 @@ class SchemaChangesTest {
     sent("collMod", command == null ? new String[0] : new String[] {command});
   }
 
-  /** The full phase may have read a later state of the collection. */
+  /**
+   * The full phase may have copied a later state of the collection. The destination then refuses
+   * the earlier change.
+   */
   @Test
   void aRefusalByWhatMayBeNewerIsNoFailure() {
     server.script(

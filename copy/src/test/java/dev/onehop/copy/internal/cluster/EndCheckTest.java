@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.copy.progress.CopyException;
 import org.junit.jupiter.api.Test;
 
-/** The clusters are replica sets of one scripted member, or its mongos. */
+/** Each cluster is one scripted server, which is a member of a replica set or a mongos. */
 class EndCheckTest {
   @Test
   void anOldVersionIsRefused() throws InterruptedException {

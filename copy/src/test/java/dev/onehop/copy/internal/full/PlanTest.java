@@ -127,8 +127,8 @@ class PlanTest {
   }
 
   /**
-   * A process that was paused while another process took the job uses the division of the other
-   * process.
+   * While a process is paused, another process takes the job and divides the collection into
+   * ranges. The first process must then use the same ranges.
    */
   @Test
   void theFirstDivisionOfACollectionCounts() throws InterruptedException {

@@ -183,8 +183,8 @@ class RangeReaderTest {
   }
 
   /**
-   * The documents of an earlier primary do not count: a later primary may have deleted documents
-   * that have moved away.
+   * After an election, reading starts again. The new primary may have deleted documents of ranges
+   * that have moved away, so the documents of the earlier primary do not count.
    */
   @Test
   void whatWasReadBeforeAnElectionDoesNotCount() throws InterruptedException {

@@ -164,7 +164,7 @@ class DestinationStructureTest {
         .hasMessageContaining("too many");
   }
 
-  /** A collection that has the name but another UUID by now may belong to somebody else. */
+  /** A collection with the same name but another UUID may belong to another user. */
   @Test
   void onlyWhatWasListedIsDropped() throws InterruptedException {
     BsonDocument info = json("{uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}");

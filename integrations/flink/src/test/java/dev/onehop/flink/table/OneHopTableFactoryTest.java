@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The connector as Flink finds, checks and plans it. There is no server. */
+/** Flink finds the connector, checks its options and plans a query. There is no server. */
 class OneHopTableFactoryTest {
   private static final String COLUMNS =
       """

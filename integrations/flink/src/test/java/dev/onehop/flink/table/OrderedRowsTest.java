@@ -18,7 +18,7 @@ import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
 
-/** A document that changes its shard by its shard key stays a row. */
+/** A document stays one row when a change of its shard key moves it to another shard. */
 class OrderedRowsTest {
   private static final TypeInformation<RowData> ROW =
       InternalTypeInfo.of(

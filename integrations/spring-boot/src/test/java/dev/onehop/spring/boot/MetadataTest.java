@@ -12,7 +12,9 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The completion that editors offer is written by hand. */
+/**
+ * Compares the metadata for editors with the properties, because the metadata are written by hand.
+ */
 class MetadataTest {
   private static List<String> properties() throws IOException {
     String metadata =

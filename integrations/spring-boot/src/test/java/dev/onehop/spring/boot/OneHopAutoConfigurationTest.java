@@ -36,7 +36,7 @@ class OneHopAutoConfigurationTest {
           MongoAutoConfiguration.class,
           MongoReactiveAutoConfiguration.class);
 
-  /** Without the reactive driver. */
+  /** An application without the reactive driver. */
   private final ApplicationContextRunner application =
       new ApplicationContextRunner()
           .withConfiguration(CONFIGURATIONS)

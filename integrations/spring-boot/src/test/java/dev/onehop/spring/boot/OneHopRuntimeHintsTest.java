@@ -41,7 +41,7 @@ class OneHopRuntimeHintsTest {
   @Test
   void theRouterFindsItsResources() throws Exception {
     Set<String> asked = new TreeSet<>();
-    // Not closed: the router's threads still load classes when they end.
+    // This class loader stays open, because the router's threads still load classes when they end.
     Class<?> type = new Listening(asked).loadClass(OneHop.class.getName());
     Object builder = type.getMethod("builder", String.class).invoke(null, "mongodb://localhost:1/");
     ((AutoCloseable) builder.getClass().getMethod("build").invoke(builder)).close();
@@ -50,7 +50,7 @@ class OneHopRuntimeHintsTest {
         .allSatisfy(name -> assertThat(resource().forResource(name)).accepts(hints()));
   }
 
-  /** Loads everything itself and notes which of the resources that are there it is asked for. */
+  /** Loads all classes itself, and records the requested resources that exist. */
   private static final class Listening extends URLClassLoader {
     private final Set<String> asked;
 

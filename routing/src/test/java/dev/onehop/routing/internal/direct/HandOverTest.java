@@ -239,7 +239,10 @@ class HandOverTest {
     assertThat(cluster.seen("m1", "getMore")).isEmpty();
   }
 
-  /** The command goes to no shard that could refuse it, so the table is refreshed. */
+  /**
+   * By the stale table, the command goes to a mongos. No shard can refuse the stale version, so
+   * OneHop itself refreshes the table.
+   */
   @Test
   void aTableThatIsTooOldIsReadAgain() {
     String find = "{find: 'c', filter: {_id: 5}, $db: 'it'}";

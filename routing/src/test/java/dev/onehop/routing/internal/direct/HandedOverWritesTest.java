@@ -248,8 +248,8 @@ class HandedOverWritesTest {
   }
 
   /**
-   * The shard has executed the statements before it. The mongos recognises them by the session's
-   * history.
+   * The shard has executed the statements before the change of the shard key. The mongos recognises
+   * these statements by the session's history.
    */
   @Test
   void aChangeOfTheShardKeyAmongOthers() {

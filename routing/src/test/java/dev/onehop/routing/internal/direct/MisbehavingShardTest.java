@@ -94,7 +94,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** The label allows a retry, with any error code. */
+  /** The error's label allows a retry, whatever the error code is. */
   @Test
   void anUnknownErrorWithTheLabelIsTriedAgainUnderTheSameNumber() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new)) {

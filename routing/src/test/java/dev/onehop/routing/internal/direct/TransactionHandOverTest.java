@@ -31,7 +31,7 @@ class TransactionHandOverTest {
   void begin() {
     cluster.seed("m0");
     assertOk(insert(1, true));
-    // The driver that watches them would choose this one now.
+    // From now on, a command outside of a transaction would go to this mongos.
     cluster.seed("m1");
   }
 
@@ -113,7 +113,7 @@ class TransactionHandOverTest {
     CompletableFuture<BsonDocument> first = cluster.executing(insertion(2, true)).toFuture();
     await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
 
-    // The driver that watches them would choose this one now.
+    // From now on, a command outside of a transaction would go to this mongos.
     cluster.seed("m0");
     CompletableFuture<BsonDocument> end =
         cluster.executing(ending("abortTransaction", 2)).toFuture();

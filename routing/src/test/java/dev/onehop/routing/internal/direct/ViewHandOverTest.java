@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Views and time series of sharded collections, whose names mean no data on a shard. */
+/** Views and time series of sharded collections. A shard has no data under their names. */
 class ViewHandOverTest {
   private static final int WIRE_6_0 = 17;
   private static final String OF_SHARDED_VIEW =
@@ -84,8 +84,8 @@ class ViewHandOverTest {
   }
 
   /**
-   * A shard refuses to list the name, because the user has no rights on it. A mongos then returns
-   * the error.
+   * A shard refuses to list the name, because the user has no rights on it. The command then goes
+   * to a mongos, which returns the error.
    */
   @Test
   void aNameThatMayNotBeLookedUpIsLeftToAMongos() {
@@ -157,7 +157,7 @@ class ViewHandOverTest {
     }
   }
 
-  /** The collections of the metadata: only the buckets of a time series. */
+  /** Metadata in which only the buckets of a time series are sharded. */
   private static BsonDocument sharded(BsonDocument command) {
     if (!command.getFirstKey().equals("find")
         || !command.getString("find").getValue().equals("collections")) {

@@ -199,7 +199,10 @@ class InProcessSocketTest {
     }
   }
 
-  /** The same holds for a plain socket on a platform thread. */
+  /**
+   * An interrupt does not end the read. A plain socket on a platform thread behaves in the same
+   * way.
+   */
   @ParameterizedTest
   @ValueSource(strings = {PASSED_ON, DECODED})
   void aReadGoesOnThoughTheThreadIsInterrupted(String command) throws Exception {

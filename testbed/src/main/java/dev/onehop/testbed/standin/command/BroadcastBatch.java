@@ -24,11 +24,12 @@ import reactor.core.publisher.Mono;
  * A write command with statements for several shards, or with statements whose shard is unknown.
  *
  * <p>A statement with {@code multi} for several shards goes to all known shards without a version
- * check, as with mongos. A shard that commits a migration refuses it even so, also after it has
- * changed some documents, and gets it again. The statement may therefore miss documents of a
- * migrating range or change them twice, and it may change other documents of the same shard twice.
- * A shard that is not in the table does not get the statement if it was added after the last
- * refresh of the list of shards. The counts are the sum of the shards' counts.
+ * check, as with mongos. A shard that is committing a migration nevertheless refuses the statement,
+ * perhaps after it has changed some documents. The router then sends the statement to this shard
+ * again. The statement may therefore miss documents of a migrating range or change them twice. It
+ * may also change other documents of this shard twice. A shard that is not in the table may be
+ * newer than the router's list of shards. Such a shard does not get the statement. The counts are
+ * the sum of the shards' counts.
  */
 final class BroadcastBatch extends WriteBatch {
   private final Transactions transactions;
@@ -64,8 +65,8 @@ final class BroadcastBatch extends WriteBatch {
   @Override
   protected Mono<Void> withOthers(BatchTargets placement) {
     if (!placement.faults().isEmpty() && !refreshed) {
-      // The faults may come from an outdated shard key. No shard reports a changed key, so the
-      // batch is tried once more with the newest table.
+      // The router may have found these faults because its shard key is outdated. A shard does not
+      // report a changed key, so the batch is tried once more with the newest table.
       refreshed = true;
       return client().newest(placement.table()).flatMap(this::attempt).then();
     }
@@ -125,8 +126,9 @@ final class BroadcastBatch extends WriteBatch {
   }
 
   /**
-   * Sends a statement to all owners. In a transaction it has shard versions, because the snapshot
-   * also contains ranges that are migrating.
+   * Sends a statement to all shards that may own matching documents. In a transaction, it carries
+   * shard versions. They are safe there, because the transaction's snapshot also contains migrating
+   * ranges.
    */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!isOfTransaction()) {

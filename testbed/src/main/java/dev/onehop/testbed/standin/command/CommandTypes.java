@@ -130,7 +130,7 @@ public final class CommandTypes {
     NUMBER(false, null),
     /** A non-negative number. */
     COUNT(false, null),
-    /** Documents that may also be in a sequence of the message. */
+    /** Documents, which a message may also contain as a document sequence. */
     DOCUMENTS(false, BsonType.ARRAY),
     REQUIRED_DOCUMENTS(true, BsonType.ARRAY),
     REQUIRED_LONGS(true, BsonType.ARRAY),

@@ -81,7 +81,9 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     return stages;
   }
 
-  /** Returns the only document of the reply, or no document if the count is 0. */
+  /**
+   * Returns the pipeline's result: one document with the count, or no document if the count is 0.
+   */
   List<BsonDocument> sum(List<BsonDocument> counts) {
     long sum = 0;
     for (BsonDocument each : counts) {

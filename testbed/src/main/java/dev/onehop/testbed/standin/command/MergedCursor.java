@@ -189,8 +189,8 @@ final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * Returns the number of documents to request from a shard, or 0 for the shard's default. One
-   * shard may have all missing documents.
+   * Returns the number of documents to request from each shard, or 0 for the shard's default. The
+   * number is the rest of the batch, because one shard may have all documents of the rest.
    */
   private int mostOfOneShard(Batch batch) {
     int missing = batch.missing();

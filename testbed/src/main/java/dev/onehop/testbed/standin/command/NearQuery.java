@@ -5,9 +5,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Detects filters with an implicit sort. The result of a query for documents near a point is in the
- * order of their distance. A mongos keeps this order when it merges the documents of several
- * shards.
+ * Detects filters that sort by distance. A server returns documents near a point in the order of
+ * their distance. A mongos keeps this order when it merges the documents of several shards.
  */
 final class NearQuery {
   private static final Set<String> OPERATORS = Set.of("$near", "$nearSphere", "$geoNear");
@@ -15,8 +14,9 @@ final class NearQuery {
   private NearQuery() {}
 
   /**
-   * Whether a filter may contain such an operator. The result is never false for a filter with the
-   * operator; it may be true for a filter without it.
+   * Whether a filter may contain {@code $near} or a similar operator. The result is never false for
+   * a filter with such an operator. It may be true for another filter that has a field of this
+   * name.
    */
   static boolean isIn(BsonDocument filter) {
     return filter.entrySet().stream()

@@ -82,7 +82,10 @@ final class Reads {
         (each, table, target) -> scatterAggregate(each, table, target, pipeline));
   }
 
-  /** The stages after one of {@link #STATISTICS}, which may be the first stage. */
+  /**
+   * Returns the pipeline without its first stage if that stage is one of {@link #STATISTICS};
+   * otherwise the whole pipeline.
+   */
   private static List<BsonDocument> withoutStatistics(List<BsonDocument> pipeline) {
     return !pipeline.isEmpty() && !Collections.disjoint(STATISTICS, pipeline.get(0).keySet())
         ? pipeline.subList(1, pipeline.size())
@@ -212,8 +215,9 @@ final class Reads {
   }
 
   /**
-   * Runs {@code attempt} with the current table. If this router itself refuses the command, it runs
-   * {@code attempt} again with the newest table, because no shard could refuse the table as stale.
+   * Runs {@code attempt} with the current table. If this router itself refuses the command, no
+   * shard has received it, so no shard has checked the table's version. This method therefore runs
+   * {@code attempt} again with the newest table.
    */
   private Mono<BsonDocument> underNewestIfRefused(
       String namespace, Function<RoutingTable, Mono<BsonDocument>> attempt) {
@@ -297,8 +301,8 @@ final class Reads {
       BsonDocument perShard = new BsonDocument();
       command.body().forEach(perShard::append);
       perShard.put("pipeline", count.perShard());
-      // The default batch size: with a batch of one document, the cursor of this single document
-      // stays open.
+      // The shards get the default batch size. With the client's batch size of 1, a shard would
+      // keep the cursor open after its only document.
       perShard.put("cursor", new BsonDocument());
       return scatter(command.withBody(perShard), table, target)
           .flatMap(

@@ -37,10 +37,11 @@ import reactor.util.retry.Retry;
  * update as a mongos of 6.0 does. A transaction deletes the document on one shard and inserts it on
  * another shard.
  *
- * <p>A retryable write becomes a transaction with its session and number. If the reply is lost and
- * the driver sends the command again, the shards refuse it with IncompleteTransactionHistory: it
- * does not run twice. The transaction also replaces the history of other statements with the same
- * number. The statement must therefore be the only statement of its command.
+ * <p>A retryable write becomes a transaction with the same session and the same transaction number.
+ * If the reply is lost, the driver sends the command again. The shards refuse it with
+ * IncompleteTransactionHistory, so it does not run twice. The transaction also replaces the history
+ * of other statements with the same number. The statement must therefore be the only statement of
+ * its command.
  */
 final class ShardKeyChange {
   private static final Set<String> NOT_IN_TRANSACTIONS =
@@ -96,7 +97,8 @@ final class ShardKeyChange {
                     .then()
                     .onErrorComplete()
                     .then(Mono.error(failure)))
-        // All changes were undone, and the transaction can start again with the same number.
+        // The abort has undone all changes, so the transaction can start again with the same
+        // number.
         .retryWhen(
             Retry.backoff(ShardClient.MAX_TRIES, FIRST_PAUSE)
                 .filter(ShardKeyChange::isTransient)
@@ -155,10 +157,11 @@ final class ShardKeyChange {
     return whole;
   }
 
-  /** As with mongos, the failure of an update is an error of its statement. */
+  /** As with mongos, a failed update becomes a write error of its statement. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
     if (failure.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)) {
-      // The driver waits and sends the command again.
+      // This stays an error of the command, after which the driver waits and sends the command
+      // again.
       return Mono.error(failure);
     }
     String why =
@@ -276,8 +279,8 @@ final class ShardKeyChange {
     }
 
     /**
-     * Reads the document that a findAndModify returns, because only a shard can apply the
-     * projection.
+     * Returns the document for the reply of a findAndModify. If there is a projection, this method
+     * reads the document from the shard, because the router cannot apply a projection.
      */
     private Mono<BsonValue> value(String at) {
       BsonDocument wanted = isNewWanted() ? after() : before();

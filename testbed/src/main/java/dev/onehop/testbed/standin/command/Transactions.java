@@ -29,10 +29,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Transactions at the shards, with the participating shards of each. A shard's first statement
- * starts the transaction on that shard. A single participant commits by itself. With several
- * participants, the first shard coordinates the two-phase commit. A mongos does the same: see
- * {@code src/mongo/s/transaction_router.cpp}.
+ * The clients' transactions. This class records the participating shards of each transaction. A
+ * shard's first statement starts the transaction on that shard. A single participant commits by
+ * itself. With several participants, the first shard coordinates the two-phase commit. A mongos
+ * does the same: see {@code src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
  */
@@ -122,7 +122,7 @@ public final class Transactions implements ShardClient.Participation {
     return last;
   }
 
-  /** Returns a command as a part of the transaction of a statement. */
+  /** Adds the transaction fields of a statement to another command, and returns that command. */
   static BsonDocument another(BsonDocument command, OpMsg statement) {
     BsonDocument body = statement.body();
     OF_ALL_COMMANDS.stream()
@@ -139,8 +139,8 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Aborts at a shard the transaction that an earlier attempt has started, because a shard does not
-   * start a running transaction again.
+   * Aborts the transaction on a shard if an earlier attempt has started it there. Otherwise the
+   * next attempt would fail, because a shard does not start a running transaction again.
    */
   private Mono<Void> tidied(OpMsg command, String shard) {
     Transaction transaction = find(command);
@@ -185,9 +185,9 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Handles a shard's refusal of a statement as stale. The first statement of a transaction can be
-   * sent again, because there are no earlier changes. A later statement fails, with the refusal as
-   * cause.
+   * Called if a shard refuses a statement because its shard version is stale. The first statement
+   * of a transaction can be sent again, because the transaction has changed nothing before it. A
+   * later statement fails, with the refusal as cause.
    */
   @Override
   public void refused(OpMsg command, StaleRoute refusal) {
@@ -214,9 +214,9 @@ public final class Transactions implements ShardClient.Participation {
   }
 
   /**
-   * Runs a statement of a transaction on several shards. If one shard refuses it as stale, the
-   * changes on the other shards are undone, and the whole statement can run again. If there were
-   * earlier statements, the transaction fails.
+   * Runs a statement of a transaction on several shards. If one shard refuses the statement as
+   * stale, the whole statement can run again, after its changes on the other shards are undone. If
+   * the transaction has earlier statements, the transaction fails instead.
    */
   <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
     return run.onErrorResume(
