@@ -129,7 +129,8 @@ final class ShardedDeployment implements Deployment {
   }
 
   /**
-   * Without a server, sets the fail point on the mongos in the connection strings of one mongos.
+   * Without a server, sets the fail point on the first mongos, which every client with one mongos
+   * uses.
    */
   @Override
   public void failPoint(@Nullable ServerAddress server, BsonDocument command) {
