@@ -245,7 +245,7 @@ class StreamRightsIT {
                 "tls=true&tlsCAFile=" + certificates.authorityPem()));
 
     assertThat(output)
-        .contains("config servers: scripted is there", "one: scripted", "two: scripted");
+        .contains("config servers: scripted has its roles", "one: scripted", "two: scripted");
     Logger logger = listen();
     try {
       Reading reading = new Reading("scripted");
