@@ -257,7 +257,7 @@ public final class RealMongod implements AutoCloseable {
     return url(port);
   }
 
-  /** A URL with another port, such as that of a link in front of a server. */
+  /** A URL with another port, for example the port of a link in front of a server. */
   static String url(int port) {
     return "mongodb://localhost:" + port + "/?directConnection=true";
   }

@@ -282,7 +282,7 @@ class RoutedOperationsIT {
     client.close();
   }
 
-  /** The hit rate of operations on all shards, including those of other threads. */
+  /** The hit rate of operations on all shards, including operations of other threads. */
   private static double besideOwner(MongoCollection<Document> collection) {
     try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
       for (int i = 0; i < DOCUMENTS; i += 10) {

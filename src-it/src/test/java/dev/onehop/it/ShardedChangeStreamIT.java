@@ -197,7 +197,8 @@ class ShardedChangeStreamIT {
             readInPieces(begin, resumed));
     VersionedWrites writes = new VersionedWrites(client, "streams.moving", KEYS, 1);
     Thread mover = new Thread(() -> move("streams.moving"), "mover");
-    // Delays the events of shard three, so that those of a donor come after those of the recipient.
+    // Delays the events of shard three. If it is the donor of a range, its events come after the
+    // recipient's.
     testbed.setFurther(address("three"), Duration.ofMillis(100));
     try (writes) {
       mover.start();
@@ -293,7 +294,7 @@ class ShardedChangeStreamIT {
     assertNoCursorsAreLeft(name);
   }
 
-  /** The stream is that of the whole cluster, which must not show the heartbeats as events. */
+  /** The stream reads the whole cluster, and must not show the heartbeats as events. */
   @Test
   void anIdleShardHoldsNothingBackForLong() throws InterruptedException {
     MongoCollection<Document> collection = sharded("idle");

@@ -34,8 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Processes copy a sharded collection to another server, and are killed during the full copy and
- * afterwards. Meanwhile, documents are changed and inserted, and ranges move. The processes append
- * each value of a document to its list: first the value that was read, then each later value once.
+ * afterwards. At the same time, documents are changed and inserted, and ranges move. The processes
+ * append each value of a document to its list: first the value that was read, then each later value
+ * once.
  */
 @Tag("full")
 class SnapshotThenStreamIT {

@@ -43,7 +43,8 @@ final class StreamCheck {
   }
 
   /**
-   * @param total whether all events are in the order of their tokens, not only those of a document
+   * @param total whether all events are in the order of their tokens, not only the events of one
+   *     document
    */
   StreamCheck(boolean total) {
     this.total = total;

@@ -75,7 +75,7 @@ class StreamMetadataChangesIT {
     }
   }
 
-  /** The cluster's time: that of an idle mongos is behind the config servers' time. */
+  /** The cluster's time. The time of an idle mongos is behind the config servers' time. */
   private static BsonTimestamp now() {
     BsonTimestamp router = now(client);
     BsonTimestamp configServers = now(config);
@@ -231,8 +231,8 @@ class StreamMetadataChangesIT {
   }
 
   /**
-   * Nobody can read the removed shard's events any more, so the stream must fail instead of
-   * skipping them.
+   * The removed shard's events can no longer be read, so the stream must fail instead of skipping
+   * them.
    */
   @Test
   void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {

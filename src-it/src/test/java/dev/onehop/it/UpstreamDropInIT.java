@@ -144,7 +144,9 @@ class UpstreamDropInIT {
     return printed;
   }
 
-  /** Copies the binding's jars and those of its dependencies that YCSB does not have. */
+  /**
+   * Copies the jars of the binding and of its dependencies, except the jars that YCSB already has.
+   */
   private static void layOutBinding(Path lib) throws IOException {
     Path module = HOME.resolve("ycsb-binding/target");
     copyJars(module.resolve("lib"), lib);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares the memory of a verification with that of a verification of ten times the data. Each
- * runs in a separate process.
+ * Compares the memory that a verification needs for some data and for ten times as much. Each runs
+ * in a separate process.
  *
  * <p>{@code -Donehop.it.verify.megabytes=100 -Donehop.it.verify.heap=256m} compares 100 and 1,000
  * MB on each side, with the command's usual heap. {@code -Donehop.it.verify.document=100} has many

@@ -403,7 +403,7 @@ class DropInIT {
   @RepeatedTest(3)
   void snapshotSessionReadsOneTimeEverywhere() {
     MongoCollection<Document> accounts = accounts();
-    // Many writes raise the cluster time of one shard above that of the others.
+    // Many writes raise the cluster time of one shard above the time of the others.
     accounts.bulkWrite(
         Collections.nCopies(500, new UpdateOneModel<>(Filters.eq(20), Updates.inc("touched", 1))));
     try (ClientSession session =

@@ -82,7 +82,7 @@ final class Results {
     return new BsonArray(all);
   }
 
-  /** Sorts documents by {@code _id}, because those of several shards come in any order. */
+  /** Sorts documents by {@code _id}, because documents of several shards come in any order. */
   static @Nullable BsonValue byId(@Nullable BsonValue result) {
     if (result == null
         || !result.isArray()

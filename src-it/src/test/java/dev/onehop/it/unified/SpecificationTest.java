@@ -33,7 +33,9 @@ record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
     return test.getArray(name, new BsonArray());
   }
 
-  /** The requirements of the file and those of the test. One of each list must be met. */
+  /**
+   * The requirements of the file, and the requirements of the test. One of each list must be met.
+   */
   List<BsonArray> requirements() {
     return List.of(sharedArray("runOnRequirements"), array("runOnRequirements"));
   }
