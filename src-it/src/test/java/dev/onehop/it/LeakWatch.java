@@ -42,7 +42,7 @@ final class LeakWatch implements AutoCloseable {
 
   /** The buffers that were lost so far. */
   List<String> leaks() {
-    // Netty reports a lost buffer when it allocates another buffer after the garbage collection.
+    // Leaks come to light when a lost buffer is collected and another one is allocated.
     for (int n = 0; n < 5; n++) {
       collectGarbage();
       for (int i = 0; i < 200; i++) {
@@ -53,7 +53,7 @@ final class LeakWatch implements AutoCloseable {
     return List.copyOf(leaks);
   }
 
-  /** Waits until the garbage collector has found an object that is no longer used. */
+  /** Returns when lost objects have been found, as one of its own has. */
   private static void collectGarbage() {
     ReferenceQueue<Object> lost = new ReferenceQueue<>();
     Object unused = new WeakReference<>(new Object(), lost);
