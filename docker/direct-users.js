@@ -1,17 +1,17 @@
-// Makes the user that OneHop's direct mode needs, on the config servers and on every shard, the same on each.
+// Creates the user for OneHop's direct mode, with the same name and password on the config servers and on every shard.
 //
 //   mongosh "mongodb://admin@mongos:27017/?authSource=admin" --file docker/direct-users.js
 //
-// The URI names a mongos or the config servers' primary. Taken from environment variables:
-//   ONEHOP_USER, ONEHOP_PASSWORD    the user to make; asks for a password that is not set
-//   ONEHOP_AUTH_DATABASE            where it belongs, admin unless set; $external for X.509, without a password
-//   ONEHOP_DATABASES                what it may read and write, comma-separated
-//   ONEHOP_SHARD_ADMIN, ONEHOP_SHARD_ADMIN_PASSWORD   who may make users on the shards: a cluster's users live on its
-//                                   config servers only, so each shard needs an administrator of its own, made once
-//                                   over the localhost exception
+// The URI names a mongos or the config servers' primary. Environment variables:
+//   ONEHOP_USER, ONEHOP_PASSWORD    the user to create; the script asks for a password that is not set
+//   ONEHOP_AUTH_DATABASE            the user's authentication database (admin); $external for X.509, without a password
+//   ONEHOP_DATABASES                the databases that the user may read and write, comma-separated
+//   ONEHOP_SHARD_ADMIN, ONEHOP_SHARD_ADMIN_PASSWORD   an administrator on each shard, who may create users. A cluster's
+//                                   users are stored on its config servers only, so create this administrator once
+//                                   on each shard, over the localhost exception
 //   ONEHOP_SHARD_OPTIONS            options of the shards' URIs, such as tls=true&tlsCAFile=/etc/ssl/ca.pem
 //
-// Running it again changes the password and the roles.
+// A second run updates the password and the roles.
 
 const need = name => {
   const value = process.env[name];
@@ -43,10 +43,10 @@ function makeUser(database, roles) {
   }
 }
 
-// Reading the routing tables and the default concerns, and the data for what is handed to a mongos.
+// The roles for the routing tables and the default concerns. Some operations go to a mongos, so the data's roles, too.
 makeUser(db.getSiblingDB(authDatabase), [
   ...data, {role: 'read', db: 'config'}, {role: 'clusterMonitor', db: 'admin'}]);
-print('config servers: ' + user + ' is there');
+print('config servers: ' + user + ' has its roles');
 
 for (const shard of db.getSiblingDB('config').shards.find().toArray()) {
   const [set, hosts] = shard.host.split('/');
@@ -55,8 +55,8 @@ for (const shard of db.getSiblingDB('config').shards.find().toArray()) {
     (process.env.ONEHOP_SHARD_OPTIONS ? '&' + process.env.ONEHOP_SHARD_OPTIONS : '');
   const connection = Mongo(uri);
   const major = Number(connection.getDB('admin').runCommand({buildInfo: 1}).versionArray[0]);
-  // From 8.0 a shard refuses who comes without a mongos and does not have this role.
+  // From 8.0 on, a user needs this role for operations that do not come from a mongos.
   const roles = major >= 8 ? [...data, {role: 'directShardOperations', db: 'admin'}] : data;
   makeUser(connection.getDB(authDatabase), roles);
-  print(shard._id + ': ' + user + ' is there' + (major >= 8 ? ', with directShardOperations' : ''));
+  print(shard._id + ': ' + user + ' has its roles' + (major >= 8 ? ', with directShardOperations' : ''));
 }

@@ -1,21 +1,21 @@
-// Makes the user that OneHop's change streams (onehop-streams) need, with the least rights, on the config servers and on
-// every shard, and the roles that it has there.
+// Creates the user for OneHop's change streams (onehop-streams) on the config servers and on every shard. The user has
+// a role with the fewest possible privileges, which the script creates, too.
 //
 //   mongosh "mongodb://admin@mongos:27017/?authSource=admin" --file docker/stream-users.js
 //
-// The URI names a mongos or the config servers' primary. Taken from environment variables:
-//   ONEHOP_USER, ONEHOP_PASSWORD    the user to make; asks for a password that is not set
-//   ONEHOP_AUTH_DATABASE            where it belongs, admin unless set; $external for X.509, without a password
-//   ONEHOP_WATCH                    what it watches, comma-separated: shop.orders for a collection, shop for a database,
-//                                   * for the whole cluster
-//   ONEHOP_HEARTBEATS               no: without appendOplogNote and getShardMap. Events then wait longer for idle shards
-//   ONEHOP_LOOKUPS                  yes: with fullDocument UPDATE_LOOKUP, which reads over a mongos
-//   ONEHOP_SHARD_ADMIN, ONEHOP_SHARD_ADMIN_PASSWORD   who may make users and roles on the shards: a cluster's users live
-//                                   on its config servers only, so each shard needs an administrator of its own, made
-//                                   once over the localhost exception
+// The URI names a mongos or the config servers' primary. Environment variables:
+//   ONEHOP_USER, ONEHOP_PASSWORD    the user to create; the script asks for a password that is not set
+//   ONEHOP_AUTH_DATABASE            the user's authentication database (admin); $external for X.509, without a password
+//   ONEHOP_WATCH                    the data that the user may watch, comma-separated: shop.orders for a collection, shop
+//                                   for a database, * for the whole cluster
+//   ONEHOP_HEARTBEATS               no: without appendOplogNote and getShardMap; events then wait longer for idle shards
+//   ONEHOP_LOOKUPS                  yes: also the privileges for fullDocument UPDATE_LOOKUP, which reads over a mongos
+//   ONEHOP_SHARD_ADMIN, ONEHOP_SHARD_ADMIN_PASSWORD   an administrator on each shard, who may create users and roles. A
+//                                   cluster's users are stored on its config servers only, so create this administrator
+//                                   once on each shard, over the localhost exception
 //   ONEHOP_SHARD_OPTIONS            options of the shards' URIs, such as tls=true&tlsCAFile=/etc/ssl/ca.pem
 //
-// Running it again changes the password and the rights.
+// A second run updates the password and the privileges.
 
 const need = name => {
   const value = process.env[name];
@@ -64,14 +64,14 @@ function makeUser(connection, privileges, roles) {
   }
 }
 
-// Reading where data is placed.
+// The privileges to read the owners of the data.
 makeUser(db.getMongo(), [
   ...may(['find'], ['collections', 'chunks', 'databases', 'shards'].map(collection => ({db: 'config', collection}))),
-  // Which shards were removed since a place.
+  // To find the shards that were removed after a checkpoint.
   ...may(['find', 'changeStream'], [{db: 'config', collection: 'changelog'}]),
   ...(heartbeats ? may(['appendOplogNote'], [{cluster: true}]) : []),
   ...(lookups ? may(['find'], watched) : [])], []);
-print('config servers: ' + user + ' is there');
+print('config servers: ' + user + ' has its roles');
 
 for (const shard of db.getSiblingDB('config').shards.find().toArray()) {
   const [set, hosts] = shard.host.split('/');
@@ -82,10 +82,10 @@ for (const shard of db.getSiblingDB('config').shards.find().toArray()) {
   const major = Number(connection.getDB('admin').runCommand({buildInfo: 1}).versionArray[0]);
   makeUser(connection, [
     ...may(['find', 'changeStream'], watched),
-    // How far back the oplog goes, for what a shard has lost.
+    // To read the oldest time in the oplog, for the report of lost history.
     ...may(['find'], [{db: 'local', collection: 'oplog.rs'}]),
     ...(heartbeats ? may(['appendOplogNote', 'getShardMap'], [{cluster: true}]) : [])],
-    // From 8.0 a shard refuses who comes without a mongos and does not have this role.
+    // From 8.0 on, a user needs this role for operations that do not come from a mongos.
     major >= 8 ? [{role: 'directShardOperations', db: 'admin'}] : []);
-  print(shard._id + ': ' + user + ' is there' + (major >= 8 ? ', with directShardOperations' : ''));
+  print(shard._id + ': ' + user + ' has its roles' + (major >= 8 ? ', with directShardOperations' : ''));
 }

@@ -121,7 +121,7 @@ class DirectRightsIT {
                   "ONEHOP_DATABASES", "it"));
 
       assertThat(output)
-          .contains("config servers: scripted is there", "one: scripted", "two: scripted");
+          .contains("config servers: scripted has its roles", "one: scripted", "two: scripted");
       try (MongoClient client = client("scripted", password)) {
         everythingWorks(client);
       }

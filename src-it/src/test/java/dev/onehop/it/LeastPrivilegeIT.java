@@ -20,7 +20,9 @@ import java.util.List;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
-/** The user that is created for applications may do what routing and YCSB need, and no more. */
+/**
+ * The user that the script for applications creates has only the privileges for routing and YCSB.
+ */
 class LeastPrivilegeIT {
   private static final String USER = "onehop";
 

@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 
 /**
- * Streams that look documents up give what the driver's do, whatever the pipeline makes of the
- * events: over a mongos, and at a replica set.
+ * Streams with {@code fullDocument} return the same events as the driver's streams, with each
+ * pipeline. This applies at a mongos and at a replica set.
  */
 @Tag("full")
 class LookedUpEventsIT {
@@ -82,7 +82,7 @@ class LookedUpEventsIT {
       write(each.withWriteConcern(WriteConcern.MAJORITY));
     }
     end = now();
-    // So that each shard is past it.
+    // Each shard writes once more, so that its stream passes this time.
     MongoCollection<Document> later = sharded("later").withWriteConcern(WriteConcern.MAJORITY);
     List.of(0, 20, 40).forEach(id -> later.insertOne(new Document("_id", id)));
   }
@@ -117,7 +117,7 @@ class LookedUpEventsIT {
         .get("operationTime", BsonTimestamp.class);
   }
 
-  /** On each shard: documents that are changed, that are removed after it, and that stay. */
+  /** Inserts and updates all documents. Some are replaced later, and others are deleted. */
   private static void write(MongoCollection<Document> collection) {
     for (int i = 0; i < 60; i += 5) {
       collection.insertOne(new Document("_id", i).append("n", i).append("price", i));
@@ -222,7 +222,7 @@ class LookedUpEventsIT {
             driver(At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE));
   }
 
-  /** At the shard alone they would be missing. */
+  /** The old shard no longer has the document, so a lookup on that shard would not find it. */
   @Test
   void documentsThatHaveMovedAreThereForThePipeline() {
     MongoCollection<Document> collection = sharded("moved").withWriteConcern(WriteConcern.MAJORITY);
@@ -253,7 +253,10 @@ class LookedUpEventsIT {
         .allMatch(document -> document.equals(BsonDocument.parse("{_id: 5, n: 2, m: 3}")));
   }
 
-  /** What a server gives in several batches is all there, and what it can't send is named. */
+  /**
+   * A server returns the large documents in several batches. One event is too large for a batch, so
+   * the stream reports only its key.
+   */
   @Test
   void largeDocumentsAreGivenOrNamed() {
     MongoCollection<Document> collection = sharded("large").withWriteConcern(WriteConcern.MAJORITY);
@@ -319,7 +322,8 @@ class LookedUpEventsIT {
     stages.addAll(pipeline);
     MongoDatabase database = (at == At.MONGOS ? mongos : replicaSet).getDatabase("lookups");
     List<String> given = new ArrayList<>();
-    // Its publisher does not tell how far an empty batch is.
+    // Sends the commands, because the driver's publisher does not show the position of an empty
+    // batch.
     BsonDocument cursor =
         database
             .runCommand(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
-/** A real server whose oplog rolls over below the place of a stream. */
+/** A real server whose oplog no longer has the events after a stream's checkpoint. */
 @Tag("full")
 class LostHistoryIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
@@ -74,7 +74,8 @@ class LostHistoryIT {
               }
               return oldest().compareTo(before) > 0;
             });
-    // Nothing is truncated any more: what is written now is a no-op now and then.
+    // Waits until the server truncates no more of the oplog. From here on, it writes only a few
+    // no-ops.
     await().pollInterval(Duration.ofSeconds(3)).atMost(TIMEOUT).until(() -> settled());
 
     HistoryLostException failure = null;

@@ -24,8 +24,8 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 
 /**
- * Metadata of a collection with any number of chunks, written into a testbed's config server by
- * hand. There are no such ranges on the shards: it can be loaded, not used.
+ * Writes the metadata of a collection with any number of chunks to a testbed's config server. The
+ * shards do not know the collection: clients can load its routing table, but not use it.
  */
 final class ManyChunks {
   private static final int BATCH = 10_000;
@@ -37,7 +37,7 @@ final class ManyChunks {
     this.testbed = testbed;
   }
 
-  /** The lower bound of a chunk other than the first, in 24 characters. */
+  /** The lower bound of a chunk, in 24 characters. The first chunk begins at MinKey instead. */
   static String bound(int chunk) {
     return "customer%016d".formatted(chunk);
   }

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A client with a small heap loads a collection of many chunks from a real config server.
+ * A client with a small heap loads the routing table of many chunks from a real config server.
  *
- * <p>{@code -Donehop.it.chunks=1000000 -Donehop.it.chunks.heap=384m} makes it a million.
+ * <p>{@code -Donehop.it.chunks=1000000 -Donehop.it.chunks.heap=384m} runs it with a million chunks.
  */
 @Tag("full")
 class ManyChunksIT {

@@ -24,12 +24,15 @@ final class MeterNames {
 
   private MeterNames() {}
 
-  /** Asserts that the list has each meter, with its kind and tags, and that some are there. */
+  /**
+   * Asserts that the list has each meter, with its kind and tags, and that the registry has at
+   * least {@code names} of them.
+   */
   static void areListed(MeterRegistry registry, int names) {
     Set<String> found =
         registry.getMeters().stream()
             .map(Meter::getId)
-            // This registry makes a gauge of each percentile of a timer.
+            // The registry adds a gauge for each percentile of a timer.
             .filter(id -> !id.getName().endsWith(".percentile"))
             .map(MeterNames::row)
             .collect(Collectors.toCollection(TreeSet::new));

@@ -44,10 +44,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What a real server makes of the writes of mirrors, also when they run again. */
+/** The effect of the writes of mirrors on a real server, also if they run again. */
 @Tag("full")
 @SharedReplicaSet
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SuppressWarnings("try") // close() is interrupted only at the end of a test.
 class MirrorIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int WRITES = 3_000;
@@ -88,8 +88,8 @@ class MirrorIT {
   }
 
   /**
-   * All kinds of {@code _id}s, and of names of fields: some updates are the whole document only.
-   * The mirror starts while documents are written.
+   * Documents have all kinds of {@code _id}s and field names. For some updates, the mirror has to
+   * write the whole document. The mirror starts while documents are written.
    */
   @Test
   void aFencedMirrorOfAllKindsOfChangesIsEqual() throws InterruptedException {
@@ -117,7 +117,10 @@ class MirrorIT {
     leave(running);
   }
 
-  /** Reactor emits no error of this kind. Another member could not take channels that are held. */
+  /**
+   * Reactor does not pass errors of this kind on. If the member kept its channels, no other member
+   * could take them.
+   */
   @Test
   void anErrorInTheWritesOfASnapshotEndsTheMember() {
     database("source").insertOne(BsonDocument.parse("{_id: 1, a: 1}"));
@@ -154,7 +157,10 @@ class MirrorIT {
         .subscribe(nothing -> {}, failure::set);
   }
 
-  /** Ends a member, before the client of its leases closes. */
+  /**
+   * Ends a member and waits until it has released its leases, because the client is closed
+   * afterwards.
+   */
   private static void leave(Disposable running) {
     running.dispose();
     await()
@@ -184,7 +190,9 @@ class MirrorIT {
     return writes.getDatabase("mirror").getCollection(collection, BsonDocument.class);
   }
 
-  /** Names without dots, so that updates are what their events say. */
+  /**
+   * Leaves out field names with dots. For these, the update cannot be made from its event alone.
+   */
   @Test
   void eventsThatRunAgainAreTheSame() throws InterruptedException {
     ShardedChangeStream stream = stream().build();
@@ -211,14 +219,17 @@ class MirrorIT {
       int to = Math.min(events.size(), from + 1 + random.nextInt(400));
       apply(events.subList(from, to));
       ends.add(to);
-      // As after a restart from an earlier position.
+      // Applies some events again, as after a restart from an earlier position.
       from = to == events.size() ? to : Math.max(0, to - random.nextInt(200));
     }
     assertThat(ends).hasSizeGreaterThan(10);
     assertThat(content("copy")).isEqualTo(content("source"));
   }
 
-  /** The mirror restarts where a field was in a document or an element, and is in an array now. */
+  /**
+   * The event sets a field of a document or of an array element. When it runs again, a later update
+   * has already put an array or another value there.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -299,12 +310,13 @@ class MirrorIT {
                             new BsonDocument("q", key)
                                 .append("u", update)
                                 .append("upsert", BsonBoolean.valueOf(kind == 0)))));
-    // What a server refuses has changed nothing.
+    // An update that the server refuses changes nothing, so its error does not matter.
     var unused = writes.getDatabase("mirror").runCommand(command);
   }
 
   /**
-   * By {@code _id}; fields in the order of their names, because one that comes back is the last.
+   * The documents by {@code _id}, with sorted fields: a field that is removed and set again becomes
+   * the last one.
    */
   private static Map<String, BsonValue> content(String collection) {
     Map<String, BsonValue> content = new TreeMap<>();

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Which modules on this classpath may use which; jmh has a test of its own. */
+/** Checks which modules may use which other modules. The module jmh has a separate test. */
 class ModuleStructureTest {
   private static final List<String> MODULES =
       List.of(
@@ -46,7 +46,10 @@ class ModuleStructureTest {
         .check(CLASSES);
   }
 
-  /** They are public for these modules only: no API of OneHop's, as their package-infos say. */
+  /**
+   * These packages are public only for other modules. They are no part of OneHop's API, as their
+   * package-info says.
+   */
   @Test
   void wireAndShardsAreForModulesThatSpeakToServersThemselves() {
     noClasses()

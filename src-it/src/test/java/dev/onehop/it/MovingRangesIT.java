@@ -47,15 +47,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A hundred threads, every shape of operation, and ranges that move between the shards all the
- * time: no error, no wrong read, and in the end every acknowledged write is there exactly once.
+ * A hundred threads use every kind of operation while ranges move between the shards. There is no
+ * error and no wrong read. At the end, each acknowledged write is stored exactly once.
  *
- * <p>Each thread has documents of its own, spread over the whole key range, and knows what they
- * must hold: every write pushes its number to the document's log. Writes with {@code many} go to
- * one document: over several shards MongoDB itself does not promise each document exactly one
- * update while it moves.
+ * <p>Each thread writes its own documents, in the whole key range, and knows their contents: every
+ * write pushes its number to the document's log. Calls such as {@code updateMany} match a single
+ * document. With several shards, MongoDB does not guarantee that a moving document is updated
+ * exactly once.
  *
- * <p>{@code -Donehop.it.stress.seconds=60} makes it as long as it should be before a release.
+ * <p>Before a release, run it with {@code -Donehop.it.stress.seconds=60}.
  */
 class MovingRangesIT {
   private static final String NAMESPACE = "it.moving";
@@ -104,7 +104,7 @@ class MovingRangesIT {
           operations.get(), moves.get(), expected.size(), failures.size());
       assertThat(failures).isEmpty();
       assertThat(moves.get()).isPositive();
-      // Not through our client, and each shard's own count of what it owns.
+      // Checks with an unrouted client, and with each shard's count of the documents that it owns.
       try (MongoClient plain = MongoClients.create(testbed.url())) {
         Map<Integer, Document> found = new HashMap<>();
         for (Document document :
@@ -147,7 +147,7 @@ class MovingRangesIT {
     void run();
   }
 
-  /** A thread and what its documents must hold. */
+  /** A thread and the expected contents of its documents. */
   private final class Owner implements Runnable {
     private final int number;
     private final MongoCollection<Document> collection;
@@ -366,7 +366,7 @@ class MovingRangesIT {
       return random.nextInt(KEYS / THREADS) * THREADS + number;
     }
 
-    /** A new document under an id that is free. */
+    /** A new document with an unused {@code _id}. */
     private Document absent() {
       int id = anyId();
       while (documents.containsKey(id)) {

@@ -2,9 +2,12 @@ package dev.onehop.it;
 
 import dev.onehop.testbed.topology.Topology;
 
-/** Shards {@code one}, {@code two}, {@code three} of one server each, next to each other. */
+/** Topologies of shards with one member each and almost no delay between the hosts. */
 final class NearShards {
-  /** Three shards of one member, a mongos beside each and one beside the application. */
+  /**
+   * Three shards of one member, with a mongos on each shard's host and one on the application's
+   * host.
+   */
   static final Topology WITH_MONGOSES =
       Topology.parse(
           "three-shards",
@@ -31,9 +34,10 @@ final class NearShards {
   private NearShards() {}
 
   /**
-   * The topology of two or three shards.
+   * A topology with the shards {@code one} and {@code two}, and perhaps {@code three}. Its only
+   * mongos is on the application's host.
    *
-   * @param network the second number of its addresses, another one for each name
+   * @param network the second number of its IP addresses, different for each name
    */
   static Topology topology(String name, int network, int shards) {
     boolean third = shards == 3;

@@ -24,7 +24,9 @@ import org.bson.Document;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Reads as of a time before a range moved give all documents of then, or are refused. */
+/**
+ * A snapshot read at a time before a migration returns all documents of that time, or is refused.
+ */
 @Tag("full")
 @ShardedCluster
 class PastReadsIT {

@@ -30,7 +30,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Shared sockets authenticate, over TLS, by every mechanism that a server here offers. */
+/** Shared sockets authenticate over TLS with every mechanism of the tested server. */
 @Tag("full")
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -125,7 +125,10 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  /** Under it, a server refuses a second authentication of a connection, even of the same user. */
+  /**
+   * With the strict Stable API, a server refuses a second authentication on a connection, even of
+   * the same user.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
   void scramUnderTheStrictStableApi(String user) {
@@ -232,7 +235,7 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  /** The first refusal closes the pool while other connections are being opened. */
+  /** The first failed authentication clears the pool while it opens other connections. */
   @Test
   void aWrongPasswordIsRefusedToManyAtOnce() {
     try (PipelinedClient pipelined =
@@ -263,7 +266,7 @@ class PipelinedAuthenticationIT {
           .flatMap(n -> collection.insertOne(new Document("_id", n)), 100)
           .blockLast(TIMEOUT);
     }
-    // A cursor, which needs a socket of its own.
+    // Reads a cursor in several batches, which needs a separate socket.
     assertThat(Flux.from(collection.find().batchSize(100)).count().block(TIMEOUT)).isEqualTo(900L);
     List<Integer> wrong =
         Flux.range(0, 900)

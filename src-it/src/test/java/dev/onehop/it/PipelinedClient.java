@@ -8,7 +8,7 @@ import dev.onehop.routing.transport.PipeliningMeters;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.function.Consumer;
 
-/** The official reactive client without routing, pipelined. */
+/** The official reactive client with pipelining and without routing. */
 final class PipelinedClient implements AutoCloseable {
   static final int SOCKETS = 5;
 
@@ -33,7 +33,7 @@ final class PipelinedClient implements AutoCloseable {
     return client;
   }
 
-  /** The sum of a gauge over all servers, for meters with that tag. */
+  /** The sum of the gauges with this tag over all servers. */
   double gauge(PipeliningMeters meter, String tag, String value) {
     return meters.find(meter.meterName()).tag(tag, value).gauges().stream()
         .mapToDouble(gauge -> gauge.value())

@@ -26,8 +26,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Mixed load over a link that cuts connections at random. Takes 20 seconds; {@code
- * -Donehop.resets.seconds=600} makes it ten minutes.
+ * Mixed load over a link that cuts connections at random, for 20 seconds. {@code
+ * -Donehop.resets.seconds=600} runs it for ten minutes.
  */
 @Tag("nightly")
 class PipelinedResetsIT {
@@ -118,7 +118,7 @@ class PipelinedResetsIT {
           String id = mine.get(random.nextInt(mine.size()));
           expect(id, run(collection.find(Filters.eq("_id", id)).first()));
         } else if (dice < 99) {
-          // A cursor of several batches, on a socket of its own.
+          // A cursor of several batches uses a separate socket.
           Flux.from(
                   collection
                       .find(Filters.in("_id", mine.subList(0, Math.min(50, mine.size()))))
@@ -126,7 +126,7 @@ class PipelinedResetsIT {
               .doOnNext(found -> expect(found.getString("_id"), found))
               .blockLast(TIMEOUT);
         } else {
-          // Slow, though it looks short.
+          // A slow read that may use a shared socket.
           run(
               collection
                   .find(
@@ -155,7 +155,7 @@ class PipelinedResetsIT {
         .doOnNext(
             found -> {
               there.add(found.getString("_id"));
-              // A write that was retried though it had been carried out would be here twice.
+              // If a write was executed and then retried, its mark is here twice.
               found.getList("touched", String.class, List.of()).stream()
                   .filter(touch -> !touches.add(touch))
                   .forEach(twice::add);

@@ -44,7 +44,7 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What the driver does on sockets of its own, it does on shared ones. */
+/** Operations have the same results on shared sockets as on the driver's sockets. */
 @SharedReplicaSet
 @Tag("full")
 class PipelinedTransportIT {
@@ -146,7 +146,7 @@ class PipelinedTransportIT {
         Flux.from(collection.watch())
             .map(ChangeStreamDocument::getDocumentKey)
             .subscribe(key -> seen.add(key.get("_id")));
-    // Only what comes after the stream was opened is in it.
+    // Inserts until the stream has an event, because it may open later than the first insert.
     await()
         .atMost(TIMEOUT)
         .until(
@@ -259,11 +259,11 @@ class PipelinedTransportIT {
     run(collection.insertOne(new Document("_id", 1)));
     List<Mono<Document>> slow = new ArrayList<>();
     for (int n = 0; n < 3; n++) {
-      // A limit makes it look short.
+      // With the limit, a find may use a shared socket, although this one is slow.
       slow.add(Mono.from(collection.find(Filters.where("sleep(6000) || true")).limit(1).first()));
     }
     CompletableFuture<?> running = Flux.merge(slow).then().toFuture();
-    // Requests sent right behind them wait with them; later ones go elsewhere.
+    // Requests that follow at once may wait behind the slow ones. Later requests use other sockets.
     RealTime.pass(Duration.ofSeconds(2));
     AtomicInteger answered = new AtomicInteger();
     long start = System.nanoTime();
@@ -275,7 +275,8 @@ class PipelinedTransportIT {
     }
     running.join();
 
-    // Without passing over the slow sockets, three in five requests would wait for them.
+    // Three of the five sockets are slow. If requests still used them, each round would wait for
+    // them.
     assertThat(answered.get()).isGreaterThan(40);
   }
 
@@ -290,7 +291,9 @@ class PipelinedTransportIT {
         .untilAsserted(() -> assertThat(run(collection.countDocuments())).isEqualTo(200L));
   }
 
-  /** Compressed, they are small, and say in what is compressed that they want no reply. */
+  /**
+   * The compressed messages are small. Their flag for "no reply" is inside the compressed bytes.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"zlib", "snappy", "zstd"})
   void largeUnacknowledgedWritesArriveCompressed(String compressor) {
@@ -305,7 +308,7 @@ class PipelinedTransportIT {
               .withWriteConcern(WriteConcern.UNACKNOWLEDGED);
       for (int n = 0; n < 40; n++) {
         byte[] bytes = new byte[n % 4 == 0 ? 1_000 : 1_500_000];
-        // Half of it is not compressible.
+        // Only one half of the bytes can be compressed.
         new Random(n).nextBytes(bytes);
         Arrays.fill(bytes, 0, bytes.length / 2, (byte) 7);
         run(unacknowledged.insertOne(new Document("_id", n).append("b", new Binary(bytes))));
@@ -369,7 +372,7 @@ class PipelinedTransportIT {
       assertThat(Flux.from(here.find()).count().block(TIMEOUT)).isEqualTo(100L);
       assertThat(compressing.requests("shared")).isGreaterThanOrEqualTo(200);
       assertThat(compressedByServer(compressor)).isGreaterThan(before);
-      // Another socket is opened only while requests wait.
+      // The client opens another socket only while requests wait, so this may take several rounds.
       await()
           .untilAsserted(
               () -> {

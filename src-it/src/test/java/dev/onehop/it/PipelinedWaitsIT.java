@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What waits in the server, for other members or for itself, holds up no reader. */
+/** A write that waits in the server for other members, or is slow, does not delay any read. */
 @Tag("nightly")
 class PipelinedWaitsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -37,7 +37,7 @@ class PipelinedWaitsIT {
   private PipelinedClient pipelined;
   private MongoCollection<Document> collection;
 
-  /** A set of three members, of which only the one that votes is there. */
+  /** The replica set has three members. Only the voting one runs. */
   @BeforeAll
   static void start() {
     leakWatch = LeakWatch.start();
@@ -84,7 +84,10 @@ class PipelinedWaitsIT {
     assertThat(running("insert")).isEqualTo(6);
   }
 
-  /** They say nothing of it: that is what an application leaves to its cluster. */
+  /**
+   * These inserts have no write concern, so their commands do not show that they wait for the
+   * cluster's default.
+   */
   @Test
   void writesThatWaitByTheClustersDefault() {
     defaultWriteConcern(new Document("w", 3));
@@ -129,7 +132,7 @@ class PipelinedWaitsIT {
     await().atMost(Duration.ofMinutes(2)).until(() -> matching(new Document("slow", true)) == 6);
   }
 
-  /** One connection carries out one thing after the other. */
+  /** A server executes the requests of a connection one after another. */
   @Test
   void unacknowledgedWritesOfOneConnectionKeepTheirOrder() {
     try (PipelinedClient one =
@@ -169,7 +172,10 @@ class PipelinedWaitsIT {
     assertThat(reads(READS).collectList().block(TIMEOUT)).hasSize(READS);
   }
 
-  /** A read that gets a connection which has an unacknowledged write before it waits for that. */
+  /**
+   * Waits only for half of the reads. A read on the connection of an unacknowledged write waits for
+   * that write.
+   */
   private void readOnOtherConnections() {
     assertThat(reads(2 * READS).take(READS).collectList().block(TIMEOUT)).hasSize(READS);
   }
@@ -195,7 +201,7 @@ class PipelinedWaitsIT {
                 .append("writeConcern", new Document("w", 1)));
   }
 
-  /** How many of these commands the server is at, or statements of them. */
+  /** The number of these commands, or of their statements, that the server is executing. */
   private long running(String command) {
     String name = collection.getNamespace().getCollectionName();
     Document running =

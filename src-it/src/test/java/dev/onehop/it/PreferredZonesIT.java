@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /**
- * What preferred zones decide, on three zones so near to each other that round trips don't tell
- * them apart. Who has served is asked of the servers: their counters of queries.
+ * The effect of preferred zones, with three zones at nearly the same round trips. The servers'
+ * counters of queries show which server executed the reads.
  */
 @Tag("nightly")
 @Tag("alone")
@@ -68,7 +68,7 @@ class PreferredZonesIT {
   private static final String ZONES = "onehop.preferredZones=a=" + A + ",b=" + B;
   private static final int READS = 300;
 
-  /** {@code -Donehop.it.stall.seconds=2} is what a quiet machine must hold. */
+  /** On a quiet machine, the test must also pass with {@code -Donehop.it.stall.seconds=2}. */
   private static final Duration NEXT_ZONE_WITHIN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
@@ -95,7 +95,10 @@ class PreferredZonesIT {
     }
   }
 
-  /** A primary repeats a hundredth of its reads at the other members: none of the client's. */
+  /**
+   * By default, a primary mirrors 1 % of its reads to the secondaries. Their counters would show
+   * more queries than the client's.
+   */
   private static void withoutMirroredReads(String host) {
     try (MongoClient direct =
         MongoClients.create("mongodb://" + host + ":27018/?directConnection=true")) {
@@ -115,7 +118,7 @@ class PreferredZonesIT {
     }
   }
 
-  /** A client of either driver. */
+  /** A client of the reactive or the synchronous driver. */
   private interface Reads extends AutoCloseable {
     Document find(Bson filter, ReadPreference preference);
 
@@ -209,13 +212,16 @@ class PreferredZonesIT {
             false,
             27017,
             reads -> reads.find(Filters.eq(randomOf(0, 100)), ReadPreference.primary()));
-    // Those before the first table is there go to the first zone.
+    // Reads before the first routing table is loaded go to zone a.
     assertThat(served.get(B)).isGreaterThan(READS * 8 / 10);
     assertThat(served.get(A)).isLessThan(READS * 2 / 10);
     assertThat(served.get(C)).isLessThan(READS * 2 / 10);
   }
 
-  /** A mongos counts the router's own reads of config, too: of tables here, of the id anywhere. */
+  /**
+   * A mongos counts OneHop's reads of the metadata, too. One mongos returns the routing tables. Any
+   * mongos may return the cluster's id, so others have up to two queries.
+   */
   private static void requireAllAt(String host, int port, Map<String, Long> served) {
     served.forEach(
         (each, count) -> {
@@ -229,7 +235,7 @@ class PreferredZonesIT {
         });
   }
 
-  /** How many queries each server of that port has counted for a new client's reads. */
+  /** The number of queries that each server with this port counts while a new client reads. */
   private static Map<String, Long> served(
       RoutingMode mode, boolean sync, int port, Function<Reads, Document> read) {
     Map<String, Long> before = queries(port);
@@ -247,7 +253,7 @@ class PreferredZonesIT {
   @CsvSource({"TARGETED, false", "DIRECT, false", "DIRECT, true", "NONE, true"})
   void theNextZoneServesUntilTheFirstIsBack(RoutingMode mode, boolean sync) throws Exception {
     int port = mode == RoutingMode.DIRECT ? 27018 : 27017;
-    // One that was started again is no process of the testbed's.
+    // If an earlier case restarted the server, the process is unknown to the testbed.
     ServerProcess first =
         PROCESSES.containsKey(A + ":" + port)
             ? PROCESSES.get(A + ":" + port)
@@ -266,7 +272,7 @@ class PreferredZonesIT {
         RealTime.pass(Duration.ofSeconds(1));
         long otherwise = queries(C, port);
         RealTime.pass(Duration.ofSeconds(3));
-        // Later ones may meet a mongos that has just started.
+        // Checked before the restart: later reads may go to a mongos that has only just started.
         assertThat(Duration.ofNanos(load.slowest.get())).isLessThan(NEXT_ZONE_WITHIN);
         assertThat(queries(C, port) - otherwise).isLessThanOrEqualTo(port == 27017 ? 2 : 0);
       } finally {
@@ -327,7 +333,7 @@ class PreferredZonesIT {
     return byHost;
   }
 
-  /** The queries that a mongos says it has executed, or a shard's member on the collection. */
+  /** A mongos' counter of queries, or a member's counter for the collection. */
   private static long queries(String host, int port) {
     try (MongoClient direct =
         MongoClients.create("mongodb://" + host + ":" + port + "/?directConnection=true")) {
@@ -351,7 +357,7 @@ class PreferredZonesIT {
     }
   }
 
-  /** Reads of the first shard, one after the other in some threads. */
+  /** Threads that read documents of the first shard. */
   private static final class Load implements AutoCloseable {
     private final AtomicLong count = new AtomicLong();
     private final AtomicLong slowest = new AtomicLong();
@@ -386,7 +392,7 @@ class PreferredZonesIT {
       return count.get();
     }
 
-    /** Waits for the reads under way. */
+    /** Waits for the running reads. */
     void stop() throws InterruptedException {
       stopped = true;
       for (Thread thread : threads) {

@@ -5,11 +5,10 @@ import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.Testbed;
 import org.bson.Document;
 
-/** Primary shards of the databases of a testbed. */
 final class PrimaryShards {
   private PrimaryShards() {}
 
-  /** The shard of a database's unsharded collections. */
+  /** The name of the primary shard of a database. */
   static String of(Testbed testbed, String database) {
     return entry(testbed, database).getString("primary");
   }
@@ -24,7 +23,7 @@ final class PrimaryShards {
     }
   }
 
-  /** Gives a database another primary shard, as a mongos has it done. */
+  /** Changes the primary shard of a database with the internal command that a mongos also sends. */
   static void move(Testbed testbed, String database, String shard) {
     Document entry = entry(testbed, database);
     try (MongoClient primary = direct(testbed.shardHosts().get(entry.getString("primary")))) {
@@ -39,7 +38,7 @@ final class PrimaryShards {
     }
   }
 
-  /** A client of a replica set's only server. */
+  /** A client of a replica set's only member. */
   static MongoClient direct(String replicaSet) {
     return MongoClients.create(
         "mongodb://" + replicaSet.replaceFirst(".*/", "") + "/?directConnection=true");

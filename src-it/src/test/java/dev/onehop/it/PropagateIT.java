@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Short runs of propagate on real servers: what is written is seen once, and timed rightly. */
+/** Short runs of propagate on real servers: each write is seen once, and its time is right. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")
@@ -45,7 +45,7 @@ class PropagateIT {
   private Testbed testbed;
   private int runs;
 
-  /** What a command has printed and left. */
+  /** The output of a command and its files. */
   private record Ran(int exitCode, String printed, String complaints, JsonNode results, Path out) {
     JsonNode measurement(String name, String path) {
       for (JsonNode each : results.path("measurements")) {
@@ -186,7 +186,10 @@ class PropagateIT {
     }
   }
 
-  /** A mongos waits for servers that are idle; OneHop's streams don't. */
+  /**
+   * A mongos returns an event only when each idle shard has reported a later time. OneHop's streams
+   * make idle shards report it soon.
+   */
   @Tag("nightly")
   @Test
   void orderedStreamsDoNotWaitForIdleServers() throws Exception {
@@ -201,7 +204,7 @@ class PropagateIT {
     assertThat(ordered).isLessThan(mongos / 4);
   }
 
-  /** Other work on the machine falls into one round or the other; one that it spares is enough. */
+  /** Other work on the machine may disturb some rounds, so one correct round is enough. */
   @Tag("nightly")
   @Test
   void aLongerLinkIsFound() throws Exception {
@@ -262,7 +265,8 @@ class PropagateIT {
                 assertThat(running).isNotDone();
                 return shown.toString(StandardCharsets.UTF_8).contains("Warm-up completed");
               });
-      // Wherever it was, it moves; if it comes back, all is where it was.
+      // The chunk is on shard one or two, so at least one of these calls moves it. It may end where
+      // it began, so propagate must notice the migrations themselves.
       BsonDocument min = new BsonDocument("_id", new BsonMinKey());
       testbed.moveRange("ycsb.onehop_propagate", min, "two");
       testbed.moveRange("ycsb.onehop_propagate", min, "one");

@@ -36,7 +36,7 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Commands with anything in them: each is answered, with an error that a server would give. */
+/** Commands with random values: each gets a reply, and no reply is an internal error. */
 @ShardedCluster
 class RandomCommandsIT {
   private static final int TIMEOUT_SECONDS = 10;
@@ -181,7 +181,7 @@ class RandomCommandsIT {
     }
   }
 
-  /** A command in which some values, however deep, are others, or have gone. */
+  /** A command in which some values, also nested ones, are replaced or removed. */
   private static BsonDocument changed(Random random) {
     String chosen = COMMANDS_TO_CHANGE.get(random.nextInt(COMMANDS_TO_CHANGE.size()));
     BsonDocument command = BsonDocument.parse(chosen);
@@ -219,7 +219,9 @@ class RandomCommandsIT {
     return BsonDocument.parse("{v: " + VALUES.get(random.nextInt(VALUES.size())) + "}").get("v");
   }
 
-  /** Messages with wrong bytes: an answer, or the end of the connection, as servers do. */
+  /**
+   * After a message with wrong bytes, the router replies or closes the connection, as servers do.
+   */
   @Test
   void brokenMessagesAreAnsweredOrEndTheConnection() throws IOException {
     String[] address = cluster.testbed().mongosAddresses().get(0).split(":", 2);
@@ -233,7 +235,7 @@ class RandomCommandsIT {
         socket.getOutputStream().write(message);
         socket.getOutputStream().flush();
         if (ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getInt() > message.length) {
-          // The rest may be on its way.
+          // The header announces more bytes, so the router would wait for them.
           socket.shutdownOutput();
         }
         InputStream in = socket.getInputStream();
@@ -242,7 +244,7 @@ class RandomCommandsIT {
         } catch (SocketTimeoutException e) {
           silent.add(i + ": " + java.util.HexFormat.of().formatHex(message));
         } catch (IOException e) {
-          // The end of the connection, too.
+          // The router has closed the connection.
         }
       }
     }
@@ -257,7 +259,7 @@ class RandomCommandsIT {
     message.putInt(21 + body.length).putInt(7).putInt(0).putInt(2013).putInt(0).put((byte) 0);
     message.put(body);
     for (int i = 0; i <= random.nextInt(4); i++) {
-      // The op code may be any, and so may be the flags but for the one that wants no answer.
+      // Any byte from the op code on may change, except the flags: one of them requests no reply.
       int at = random.nextInt(message.capacity() - 12) + 12;
       if (at < 16 || at > 19) {
         message.put(at, (byte) random.nextInt(256));

@@ -19,18 +19,21 @@ import org.bson.BsonValue;
 import org.bson.Document;
 
 /**
- * Threads that change documents of collections in all the ways there are, also their shard key
- * {@code k}, until closed.
+ * Threads that change documents in every possible way, including their shard key {@code k}, until
+ * this object is closed.
  */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SuppressWarnings("try") // close() is interrupted only at the end of a test.
 final class RandomWrites implements AutoCloseable {
-  /** Values of the shard key. */
+  /** The number of values of the shard key. */
   static final int PLACES = 60;
 
   private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final String LONG = "x".repeat(40);
 
-  /** Each with a number that differs. Some fail on some documents, and then change nothing. */
+  /**
+   * The placeholders stand for random numbers. Some updates fail on some documents and change
+   * nothing.
+   */
   static final List<String> UPDATES =
       List.of(
           "{$set: {a: %1$d}}",
@@ -88,7 +91,10 @@ final class RandomWrites implements AutoCloseable {
     }
   }
 
-  /** Values of several types, the same for the same number. */
+  /**
+   * The {@code _id} of a document's number: a string, a number, or one of two documents that differ
+   * only in the order of their fields.
+   */
   static BsonValue id(int number) {
     return switch (number % 4) {
       case 0 -> new BsonString("id" + number);
@@ -98,7 +104,10 @@ final class RandomWrites implements AutoCloseable {
     };
   }
 
-  /** A thread has documents of its own, and knows the {@code k} of those that are there. */
+  /**
+   * Each thread writes its own documents, and remembers the shard key {@code k} of the existing
+   * ones.
+   */
   private final class Writer implements Runnable {
     private final int number;
     private final int all;
@@ -154,7 +163,7 @@ final class RandomWrites implements AutoCloseable {
       } else if (kind == 3) {
         int moved = random.nextInt(PLACES);
         try {
-          // With the driver, for it takes a retryable write.
+          // The driver sends this as a retryable write, which a change of the shard key requires.
           var unused =
               client
                   .getDatabase(database)
@@ -162,7 +171,7 @@ final class RandomWrites implements AutoCloseable {
                   .updateOne(key, new Document("$set", new Document("k", moved)));
           places.put(name, moved);
         } catch (MongoWriteException refused) {
-          // The other shard has an orphan of the same _id: it stays where it is.
+          // The other shard has an orphan with the same _id, so the document stays on its shard.
         }
       } else {
         String update =
@@ -188,7 +197,10 @@ final class RandomWrites implements AutoCloseable {
             .append("upsert", BsonBoolean.valueOf(upsert)));
   }
 
-  /** Without the driver, which has rules of its own. What a server refuses has changed nothing. */
+  /**
+   * Sends a raw command, because the driver checks updates by its own rules. A statement that the
+   * server refuses changes nothing.
+   */
   private void command(String name, String collection, String list, BsonDocument statement) {
     var unused =
         client

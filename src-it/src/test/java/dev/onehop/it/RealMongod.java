@@ -24,7 +24,9 @@ import java.util.stream.Stream;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** One mongod, a replica set of its own, with authentication or TLS where a test wants them. */
+/**
+ * A mongod that is a replica set of one member, with authentication or TLS if a test needs them.
+ */
 public final class RealMongod implements AutoCloseable {
   public static final String ADMIN = "root";
   public static final String PASSWORD = "correct horse";
@@ -43,30 +45,30 @@ public final class RealMongod implements AutoCloseable {
     this.process = process;
   }
 
-  /** Without authentication or TLS. */
+  /** Starts a server without authentication or TLS. */
   static RealMongod start() {
     return startOpen(List.of());
   }
 
-  /** Without authentication or TLS; takes {@code configureFailPoint}. */
+  /** Starts a server without authentication or TLS that executes {@code configureFailPoint}. */
   public static RealMongod startWithFailPoints() {
     return startOpen(List.of("--setParameter", "enableTestCommands=1"));
   }
 
-  /** To become a shard of a cluster without authentication. */
+  /** Starts a server that can become a shard of a cluster without authentication. */
   static RealMongod startShard(String replicaSet) {
-    // As the testbed's: a range that has left can come back soon.
+    // As on the testbed's shards, orphans are deleted soon, so that a range can return.
     return startOpen(
         replicaSet, List.of("--shardsvr", "--setParameter", "orphanCleanupDelaySecs=1"));
   }
 
   /**
-   * Without authentication or TLS, with an oplog that soon rolls over.
+   * Starts a server without authentication or TLS, with an oplog that soon overwrites its history.
    *
-   * @param megabytes how large it is
+   * @param megabytes the size of the oplog
    */
   static RealMongod startWithOplog(int megabytes) {
-    // Nothing of the oplog is truncated that the last checkpoint needs.
+    // The server keeps the oplog since its last storage checkpoint, so it makes one each second.
     return startOpen(List.of("--oplogSize", Integer.toString(megabytes), "--syncdelay", "1"));
   }
 
@@ -82,7 +84,7 @@ public final class RealMongod implements AutoCloseable {
     return mongod;
   }
 
-  /** The only one that votes of a set whose other members are not there. */
+  /** Starts the only voting member of a replica set whose other members do not run. */
   static RealMongod startWithMembersDown(int down) {
     RealMongod mongod = start();
     try (MongoClient client = MongoClients.create(mongod.url())) {
@@ -103,19 +105,19 @@ public final class RealMongod implements AutoCloseable {
     return mongod;
   }
 
-  /** With authentication and the user {@link #ADMIN}. */
+  /** Starts a server with authentication and the user {@link #ADMIN}. */
   static RealMongod startWithAuthentication() {
     return startWithAuthentication("it", List.of(), null, List.of("root"));
   }
 
-  /** With authentication, and TLS by the certificates of a test. */
+  /** Starts a server with authentication, and with TLS by a test's certificates. */
   public static RealMongod startWithTls(TestCertificates certificates) {
     return startWithAuthentication("it", tls(certificates), certificates, List.of("root"));
   }
 
   /**
-   * A member of a sharded cluster, with authentication. Its administrator may also do what is the
-   * servers' own business.
+   * Starts a server of a sharded cluster with authentication. Its administrator also has the role
+   * {@code __system}, for commands that only servers send.
    *
    * @param role {@code --configsvr} or {@code --shardsvr}
    */
@@ -230,7 +232,10 @@ public final class RealMongod implements AutoCloseable {
                 .getBoolean("isWritablePrimary"));
   }
 
-  /** A driver that comes too early waits half a second before it tries again. */
+  /**
+   * Without this, the first attempt of the driver could fail, and it would try again only after
+   * half a second.
+   */
   private void awaitListening() {
     Waiting.until(
         "mongod to listen: see " + folder,
@@ -252,19 +257,19 @@ public final class RealMongod implements AutoCloseable {
     return url(port);
   }
 
-  /** This server through another port, such as that of a link in front of it. */
+  /** A URL with another port, for example the port of a link in front of a server. */
   static String url(int port) {
     return "mongodb://localhost:" + port + "/?directConnection=true";
   }
 
-  /** The administrator's credential. */
   public static MongoCredential administrator() {
     return MongoCredential.createCredential(ADMIN, "admin", PASSWORD.toCharArray());
   }
 
   @Override
   public void close() {
-    // At once: the data is deleted, and a primary takes seconds to end in an orderly way.
+    // Kills the server: its data is deleted below, and a primary needs seconds to shut down
+    // properly.
     process.destroyForcibly();
     try {
       var unused = process.waitFor();

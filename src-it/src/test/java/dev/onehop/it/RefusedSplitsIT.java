@@ -35,9 +35,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A mongos that refuses every split as stale, as one of 5.0.7 does before shards of 6.0.5 where the
- * chunk was moved: the shard gets the split. It is a scripted one, before a testbed of real
- * servers.
+ * A mongos refuses every split as stale, so the shard itself has to split the chunk. A mongos 5.0.7
+ * in front of shards 6.0.5 does this for chunks that were moved. Here, a scripted mongos in front
+ * of a testbed of real servers does it.
  */
 @Tag("full")
 class RefusedSplitsIT {
@@ -112,7 +112,7 @@ class RefusedSplitsIT {
 
   @Test
   void theShardIsAskedWhereAMongosKeepsRefusing() {
-    // Spread by the testbed: the upper half was moved to the other shard.
+    // The testbed moves the upper half to the other shard.
     testbed.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(100));
 
     try (ExistingCluster cluster = ExistingCluster.at(new ConnectionString(url), null)) {

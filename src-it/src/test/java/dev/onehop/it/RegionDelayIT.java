@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Distances hold per pair of regions, for clients and between servers. Checked from below: on a
- * busy machine anything may take longer, nothing may take less.
+ * The round trip of each pair of regions applies to clients and between servers. The tests check
+ * only that nothing is faster, because on a busy machine everything may be slower.
  */
 @Tag("full")
 class RegionDelayIT {
@@ -51,7 +51,7 @@ class RegionDelayIT {
       mongos: [n1, m1, f1]
       """;
 
-  /** A link asks for its timers a little early, which may show in single messages. */
+  /** Links set their timers a little early, so a single message may arrive so much too soon. */
   private static final Duration EARLY = Duration.ofNanos(700_000);
 
   private static Testbed testbed;
@@ -94,14 +94,16 @@ class RegionDelayIT {
                 assertThat(measured)
                     .describedAs(host)
                     .isGreaterThanOrEqualTo(roundTrips.configured().get(host).minus(EARLY)));
-    // Distances are the links' doing and not the machine's: on the same host there are none.
+    // The links cause the delays, not the machine: the client's own host has no link and is
+    // fastest.
     assertThat(roundTrips.measured().get("n1")).isLessThan(roundTrips.measured().get("m1"));
     assertThat(roundTrips.measured().get("m1")).isLessThan(roundTrips.measured().get("f1"));
   }
 
   @Test
   void aRouterIsAsFarFromAShardAsItsHostIs() {
-    // The router's own round trip comes on top of that from the client to the router.
+    // A read takes the round trip to the router plus the one from the router to the shard. The
+    // first router is on the client's host.
     assertThat(quickestRead("127.63.1.1", 250)).isGreaterThanOrEqualTo(millis(60));
     assertThat(quickestRead("127.63.2.1", 150)).isGreaterThanOrEqualTo(millis(20));
     assertThat(quickestRead("127.63.3.1", 50)).isGreaterThanOrEqualTo(millis(60 + 60));
@@ -129,7 +131,10 @@ class RegionDelayIT {
         .hasMessage("there is no link to 127.63.2.1:9");
   }
 
-  /** The quickest of some reads of a document by way of a router, its caches warm. */
+  /**
+   * The shortest time of several reads of a document over a router. The first reads fill the
+   * router's caches.
+   */
   private static Duration quickestRead(String router, int id) {
     long best = Long.MAX_VALUE;
     try (MongoClient client = MongoClients.create("mongodb://" + router + ":27017")) {

@@ -43,8 +43,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Mongoses come and go in the metadata while operations run. Set {@code
- * -Donehop.it.replaced.seconds=400} for a thorough run.
+ * Mongoses are added to the metadata and removed while operations run. For a thorough run, set
+ * {@code -Donehop.it.replaced.seconds=400}.
  */
 @Tag("nightly")
 class ReplacedClientsIT {
@@ -111,7 +111,7 @@ class ReplacedClientsIT {
   }
 
   @Test
-  @SuppressWarnings("try") // What is announced needs only to be ended.
+  @SuppressWarnings("try") // The announcement is only closed.
   void aMongosBesideNoShardReplacesNoClient() throws InterruptedException {
     Set<ClusterId> before = Set.copyOf(clusters.keySet());
     assertThat(before).hasSizeGreaterThanOrEqualTo(3);
@@ -156,7 +156,7 @@ class ReplacedClientsIT {
     return clusters.values().stream().flatMap(Set::stream).toList();
   }
 
-  /** Takes two documents, and the rest on request. */
+  /** Requests two documents at first, and the rest in {@link #rest}. */
   private static final class SlowReader extends BaseSubscriber<Document> {
     private final List<Integer> ids = new CopyOnWriteArrayList<>();
     private volatile @Nullable Throwable failure;
@@ -195,7 +195,10 @@ class ReplacedClientsIT {
     }
   }
 
-  /** A mongos of the metadata, with a ping that stays new. */
+  /**
+   * An entry in {@code config.mongos} for a mongos that does not run. Its {@code ping} stays
+   * recent.
+   */
   private static final class Announcement implements AutoCloseable {
     private final Disposable pinging;
 
@@ -215,7 +218,7 @@ class ReplacedClientsIT {
               .subscribe();
     }
 
-    /** Ends the announcement, and takes the mongos out of the metadata. */
+    /** Ends the announcement and removes the mongos from the metadata. */
     void withdraw(String address) {
       close();
       run(mongoses().deleteOne(Filters.eq(address)));
@@ -227,7 +230,7 @@ class ReplacedClientsIT {
     }
   }
 
-  /** The servers of each client. */
+  /** The servers that each client of the driver monitors. */
   private record Clusters(Map<ClusterId, Set<ServerAddress>> seen) implements ClusterListener {
     @Override
     public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {

@@ -5,14 +5,14 @@ import com.mongodb.client.MongoDatabase;
 import dev.onehop.testbed.Testbed;
 import org.bson.Document;
 
-/** Gives collections of a testbed another shard key. */
 final class Resharding {
   private Resharding() {}
 
   /**
-   * Reshards as a mongos has it done, and without the minutes that it takes at the least.
+   * Gives a collection another shard key with the internal command that a mongos also sends.
+   * Without the parameter, resharding takes at least some minutes.
    *
-   * @param chunks how many there are afterwards
+   * @param chunks the number of chunks afterwards
    */
   static void reshard(Testbed testbed, String namespace, Document key, int chunks) {
     try (MongoClient config = PrimaryShards.direct(testbed.configServers())) {

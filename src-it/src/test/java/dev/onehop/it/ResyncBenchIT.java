@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A small matrix on real servers: both methods, proved, equal, nothing lost. */
+/**
+ * A small bench on real servers. It proves the method that made each member, that the data is
+ * equal, and that no write is lost.
+ */
 @Tag("nightly")
 @Tag("alone")
 class ResyncBenchIT {
@@ -99,7 +102,7 @@ class ResyncBenchIT {
             .redirectOutput(folder.resolve("bench.log").toFile())
             .start();
     try {
-      // The set's members, and a new one.
+      // Waits for the replica set's two members and a new one.
       await()
           .atMost(Duration.ofMinutes(2))
           .until(

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Members are made by both methods; what goes wrong leaves nothing locked, added or half. */
+/**
+ * Both methods make members. After a failure, the source is not locked, the member is not added,
+ * and no data is left.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")
 class ResyncRunIT {
@@ -124,7 +127,9 @@ class ResyncRunIT {
     isMember(two);
   }
 
-  /** The lock begins another journal file, of 100 MiB. */
+  /**
+   * With the lock, the server begins another journal file of 100 MiB. The estimate must include it.
+   */
   @Test
   void theLockDoesNotLastLongerThanWasSaid() throws Exception {
     PrintStream before = System.err;
@@ -153,7 +158,7 @@ class ResyncRunIT {
     String host = set.free();
     Path dbpath = set.target("it's a command");
     Files.createDirectories(dbpath);
-    // Takes the arguments of rsync, and keeps them.
+    // A script in place of rsync, which also writes its arguments to a file.
     Path arguments = folder.resolve("arguments");
     Path rsync = folder.resolve("rsync");
     Files.writeString(
@@ -193,7 +198,7 @@ class ResyncRunIT {
     assertThat(ended.printed()).contains("initial sync, method logical").doesNotContain("locked");
     isMember(host);
 
-    // The same member again, from files, once it is down.
+    // Makes the same member again from files, after its server has ended.
     refused("is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
     set.targets().forEach(ProcessHandle::destroyForcibly);
     await(() -> set.targets().isEmpty());
@@ -285,7 +290,10 @@ class ResyncRunIT {
     }
   }
 
-  /** A tool in a process of its own, once it has locked the source; it copies slowly. */
+  /**
+   * Starts the tool in a separate process, with a slow copy, and waits until it has locked the
+   * source.
+   */
   private Process locked(String host, Path dbpath, String deadline) throws Exception {
     Process tool =
         new ProcessBuilder(
@@ -360,7 +368,7 @@ class ResyncRunIT {
   @Test
   void aLockWhoseProcessIsKilledIsEndedByTheTool() throws Exception {
     Path dbpath = set.target("orphan");
-    // The routers of the shared cluster, for example.
+    // This JVM has other child processes, too, such as the shared cluster's routers.
     List<ProcessHandle> others = ProcessHandle.current().children().toList();
     CompletableFuture<Ended> running =
         CompletableFuture.supplyAsync(

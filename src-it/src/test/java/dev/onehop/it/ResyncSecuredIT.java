@@ -26,14 +26,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Members of a set with access control and TLS. The user has no more than the documented roles, and
- * its password is seen nowhere.
+ * Makes members of a replica set with access control and TLS. The user has only the documented
+ * roles, and its password appears nowhere.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("full")
 class ResyncSecuredIT {
 
-  /** What a password looks like where it was passed on. */
+  /** The password as it is, and as a URL contains it. */
   private static final List<String> SECRETS =
       List.of(ResyncSet.OPERATOR_PASSWORD, "Zx9%2Foperator");
 
@@ -41,7 +41,7 @@ class ResyncSecuredIT {
   private TestCertificates certificates;
   private ResyncSet set;
 
-  /** How a command ended, and which processes had its password. */
+  /** The result of a command, and the processes that showed its password. */
   private record Ended(int exitCode, String printed, String complaint, TreeSet<String> told) {}
 
   @BeforeAll
@@ -94,12 +94,12 @@ class ResyncSecuredIT {
     while (!tool.waitFor(100, TimeUnit.MILLISECONDS)) {
       told.addAll(whoShows("cmdline"));
     }
-    // Servers that go on have no use for it.
+    // The started servers still run. The password must not be in their environment either.
     told.addAll(whoShows("environ"));
     return new Ended(tool.exitValue(), Files.readString(out), Files.readString(err), told);
   }
 
-  /** Processes with the password in a file of theirs under {@code /proc}. */
+  /** The processes that have the password in this file under {@code /proc}. */
   private static List<String> whoShows(String file) throws IOException {
     List<String> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
@@ -117,7 +117,7 @@ class ResyncSecuredIT {
       String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
       return SECRETS.stream().anyMatch(text::contains);
     } catch (IOException e) {
-      return false; // It has ended, or is no process.
+      return false; // The process has ended, or this is no process.
     }
   }
 

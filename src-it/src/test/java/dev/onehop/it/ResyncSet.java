@@ -22,7 +22,7 @@ import java.util.Random;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
-/** A replica set with a hidden secondary, some data, and places for further members. */
+/** A replica set of a primary and a hidden secondary, with some data. Tests add further members. */
 final class ResyncSet implements AutoCloseable {
   static final String NAME = "rs";
 
@@ -33,7 +33,7 @@ final class ResyncSet implements AutoCloseable {
   private static final String ROOT = "root";
   private static final String ROOT_PASSWORD = "rootsecret";
 
-  /** With the roles that the documentation asks for. */
+  /** The user with the roles that the documentation requires. */
   static final String OPERATOR = "operator";
 
   static final String OPERATOR_PASSWORD = "Zx9/operator:secret";
@@ -69,7 +69,7 @@ final class ResyncSet implements AutoCloseable {
       hosts.add(host);
     }
     for (String host : hosts) {
-      // Which waits until it listens.
+      // Waits until the server listens.
       admin(host, "hello");
     }
     admin(
@@ -77,7 +77,7 @@ final class ResyncSet implements AutoCloseable {
         new Document(
             "replSetInitiate",
             new Document("_id", NAME)
-                // Members join sooner than with the usual two seconds.
+                // With the default of two seconds, members would join later.
                 .append("settings", new Document("heartbeatIntervalMillis", 500))
                 .append(
                     "members",
@@ -104,7 +104,7 @@ final class ResyncSet implements AutoCloseable {
     return folder.resolve("key");
   }
 
-  /** After that only users are let in. */
+  /** Creates users. After the first one, the servers require authentication. */
   private void createUsers() {
     admin(
         primary(),
@@ -127,7 +127,7 @@ final class ResyncSet implements AutoCloseable {
             .append("writeConcern", new Document("w", 2)));
   }
 
-  /** Random bytes, so that they are as many in the files. */
+  /** Inserts random bytes, which cannot be compressed, so that the files have the same size. */
   private void fill() {
     MongoCollection<Document> collection =
         clientOf(primary()).getDatabase("app").getCollection("c");
@@ -169,17 +169,17 @@ final class ResyncSet implements AutoCloseable {
         : "mongodb://" + OPERATOR + "@" + primary() + "/?tls=true";
   }
 
-  /** An address where nobody listens. */
+  /** An address at which no server listens. */
   String free() {
     return MongodProcess.freeAddress(ip);
   }
 
-  /** {@code --start} for a target. */
+  /** The value of {@code --start}. */
   String start() {
     return String.join(" ", command("{host}:{port}", Path.of("{dbpath}")));
   }
 
-  /** A client of a member alone. */
+  /** A client of this member only. */
   MongoClient clientOf(String host) {
     return clients.computeIfAbsent(host, this::client);
   }
@@ -223,12 +223,12 @@ final class ResyncSet implements AutoCloseable {
         .toList();
   }
 
-  /** A member's hash over all that applications have written. */
+  /** A hash over a member's data of the database {@code app}. */
   String hash(String host) {
     return clientOf(host).getDatabase("app").runCommand(new Document("dbHash", 1)).getString("md5");
   }
 
-  /** Writes a document and waits until members have it. */
+  /** Writes a document and waits until these members have it. */
   void writeAndAwait(String... members) throws InterruptedException {
     Document document = new Document("x", 7);
     clientOf(primary()).getDatabase("app").getCollection("c").insertOne(document);
@@ -244,7 +244,7 @@ final class ResyncSet implements AutoCloseable {
     }
   }
 
-  /** Takes all members out of the set but the first two, and ends their servers. */
+  /** Removes all members except the first two from the replica set, and ends their servers. */
   void removeTargets() throws Exception {
     Document config = config();
     List<Document> members = config.getList("members", Document.class);
@@ -271,7 +271,7 @@ final class ResyncSet implements AutoCloseable {
         .toList();
   }
 
-  /** A data folder that is not there. */
+  /** A data folder that does not exist yet. */
   Path target(String name) {
     return folder.resolve("target-" + name);
   }

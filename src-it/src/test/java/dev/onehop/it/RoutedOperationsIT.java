@@ -50,8 +50,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where routed operations are served, as the shards saw it: their profilers note the address of the
- * router that each operation came from.
+ * The shards' profilers record the address of the mongos that each operation came from. So these
+ * tests can check that routed operations go to the right mongos.
  */
 class RoutedOperationsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -60,7 +60,10 @@ class RoutedOperationsIT {
   private static final int ROUNDS = 2;
   private static final List<BsonDocument> SPLIT_POINTS = Numbered.splitAt(50, 100, 150, 200, 250);
 
-  /** Three shards of one member, a mongos beside each and one beside the application. */
+  /**
+   * Three shards of one member, with a mongos on each shard's host and one on the application's
+   * host.
+   */
   private static final Topology TOPOLOGY =
       Topology.parse(
           "routed-operations",
@@ -117,7 +120,10 @@ class RoutedOperationsIT {
     assertThat(evidence("routed").placement()).matches(Placement::isRight);
   }
 
-  /** The evidence can fail: an unrouted client is served beside the owner by chance only. */
+  /**
+   * Shows that the evidence can fail: an unrouted client's operations reach the owner's mongos only
+   * by chance.
+   */
   @Test
   void withoutRoutingTheLocalMongosServesAll() {
     try (MongoClient client = Mode.PLAIN.client(cluster.url())) {
@@ -183,7 +189,8 @@ class RoutedOperationsIT {
       assertThat(result.getModifiedCount()).isEqualTo(DOCUMENTS);
       assertThat(result.getDeletedCount()).isEqualTo(1);
       assertThat(result.getInserts().get(200).getId()).isEqualTo(new BsonInt32(200));
-      // Where an ordered batch goes depends on measured round trips. An unordered one is split.
+      // The mongos of an ordered batch depends on measured round trips. An unordered batch is
+      // split.
       try (RouterSampling sampling = sampling("routed")) {
         collection.bulkWrite(
             models.subList(DOCUMENTS, 2 * DOCUMENTS), new BulkWriteOptions().ordered(false));
@@ -275,7 +282,7 @@ class RoutedOperationsIT {
     client.close();
   }
 
-  /** Of operations on all shards, and of those that run meanwhile. */
+  /** The hit rate of operations on all shards, including operations of other threads. */
   private static double besideOwner(MongoCollection<Document> collection) {
     try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
       for (int i = 0; i < DOCUMENTS; i += 10) {
@@ -287,7 +294,7 @@ class RoutedOperationsIT {
     }
   }
 
-  /** A shard's own replica set stands for any that is no sharded cluster. */
+  /** The replica set of a shard serves as one that is no sharded cluster. */
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
   void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(Mode mode) {
     String shard = cluster.testbed("shard of its own").shardHosts().get(cluster.shards().get(0));
@@ -328,7 +335,10 @@ class RoutedOperationsIT {
     }
   }
 
-  /** Also a batch, of documents beyond all others. */
+  /**
+   * Executes the operations on one document, and inserts a batch of documents outside the range of
+   * all others.
+   */
   private static void everyPointOperation(MongoCollection<Document> collection) {
     InParallel.call(
         CONCURRENCY,
@@ -351,7 +361,7 @@ class RoutedOperationsIT {
     cluster.shardCollection(cluster.namespace(name), Numbered.KEY, SPLIT_POINTS);
   }
 
-  /** With the documents 0 to 299, a third of them on each shard. */
+  /** A collection with the documents 0 to 299, a third of them on each shard. */
   private static MongoCollection<Document> filled(MongoClient client, String name) {
     MongoCollection<Document> collection =
         client.getDatabase(cluster.database()).getCollection(name);
@@ -360,12 +370,14 @@ class RoutedOperationsIT {
     return collection;
   }
 
-  /** Begins to see where operations are served; null on a cluster that does not show it. */
+  /** Starts recording the mongos of each operation; null if the cluster does not show it. */
   private static @Nullable RouterSampling sampling(String name) {
     return cluster.hasEvidence() ? evidence(name).sampleRouters(1) : null;
   }
 
-  /** Where they were served; for the end of a test, which ends here where nothing shows it. */
+  /**
+   * The recorded hits. Without a recording, this call skips the test, so it must be the last check.
+   */
   private static LocalHits seen(@Nullable RouterSampling sampling) {
     Assumptions.assumeTrue(
         sampling != null,

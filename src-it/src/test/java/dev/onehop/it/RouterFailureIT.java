@@ -30,11 +30,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
- * operations go back to it when it returns.
+ * The mongos near a shard is cut off or killed under load. No operation fails, is lost or runs
+ * twice, and operations use the mongos again when it returns.
  *
- * <p>{@code -Donehop.it.stall.seconds=2 -Donehop.it.back.seconds=10} is what a quiet machine must
- * hold.
+ * <p>On a quiet machine, the test must also pass with {@code -Donehop.it.stall.seconds=2
+ * -Donehop.it.back.seconds=10}.
  */
 @Tag("alone")
 @Tag("full")
@@ -45,15 +45,14 @@ class RouterFailureIT {
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
 
-  /** Two seconds on a quiet machine; a build shares its machine with others. */
+  /** The default is longer than on a quiet machine, because other programs run during a build. */
   private static final Duration LONGEST_STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
-  /** Ten seconds on a quiet machine. */
   private static final Duration BACK_WITHIN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
 
-  /** The driver's monitors find out several times that the mongos is away. */
+  /** The driver's monitors check the missing mongos several times. */
   private static final String OPTIONS = "/?heartbeatFrequencyMS=1000";
 
   private static final Duration AWAY = Duration.ofSeconds(5);
@@ -133,7 +132,7 @@ class RouterFailureIT {
     }
   }
 
-  /** Reads and increments of random documents, and what they were told. */
+  /** Reads and increments of random documents, and their results. */
   private static final class Load {
     private final MongoCollection<Document> collection;
     private final AtomicIntegerArray acknowledged = new AtomicIntegerArray(DOCUMENTS);

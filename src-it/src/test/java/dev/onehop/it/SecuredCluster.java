@@ -22,8 +22,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A config server and two shards with access control, and TLS where a test wants it. Each has the
- * administrator of {@link RealMongod}, and no other user.
+ * A config server and two shards with access control, and with TLS if a test needs it. Each has
+ * only one user, the administrator of {@link RealMongod}.
  */
 final class SecuredCluster implements AutoCloseable {
   static final List<String> SHARDS = List.of("one", "two");
@@ -70,7 +70,10 @@ final class SecuredCluster implements AutoCloseable {
             RealMongod.administrator(), certificates == null ? null : certificates.trusting()));
   }
 
-  /** Shards {@code it.NAME} by {@code _id}, from the given one on on the second shard. */
+  /**
+   * Shards {@code it.NAME} by {@code _id}. The second shard owns the documents from {@code half}
+   * on.
+   */
   void shardCollection(String name, int half) {
     ShardedCollection collection = new ShardedCollection(cluster, "it." + name);
     collection.create(new BsonDocument("_id", new BsonInt32(1)), null);
@@ -86,7 +89,7 @@ final class SecuredCluster implements AutoCloseable {
     return "mongodb://localhost:" + config.port() + "/";
   }
 
-  /** A shard's address, the config server's for {@code config}. */
+  /** The address of a shard, or of the config server for {@code config}. */
   String address(String name) {
     return "localhost:" + server(name).port();
   }
@@ -95,7 +98,7 @@ final class SecuredCluster implements AutoCloseable {
     return name.equals("config") ? config : shards.get(name);
   }
 
-  /** Creates a user on some of {@code config}, {@code one} and {@code two}. */
+  /** Creates a user on some of the servers {@code config}, {@code one} and {@code two}. */
   void createUser(Document user, String database, String... servers) {
     for (String server : servers) {
       try (MongoClient client = administrator(server)) {
@@ -104,7 +107,7 @@ final class SecuredCluster implements AutoCloseable {
     }
   }
 
-  /** A user's roles as a server has them; null if it does not know the user. */
+  /** The roles of a user on a server; null if the server does not have the user. */
   @Nullable List<Document> roles(String server, String user) {
     try (MongoClient client = administrator(server)) {
       Document found =
@@ -117,7 +120,7 @@ final class SecuredCluster implements AutoCloseable {
     }
   }
 
-  /** A client of one server, which may do anything. */
+  /** A client of one server with all privileges. */
   MongoClient administrator(String server) {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()

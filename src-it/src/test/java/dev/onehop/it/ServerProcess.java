@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.bson.Document;
 import reactor.core.publisher.Mono;
 
-/** The process of one of a testbed's servers, to be ended and started again, or stopped a while. */
+/** The process of a testbed's server, which a test can kill and restart, or freeze and resume. */
 final class ServerProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -34,7 +34,7 @@ final class ServerProcess implements AutoCloseable {
    * Finds a process.
    *
    * @param topology the name of the testbed's topology
-   * @param address of the server
+   * @param address the address of the server
    */
   static ServerProcess of(String topology, String address) throws IOException {
     return new ServerProcess(
@@ -48,7 +48,7 @@ final class ServerProcess implements AutoCloseable {
             .orElseThrow());
   }
 
-  /** What starts a process once more, as it was started. */
+  /** The command, environment and folder that a process was started with. */
   private static ProcessBuilder commandOf(ProcessHandle process) throws IOException {
     Path proc = Path.of("/proc", Long.toString(process.pid()));
     ProcessBuilder builder =
@@ -68,20 +68,20 @@ final class ServerProcess implements AutoCloseable {
     return address;
   }
 
-  /** Ends it at once, and waits until it is gone. */
+  /** Kills the process and waits for its end. */
   void kill() {
     assertThat(process.destroyForcibly()).isTrue();
     await().atMost(TIMEOUT).until(() -> !process.isAlive());
   }
 
-  /** Starts it once more, and waits until it answers. */
+  /** Starts the server again and waits until it replies. */
   void restart() throws IOException {
     process = command.start().toHandle();
     isOurs = true;
     awaitAnswer();
   }
 
-  /** Lets it do nothing until {@link #resume}; its sockets stay. */
+  /** Stops the process until {@link #resume}. Its sockets stay open. */
   void freeze() throws IOException, InterruptedException {
     signal("STOP");
   }
@@ -96,7 +96,6 @@ final class ServerProcess implements AutoCloseable {
     assertThat(kill.exitValue()).isZero();
   }
 
-  /** Waits until the server itself answers. */
   void awaitAnswer() {
     try (MongoClient direct =
         MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
@@ -106,7 +105,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Ends what was started again: the testbed ends only what it has started itself. */
+  /** Kills a restarted server, because the testbed ends only the processes that it started. */
   @Override
   public void close() {
     if (isOurs && process.isAlive()) {

@@ -43,11 +43,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /**
- * The server that operations go to is killed, cut off or frozen under load, and comes back: in
- * either mode and with either driver no retryable operation fails, and no acknowledged write is
- * lost or done twice.
+ * The server of the operations is killed, cut off or frozen under load, and then returns. In both
+ * modes and with both drivers, no retryable operation fails, and no acknowledged write is lost or
+ * runs twice.
  *
- * <p>{@code -Donehop.it.stall.seconds=2} is what a quiet machine must hold.
+ * <p>On a quiet machine, the test must also pass with {@code -Donehop.it.stall.seconds=2}.
  */
 @Tag("alone")
 @Tag("full")
@@ -56,8 +56,8 @@ class ServersUnderLoadIT {
   private static final String COLLECTION = "load";
 
   /**
-   * Where a shard of three members is written to, one of them can go. A shard of one has a mongos
-   * beside it, too.
+   * The shard of three members can lose its primary. A shard of one member shares a host with the
+   * mongos that the tests disturb.
    */
   private static final String TOPOLOGY =
       """
@@ -81,14 +81,17 @@ class ServersUnderLoadIT {
       mongos: [app, h1, h3]
       """;
 
-  /** How long a request may take that meets a break: a build shares its machine with others. */
+  /**
+   * The longest time of a request during a fault. It is long, because other programs run during a
+   * build.
+   */
   private static final Duration STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(1_500);
   private static final Duration HEARTBEAT = Duration.ofMillis(500);
 
-  /** After that, the driver's monitor has lost a server that says nothing. */
+  /** After this time, the driver's monitor takes a silent server for lost. */
   private static final Duration SILENCE = CONNECT_TIMEOUT.plus(HEARTBEAT);
 
   private static final String OPTIONS =
@@ -112,7 +115,8 @@ class ServersUnderLoadIT {
   static void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.parse("servers-under-load.yaml", TOPOLOGY)).start();
-    // What it has to a server that a test before has ended is not used again.
+    // Idle connections are soon closed, because their server may have been killed by the test
+    // before.
     plain =
         com.mongodb.client.MongoClients.create("mongodb://" + mongoses() + "/?maxIdleTimeMS=10");
     testbed.shardCollection("it." + COLLECTION, Numbered.KEY, Numbered.splitAt(COUNTERS / 2));
@@ -134,7 +138,7 @@ class ServersUnderLoadIT {
     return String.join(",", testbed.mongosAddresses());
   }
 
-  /** A primary that goes is replaced after two seconds, and not after ten. */
+  /** Sets the election timeout to two seconds instead of ten. */
   private static void electSoon() {
     String members = testbed.shardHosts().get("three");
     int slash = members.indexOf('/');
@@ -158,9 +162,9 @@ class ServersUnderLoadIT {
     }
   }
 
-  /** Which server the operations depend on. */
+  /** The server that a test disturbs. */
   enum Mode {
-    /** The mongos beside a shard: others can do its work. */
+    /** The mongos near a shard. Other mongoses can serve its operations. */
     TARGETED {
       @Override
       String victim() {
@@ -177,7 +181,7 @@ class ServersUnderLoadIT {
         return SILENCE;
       }
     },
-    /** A shard's primary: operations have to wait until there is one again. */
+    /** A shard's primary. Operations wait for the next primary. */
     DIRECT {
       @Override
       String victim() {
@@ -200,10 +204,10 @@ class ServersUnderLoadIT {
 
     abstract String victim();
 
-    /** How long no other server does the work of one that is away for {@link #AWAY}. */
+    /** The time without a server for the operations, if a server is away for {@link #AWAY}. */
     abstract Duration whileAway();
 
-    /** The same, before a frozen one is noticed. */
+    /** The same for a frozen server, which is noticed later. */
     abstract Duration whileFrozen();
 
     OneHop router(String options) {
@@ -213,7 +217,7 @@ class ServersUnderLoadIT {
     }
   }
 
-  /** The process of a server, which may have been started again by another test. */
+  /** The process of a server. An earlier test may have restarted it. */
   private static ServerProcess process(String address) throws IOException {
     for (ServerProcess each : processes) {
       if (each.address().equals(address)) {
@@ -336,7 +340,7 @@ class ServersUnderLoadIT {
     }
   }
 
-  /** Empties the collection but for the counters. */
+  /** Leaves only the counters in the collection. */
   private static void reset() {
     MongoCollection<Document> collection = stored();
     collection.deleteMany(new Document());
@@ -438,7 +442,7 @@ class ServersUnderLoadIT {
     void run() throws IOException, InterruptedException;
   }
 
-  /** Both drivers' clients at work on one router, with what they were told. */
+  /** Clients of both drivers that use one router, and the results of their operations. */
   private static final class Loads implements AutoCloseable {
     private final OneHop router;
     private final List<Client> clients;
@@ -469,7 +473,7 @@ class ServersUnderLoadIT {
       slowestNanos.clear();
     }
 
-    /** Waits until what is under way has ended, and something after that. */
+    /** Waits until each thread has ended its current operation and some more. */
     private void awaitEachThread() {
       long[] before = IntStream.range(0, threads.size()).mapToLong(operations::get).toArray();
       await()
@@ -515,7 +519,7 @@ class ServersUnderLoadIT {
       }
     }
 
-    /** Operations that meet this take no longer than that. */
+    /** Runs a step and checks that no operation takes longer than {@code longest} during it. */
     void during(Duration longest, Step step) throws IOException, InterruptedException {
       slowestNanos.clear();
       step.run();
@@ -537,7 +541,7 @@ class ServersUnderLoadIT {
       assertThat(failures).isEmpty();
       Collection<Integer> ids = new ArrayList<>();
       Map<Integer, Integer> counted = new TreeMap<>();
-      // One batch: a find is tried again on a connection that was lost, a getMore is not.
+      // Reads a single batch: if a connection is lost, the driver retries a find, but no getMore.
       for (Document each : stored().find().batchSize(ONE_BATCH)) {
         int id = each.getInteger("_id");
         if (id >= 0 && id < COUNTERS) {

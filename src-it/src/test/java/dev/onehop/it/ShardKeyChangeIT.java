@@ -53,8 +53,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Updates of a shard key that move the document to another shard: over direct mode, which hands
- * them to the mongos of the URI, and over the stand-in router.
+ * Updates of a shard key that move the document to another shard. Direct mode sends them to a
+ * mongos of the URI. The stand-in router executes them itself.
  */
 @ShardedCluster
 @Tag("full")
@@ -66,7 +66,6 @@ class ShardKeyChangeIT {
   private static final Map<Way, MongoClient> clients = new TreeMap<>();
   private static int collections;
 
-  /** How the collection is reached. */
   enum Way {
     DIRECT,
     STAND_IN
@@ -179,7 +178,7 @@ class ShardKeyChangeIT {
     assertEachOnItsShard(collection, 301);
   }
 
-  /** As a mongos does, which takes such a change alone in its command only. */
+  /** A mongos, too, executes such a change only if it is the single statement of its command. */
   @ParameterizedTest
   @MethodSource("waysAndOrders")
   void inABulkTheOtherStatementsResultsAreKept(Way way, boolean ordered) {
@@ -232,13 +231,13 @@ class ShardKeyChangeIT {
         .containsExactlyInAnyOrder(
             new Document("_id", 5).append("k", 250).append("n", -5),
             new Document("_id", 5).append("k", 5).append("n", 5));
-    // The session is of use again, and nothing is locked.
+    // The next operation must find the session usable and no document locked.
     assertThat(
             run(collection.updateOne(Filters.eq("k", 5), Updates.inc("n", 1))).getModifiedCount())
         .isEqualTo(1);
   }
 
-  /** The reply was lost, and the driver sends the command again: it must not be done twice. */
+  /** After a lost reply, the driver sends the command again, but it must not run twice. */
   @ParameterizedTest
   @EnumSource
   void sentAgainItIsNotDoneTwice(Way way) {
@@ -256,13 +255,13 @@ class ShardKeyChangeIT {
       command.append(
           "txnNumber", new BsonInt64(session.getServerSession().advanceTransactionNumber()));
       assertThat(run(way, session, command)).containsEntry("n", new BsonInt32(1));
-      // Another document under the old key, which a command that is run again would find.
+      // If the command ran again, it would find this document with the old key.
       run(collection.insertOne(new Document("_id", 2_000).append("k", 5).append("n", 0)));
       BsonDocument again = run(way, session, command);
       assertThat(again.getNumber("ok").intValue()).as("%s", again).isZero();
       assertThat(again).containsEntry("code", new BsonInt32(217));
 
-      // And by the shard that has them since.
+      // After a migration, the new owner must refuse the command, too.
       testbed.moveRange(
           collection.getNamespace().getFullName(),
           new BsonDocument("k", new BsonMinKey()),
@@ -360,7 +359,7 @@ class ShardKeyChangeIT {
     assertMoved(collection, new Document("_id", 5).append("k", 5).append("n", 5));
   }
 
-  /** Ranges move all the while, and other clients change the same documents. */
+  /** Ranges move while the documents change their shard keys. */
   @ParameterizedTest
   @EnumSource
   void nothingIsLostOrDoubledWhileRangesMove(Way way) throws InterruptedException {
@@ -382,7 +381,7 @@ class ShardKeyChangeIT {
     mover.start();
     int changes = 0;
     for (int i = 0; mover.isAlive() || i < 2 * documents; i++) {
-      // From one range to the next, all documents one after the other.
+      // Moves one document after another to the next range.
       int id = i % documents;
       try {
         UpdateResult result =
@@ -395,9 +394,9 @@ class ShardKeyChangeIT {
         done[id]++;
         changes++;
       } catch (MongoWriteException e) {
-        // A shard that had it before a range moved away keeps an orphan for a quarter of an hour.
-        // A shard that commits a move, or takes too long, aborts the transaction: as with a mongos,
-        // that is the write's error, and what is read below shows that nothing was done.
+        // A shard that had the document before a range moved away keeps an orphan for a second. A
+        // shard that commits a migration, or is too slow, aborts the transaction. As with a mongos,
+        // this is the write's error. The reads below show that the write had no effect.
         assertThat(e.getCode()).as("%s", e.getMessage()).isIn(11000, 251);
       }
     }
@@ -419,7 +418,7 @@ class ShardKeyChangeIT {
     return id + changes % 3 * 100;
   }
 
-  /** Commands as they are, of one session. */
+  /** Runs a raw command in a session, and returns its reply even if it is an error. */
   private static BsonDocument run(Way way, ClientSession session, BsonDocument command) {
     try {
       return run(
@@ -438,7 +437,7 @@ class ShardKeyChangeIT {
     assertEachOnItsShard(collection, 300);
   }
 
-  /** By each shard's own count of what it owns. */
+  /** Checks the sum of the shards' counts of the documents that they own. */
   private static void assertEachOnItsShard(MongoCollection<Document> collection, int documents) {
     assertThat(
             testbed
@@ -471,7 +470,7 @@ class ShardKeyChangeIT {
         .block(TIMEOUT);
   }
 
-  /** A new collection with a third of its documents on each shard, sharded by another field. */
+  /** A new collection that is sharded by {@code k}, with a third of its documents on each shard. */
   private static MongoCollection<Document> loaded(Way way) {
     String name = "keychange" + ++collections;
     testbed.shardCollection(

@@ -59,10 +59,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Change streams of each shard, merged, on real servers: against what was acknowledged and against
- * the stream of a mongos.
+ * Compares the merged streams of real shards with the acknowledged writes and with a mongos'
+ * stream.
  *
- * <p>{@code -Donehop.it.stream.seconds=60} makes it as long as it should be before a release.
+ * <p>Before a release, run it with {@code -Donehop.it.stream.seconds=60}.
  */
 @Tag("full")
 class ShardedChangeStreamIT {
@@ -121,7 +121,7 @@ class ShardedChangeStreamIT {
     return sharded(name, Numbered.splitAt(20, 40, 60, 80, 100));
   }
 
-  /** For {@link VersionedWrites} of as many slots as there are keys. */
+  /** Shards a collection for {@link VersionedWrites} with {@link #KEYS} slots. */
   private static void shardedForWrites(String name) {
     sharded(
         name,
@@ -168,7 +168,7 @@ class ShardedChangeStreamIT {
       admin.runCommand(session, ping);
     }
     Checkpoint start = Mono.from(stream("begin").build().start()).block(TIMEOUT);
-    // Not through a router, which knows the later time.
+    // Writes to the shard itself, because a mongos would bring it the later time.
     try (MongoClient shard = MongoClients.create(direct(testbed.shardHosts().get("one")))) {
       shard.getDatabase("streams").getCollection("begin").insertOne(new Document("_id", 1));
     }
@@ -197,7 +197,8 @@ class ShardedChangeStreamIT {
             readInPieces(begin, resumed));
     VersionedWrites writes = new VersionedWrites(client, "streams.moving", KEYS, 1);
     Thread mover = new Thread(() -> move("streams.moving"), "mover");
-    // The donor's events come late.
+    // Delays the events of shard three. If it is the donor of a range, its events come after the
+    // recipient's.
     testbed.setFurther(address("three"), Duration.ofMillis(100));
     try (writes) {
       mover.start();
@@ -247,7 +248,7 @@ class ShardedChangeStreamIT {
         });
   }
 
-  /** The drivers give up on a server after 30 seconds: JAVA-4546. */
+  /** The driver's server selection ends after 30 seconds (JAVA-4546). */
   @Tag("nightly")
   @Test
   void anOutageThatIsLongerThanServerSelectionEndsNothing() throws InterruptedException {
@@ -293,7 +294,7 @@ class ShardedChangeStreamIT {
     assertNoCursorsAreLeft(name);
   }
 
-  /** Also of the whole cluster, where heartbeats are no events either. */
+  /** The stream reads the whole cluster, and must not show the heartbeats as events. */
   @Test
   void anIdleShardHoldsNothingBackForLong() throws InterruptedException {
     MongoCollection<Document> collection = sharded("idle");
@@ -344,7 +345,7 @@ class ShardedChangeStreamIT {
         "idle shard: median lag %d us, the longest %d us%n",
         sorted.get(KEYS / 2) / 1_000, sorted.get(KEYS - 1) / 1_000);
     assertThat(List.copyOf(tokens)).isSorted();
-    // A server might wait for five seconds before it says that there was nothing.
+    // Without heartbeats, an idle server would wait up to five seconds before it reports its time.
     assertThat(Duration.ofNanos(sorted.get(KEYS / 2))).isLessThan(Duration.ofMillis(500));
     try (MongoClient direct =
         MongoClients.create("mongodb://" + address("three") + "/?directConnection=true")) {
@@ -435,7 +436,7 @@ class ShardedChangeStreamIT {
     collection.insertOne(new Document("_id", 110));
     testbed.dropCollection("streams.dropped");
     await().atMost(TIMEOUT).until(() -> end.get() != null);
-    // Each shard drops its part; two of them may do so at the same cluster time.
+    // Each shard drops its part of the collection, two of them perhaps at the same cluster time.
     assertThat(types)
         .startsWith(OperationType.INSERT, OperationType.INSERT, OperationType.DROP)
         .endsWith(OperationType.INVALIDATE)
@@ -505,7 +506,7 @@ class ShardedChangeStreamIT {
     MongoCollection<Document> collection = sharded("large");
     BsonTimestamp begin = now();
     collection.insertOne(new Document("_id", 1).append("n", 1L));
-    // The key stands in the event three times: itself, and in the token twice as long.
+    // The event has the key once, and in hexadecimal form in its token.
     String key = "k".repeat(20_000);
     collection.insertOne(new Document("_id", key).append("filler", "x".repeat(16_750_000)));
     collection.insertOne(new Document("_id", 2).append("n", 2L));
@@ -552,7 +553,8 @@ class ShardedChangeStreamIT {
                 new ConnectionString("mongodb://" + address("one") + "/?directConnection=true"))
             .build();
     BsonTimestamp begin = now();
-    // A database of a shard alone would be unknown to the cluster: one that the cluster has.
+    // Uses a database of the cluster, because the cluster would not know one that a test creates on
+    // the shard alone.
     MongoCollection<Document> collection = sharded("replicaset");
     collection.insertOne(new Document("_id", 1).append("n", 1L));
     List<RawBsonDocument> events =
@@ -577,7 +579,7 @@ class ShardedChangeStreamIT {
     return Flux.from(stream.build().events()).subscribe(into::add, failures::add);
   }
 
-  /** Each subscription ends soon, and the next begins at its last place. */
+  /** Reads with short subscriptions. Each starts at the last checkpoint of the one before. */
   private Disposable readInPieces(BsonTimestamp begin, Given into) {
     AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
     Random random = new Random(1);
@@ -637,7 +639,7 @@ class ShardedChangeStreamIT {
     }
   }
 
-  /** Their tokens need more than {@code _data}. */
+  /** The tokens of decimal keys need more than the field {@code _data}. */
   @Test
   void aCursorThatIsKilledAfterADecimalKeyIsOpenedAgain() {
     MongoCollection<Document> collection = sharded("decimals");

@@ -34,7 +34,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Reads over several shards, and what they leave behind there, in direct mode and the stand-in. */
+/**
+ * Reads over several shards in direct mode and over the stand-in router, and the cursors and
+ * sessions that they leave.
+ */
 @ShardedCluster
 class ShardedReadsIT {
   private static final int DOCUMENTS = 300;
@@ -62,7 +65,7 @@ class ShardedReadsIT {
     shards.values().forEach(MongoClient::close);
   }
 
-  /** All commands that a read takes, those of ours too, say the same of the Stable API. */
+  /** All commands of a read, including OneHop's, must carry the same options of the Stable API. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
   void strictStableApi(Mode mode) {
     ServerApi strict =
@@ -83,12 +86,15 @@ class ShardedReadsIT {
       assertThat(reads.countDocuments(Filters.gte("n", 5), new CountOptions().skip(5)))
           .isEqualTo(DOCUMENTS - 10);
       assertThat(reads.estimatedDocumentCount()).isEqualTo(DOCUMENTS);
-      // Left while there is more.
+      // Ends the read before its last document.
       readAndLeave(reads, 30);
     }
   }
 
-  /** As a mongos, the stand-in returns the documents of each shard. Other programs sum them. */
+  /**
+   * Like a mongos, the stand-in router returns one document of each shard. Clients have to sum
+   * them.
+   */
   @Test
   void statisticsOfEveryShard() {
     try (MongoClient client = MongoClients.create(cluster.url())) {
@@ -111,7 +117,7 @@ class ShardedReadsIT {
     }
   }
 
-  /** Reads that are answered whole, or were ended, have no cursor at any shard. */
+  /** A read that is complete leaves no cursor on any shard. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
   void noCursorIsLeft(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {
@@ -185,7 +191,7 @@ class ShardedReadsIT {
     }
   }
 
-  /** What a client says at its end reaches all shards that have seen its sessions. */
+  /** The {@code endSessions} of a client must reach all shards that its sessions have used. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
   void sessionsEndAtTheShards(Mode mode) {
     Map<String, Long> before = onShards(shard -> commands(shard, "endSessions"));
@@ -196,7 +202,7 @@ class ShardedReadsIT {
 
     client.close();
 
-    // A mongos passes it on in the background.
+    // A mongos forwards the command in the background.
     await()
         .untilAsserted(
             () ->
@@ -205,7 +211,7 @@ class ShardedReadsIT {
                         (shard, ended) -> assertThat(ended).isGreaterThan(before.get(shard))));
   }
 
-  /** A session takes its cursors with it, as those of a mongos do. */
+  /** The end of a session ends its cursors, as on a mongos. */
   @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
   void killedSessionsLeaveNoCursor(Mode mode) {
     try (MongoClient client = mode.client(cluster.url())) {

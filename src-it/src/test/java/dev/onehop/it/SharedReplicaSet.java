@@ -17,12 +17,12 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives a test class replica sets of one member that all such classes of a JVM share: its methods
- * can have parameters of type {@link RealMongod}, each a set of its own. They take {@code
- * configureFailPoint}, and must not be closed.
+ * Gives a test class replica sets of one member, which all such classes of a JVM share. Methods of
+ * the class can have parameters of type {@link RealMongod}: each parameter gets a different replica
+ * set. The servers execute {@code configureFailPoint}. Tests must not close them.
  *
- * <p>All databases are dropped after the class, or after the test if only that has the parameter.
- * What else a class changes, it has to put back.
+ * <p>All databases are dropped after the class, or after the test if only the test has the
+ * parameter. A class has to restore everything else that it changes.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 @ExtendWith(SharedReplicaSet.Extension.class)
 public @interface SharedReplicaSet {
 
-  /** Starts sets and drops databases. */
+  /** Starts replica sets and drops databases. */
   final class Extension implements ParameterResolver {
     private static final Namespace NAMESPACE = Namespace.create(Extension.class);
     private static final Set<String> OF_THE_SERVER = Set.of("admin", "config", "local");
@@ -51,7 +51,8 @@ public @interface SharedReplicaSet {
           context
               .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
               .computeIfAbsent(number, key -> RealMongod.startWithFailPoints(), RealMongod.class);
-      // Another key: what the session's store has under the first would be found here.
+      // Uses a key that differs from the one above, because the store of the session would be
+      // searched, too.
       var unused =
           context
               .getStore(NAMESPACE)

@@ -31,7 +31,10 @@ import org.bson.Document;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Sums as of one moment, in transactions and snapshot sessions, while amounts and ranges move. */
+/**
+ * Transactions and snapshot sessions read all accounts at one time, so their sums must be right,
+ * while amounts and ranges move.
+ */
 @ShardedCluster
 @Tag("nightly")
 class SnapshotSumsIT {
@@ -96,7 +99,7 @@ class SnapshotSumsIT {
       try {
         step.run();
       } catch (MongoException refused) {
-        // A range has moved since, or is moving.
+        // A range moves, or has moved since the start.
       }
     }
   }

@@ -33,10 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A sharded collection is written to another cluster by processes that are killed while they read
- * it, and while they follow it. Meanwhile documents are changed and inserted, and ranges move. Each
- * process appends the values that it sees of a document to a list of that: the value that was read
- * first, and each later one once.
+ * Processes copy a sharded collection to another server, and are killed during the full copy and
+ * afterwards. At the same time, documents are changed and inserted, and ranges move. The processes
+ * append each value of a document to its list: first the value that was read, then each later value
+ * once.
  */
 @Tag("full")
 class SnapshotThenStreamIT {
@@ -96,7 +96,7 @@ class SnapshotThenStreamIT {
     for (int kill = 0; kill < 3; kill++) {
       Process member = join();
       long before = applied().countDocuments();
-      // In the middle: something was read since the last kill, and more is to be read.
+      // Kills the process in the middle: it has read some documents, but not all.
       await()
           .atMost(TIMEOUT)
           .pollInterval(Duration.ofMillis(20))
@@ -170,9 +170,7 @@ class SnapshotThenStreamIT {
                     LongStream.rangeClosed(values.get(0), written.get(key)).boxed().toList()));
   }
 
-  /**
-   * Changes documents, inserts others behind all and between two channels' places, moves ranges.
-   */
+  /** Changes documents, inserts others after the last one, and moves ranges. */
   private void writeKeys() {
     Random random = new Random(1);
     try {

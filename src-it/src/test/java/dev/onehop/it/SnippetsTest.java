@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Checks the Java code of the manual. Code that names its source, {@code <!-- from FILE -->}, is in
- * that file, which the build or {@code .ci/examples} compiles and runs. All other code compiles:
- * for each page with such code, {@code src/test/snippets} has a file with the code around it, where
- * a comment with a number stands for each block.
+ * Checks the Java code of the manual. If a block names its source with {@code <!-- from FILE -->},
+ * that file must contain it. The build or {@code .ci/examples} compiles and runs the file. All
+ * other blocks must compile: for each page, {@code src/test/snippets} has a file with the
+ * surrounding code, and a numbered comment in place of each block.
  */
 class SnippetsTest {
   private static final Path HOME = Path.of("..").toAbsolutePath().normalize();

@@ -33,12 +33,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A cluster whose URI is a name in the domain name system, and one behind a private link: the names
- * in its metadata lead nowhere, and its mongoses are the ports of one name.
+ * A cluster whose URI is a DNS name, also behind a private link. There, the names in the metadata
+ * do not resolve, and the mongoses are different ports of one name.
  */
 @ShardedCluster
 class SrvIT {
-  /** Longer than the 60 seconds between two looks at a record, should {@link #afterALook} fail. */
+  /**
+   * Longer than the 60 seconds between two look-ups of a record, in case {@link #afterALook} has no
+   * effect.
+   */
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
   private static final String CLUSTER = "cluster.onehop.test";
@@ -125,7 +128,7 @@ class SrvIT {
         .contains("hostMapping", "config.mongos", mongos(0), mongos(1), mongos(2));
   }
 
-  /** Puts all mongoses behind one name. What their own names are mapped to. */
+  /** Puts all mongoses behind one name, and returns the host mapping of their own names. */
   private Map<String, String> link() {
     hosts.put(LINK, "127.0.0.1");
     Map<String, String> mapping = new TreeMap<>();
@@ -146,7 +149,7 @@ class SrvIT {
         .applyToClientSettings(settings -> settings.inetAddressResolver(this::resolve));
   }
 
-  /** The application's host resolves these names only. */
+  /** Resolves only the names in {@link #hosts}, as an application's host would. */
   private List<InetAddress> resolve(String host) throws UnknownHostException {
     String address = hosts.get(host);
     if (address == null) {
@@ -156,7 +159,7 @@ class SrvIT {
         InetAddress.getByAddress(host, InetAddress.getAllByName(address)[0].getAddress()));
   }
 
-  /** The driver's monitors look at their records again as soon as they are interrupted. */
+  /** Interrupts the driver's monitors, which then look up their records at once. */
   private static <T> T afterALook(T collection) {
     Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().contains("-srv-" + CLUSTER))
@@ -189,7 +192,10 @@ class SrvIT {
     }
   }
 
-  /** The mongoses that get updates of all shards, which no shard's owner decides. */
+  /**
+   * The mongoses of updates on all shards. These updates have no owner, so any mongos of the URI
+   * can get them.
+   */
   private Set<String> routersOfUnroutedUpdates(MongoCollection<Document> collection) {
     Map<String, Long> before = updates();
     for (int i = 0; i < 10; i++) {

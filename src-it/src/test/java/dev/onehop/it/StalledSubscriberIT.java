@@ -32,11 +32,12 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 
 /**
- * A subscriber that asks for nothing while a writer writes as fast as it can: the heap stays within
- * the buffers and the shards' cursors are left alone; then it gets everything.
+ * A subscriber requests nothing while a writer writes as fast as it can. The heap holds only the
+ * full buffers, and the stream reads no further from the shards. Then the subscriber gets all
+ * events.
  *
- * <p>{@code -Donehop.it.stall.seconds=600} makes it as long as it should be before a release: a
- * server ends a cursor that is idle for ten minutes.
+ * <p>Before a release, run it with {@code -Donehop.it.stall.seconds=600}: a server ends a cursor
+ * that is idle for ten minutes.
  */
 @Tag("full")
 class StalledSubscriberIT {
@@ -44,7 +45,7 @@ class StalledSubscriberIT {
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 5));
   private static final Duration TIMEOUT = Duration.ofMinutes(5).plus(STALL.multipliedBy(3));
 
-  /** So that what is written meanwhile stays in it. */
+  /** Large enough for all writes while the subscriber requests nothing. */
   private static final double OPLOG_MB = 65_536;
 
   private static final int SHARDS = 2;
@@ -52,9 +53,7 @@ class StalledSubscriberIT {
   private static final int BATCH = 100;
   private static final long BUFFER = 1 << 20;
 
-  /**
-   * What is in the buffers, a batch that was under way for each, and as much again for the rest.
-   */
+  /** The buffers and a batch for each shard, doubled for all other memory. */
   private static final long MOST_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
 
   private static Testbed testbed;
@@ -109,7 +108,7 @@ class StalledSubscriberIT {
     long end = System.nanoTime() + STALL.toNanos();
     Map<String, Long> batches = Map.of();
     long heap = 0;
-    // Until the buffers are full, and more.
+    // Writes until the buffers are full, and then some more.
     while (System.nanoTime() - end < 0
         || (long) (written - 30 * BATCH) * DOCUMENT <= 2 * MOST_HEAP) {
       insert(collection, written);
@@ -129,7 +128,7 @@ class StalledSubscriberIT {
     assertThat(bytes).as("written").isGreaterThan(2 * MOST_HEAP);
     assertThat(grown).isLessThan(MOST_HEAP);
     assertThat(batches).hasSize(SHARDS);
-    // A server may have ended them.
+    // A server may have ended idle cursors.
     assertThat(after.entrySet()).isSubsetOf(batches.entrySet());
 
     subscriber.request(Long.MAX_VALUE);
@@ -159,7 +158,7 @@ class StalledSubscriberIT {
     return cursors(name).equals(before);
   }
 
-  /** How many batches each shard's cursor has given. */
+  /** The number of batches that each shard's cursor has returned. */
   private static Map<String, Long> cursors(String name) {
     Map<String, Long> batches = new TreeMap<>();
     testbed
@@ -196,7 +195,7 @@ class StalledSubscriberIT {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
-  /** Asks for nothing unless it is told to. */
+  /** Requests nothing by itself. */
   private static final class Asking extends BaseSubscriber<StreamEvent> {
     final AtomicReference<Throwable> failure = new AtomicReference<>();
     volatile int doubled;

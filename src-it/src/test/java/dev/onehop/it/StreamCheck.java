@@ -12,9 +12,9 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a stream has given of {@link VersionedWrites}, held against what was acknowledged: of each
- * document every write once, in order. A reader that begins again at a place that it has stored may
- * be given once more what is after that place, in the same order, and nothing of what is before it.
+ * Compares the events of {@link VersionedWrites} with the acknowledged writes: the stream must have
+ * each write of a document once, in order. A reader that restarts at a stored checkpoint may get
+ * the later events again, in the same order, but no earlier event.
  *
  * <p>Thread-safe.
  */
@@ -34,16 +34,17 @@ final class StreamCheck {
 
   /** A document's events. */
   private static final class Key {
-    // Those that are not known to be covered by the stored place.
+    // The events after the stored checkpoint.
     private final Deque<Seen> kept = new ArrayDeque<>();
     private int version;
-    // The version of the event before, since the last restart.
+    // The version of the last event since the restart.
     private int at;
     private int restarts;
   }
 
   /**
-   * @param total whether all events, not only each document's, are in the order of their tokens
+   * @param total whether all events are in the order of their tokens, not only the events of one
+   *     document
    */
   StreamCheck(boolean total) {
     this.total = total;
@@ -57,7 +58,7 @@ final class StreamCheck {
     return event.getDocument("documentKey").getInt32("_id").getValue();
   }
 
-  /** The version that an event tells, 0 if it is a delete. */
+  /** The version in an event, 0 for a delete. */
   static int version(BsonDocument event) {
     return switch (event.getString("operationType").getValue()) {
       case "delete" -> 0;
@@ -72,9 +73,9 @@ final class StreamCheck {
   }
 
   /**
-   * Takes an event in the order in which it was given.
+   * Adds the next event.
    *
-   * @param told the version that it tells, 0 for none
+   * @param told the version in the event, 0 for none
    */
   synchronized void add(String shard, String token, int key, int told) {
     count++;
@@ -115,7 +116,7 @@ final class StreamCheck {
     return token.compareTo(place.token(shard)) <= 0;
   }
 
-  /** The reader has stored a place up to which it has processed everything. */
+  /** Adds a checkpoint that the reader has stored after processing all earlier events. */
   synchronized void stored(Checkpoint reached) {
     if (place != null && reached.low().compareTo(place.low()) < 0) {
       wrong("the place goes back from %s to %s".formatted(place, reached));
@@ -126,7 +127,7 @@ final class StreamCheck {
     }
   }
 
-  /** The reader has ended, and begins again at the place that it has stored. */
+  /** Notes that the reader has restarted at its stored checkpoint. */
   synchronized void restarted(Checkpoint from) {
     stored(from);
     restarts++;
@@ -139,25 +140,28 @@ final class StreamCheck {
     }
   }
 
-  /** How many events were given. */
+  /** The number of events. */
   synchronized long count() {
     return count;
   }
 
-  /** How many of them were given before, since the reader had not acknowledged them. */
+  /**
+   * The number of events that came again after a restart, because the reader had not acknowledged
+   * them.
+   */
   synchronized long again() {
     return again;
   }
 
-  /** What was wrong with what was given, for the first few times. */
+  /** The first few errors in the events. */
   synchronized List<String> wrong() {
     return List.copyOf(wrong);
   }
 
   /**
-   * The documents of which too little was given, or too much.
+   * The documents with missing or additional events.
    *
-   * @param written all that there is
+   * @param written all writes
    */
   synchronized List<String> differences(Map<Integer, VersionedWrites.Written> written) {
     List<String> differences = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;
 
-/** Faults that are planted are found. */
+/** The check must find the errors in these events. */
 class StreamCheckTest {
   private static final Map<Integer, Written> THREE = Map.of(1, new Written(3, false));
 
@@ -22,7 +22,7 @@ class StreamCheckTest {
     return Checkpoint.before(new BsonTimestamp(second, 2));
   }
 
-  /** Document 1 gets its writes in that order; write v has the token of second v. */
+  /** Adds the writes of document 1 in this order. Write v has the token of second v. */
   private void give(int... versions) {
     for (int version : versions) {
       check.add("a", token(version), 1, version);

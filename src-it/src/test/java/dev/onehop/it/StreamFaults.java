@@ -34,11 +34,11 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to a cluster and to its readers, at random: three threads that move ranges, disturb
- * servers and disturb readers. Faults of a thread come in rounds, each of which has all of them in
- * another order.
+ * Random faults of a cluster and its readers. One thread moves ranges, one disturbs servers, and
+ * one disturbs readers. The faults come in rounds: each round has all faults of a thread in another
+ * order.
  */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SuppressWarnings("try") // close() is interrupted only at the end of a test.
 final class StreamFaults implements AutoCloseable {
   private static final Duration SETTLED = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofMinutes(4);
@@ -60,7 +60,7 @@ final class StreamFaults implements AutoCloseable {
   private int guests;
   private volatile boolean stopped;
 
-  /** Something that happens, and is over when this returns. */
+  /** A fault. When its action returns, the fault is over. */
   private record Fault(String name, Action action) {}
 
   private interface Action {
@@ -70,8 +70,8 @@ final class StreamFaults implements AutoCloseable {
   /**
    * Starts the faults.
    *
-   * @param bounds the slots at which the collection's chunks begin, but for the first
-   * @param progress is told what happens
+   * @param bounds the first slots of the collection's chunks, without the first chunk
+   * @param progress receives a line about each fault
    */
   StreamFaults(
       Testbed testbed,
@@ -111,7 +111,7 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  /** At least one round is run, however early the end comes. */
+  /** Runs at least one round, even if the test ends early. */
   private void rounds(List<Fault> faults, Random random) throws IOException, InterruptedException {
     List<Fault> order = new ArrayList<>(faults);
     do {
@@ -242,7 +242,7 @@ final class StreamFaults implements AutoCloseable {
     return primary(testbed, shard);
   }
 
-  /** The address of a shard's primary, as soon as it has one. */
+  /** Waits until a shard has a primary, and returns its address. */
   static String primary(Testbed testbed, String shard) {
     String[] found = {""};
     await("a primary of " + shard)
@@ -259,7 +259,7 @@ final class StreamFaults implements AutoCloseable {
                     found[0] = member;
                   }
                 } catch (MongoException e) {
-                  // It is looked for again.
+                  // The next round tries again.
                 }
               }
               return !found[0].isEmpty();
@@ -294,7 +294,7 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  /** A shard joins, is moved to for a while, is drained and removed. */
+  /** Adds a shard, moves ranges to it for a while, drains it and removes it. */
   private void comeAndGo(Random random) throws InterruptedException {
     String name = "guest" + ++guests;
     try (RealMongod server = RealMongod.startShard(name)) {
@@ -309,12 +309,13 @@ final class StreamFaults implements AutoCloseable {
       targets.add(name);
       progress.accept(name + " was added");
       BsonDocument range = VersionedWrites.bound(one(bounds, random));
-      // Another fault may be in its way.
+      // Another fault may prevent the migration for some time.
       await("a range moves to " + name).atMost(SETTLED).until(() -> moved(range, name));
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
-        // While a stored place is before the end of its events, or of itself, it is needed.
+        // A reader whose stored checkpoint is before the shard's last event, or before its removal,
+        // still needs the shard.
         await(name + " is drained").atMost(SETTLED).until(() -> isDrained(name));
         awaitStoredPlaces();
         await(name + " is removed").atMost(SETTLED).until(() -> onConfig(removal(name)));
@@ -347,7 +348,7 @@ final class StreamFaults implements AutoCloseable {
     return new Document("_configsvrRemoveShard", name).append("writeConcern", MAJORITY);
   }
 
-  /** Whether nothing is left there; what is, is moved away. */
+  /** Moves the remaining chunks away, and returns whether there were none. */
   private boolean isDrained(String name) {
     try (MongoClient config = direct(configServer())) {
       List<BsonDocument> left =
@@ -359,7 +360,7 @@ final class StreamFaults implements AutoCloseable {
       for (BsonDocument chunk : left) {
         testbed.moveRange(namespace, chunk.getDocument("min"), shards.get(0));
       }
-      // From the first time it is asked for, nothing new is moved there.
+      // After the first removeShard, no chunk is moved to the shard any more.
       return left.isEmpty() && isDraining(config, name);
     } catch (MongoException | TestbedException e) {
       progress.accept("not drained yet: " + e.getMessage());
@@ -380,7 +381,7 @@ final class StreamFaults implements AutoCloseable {
     return draining;
   }
 
-  /** Whether the config server has done it; it is asked again while it can't. */
+  /** Whether the config server has executed a command. The caller tries again until it has. */
   private boolean onConfig(Document command) {
     try (MongoClient config = direct(configServer())) {
       Document reply = config.getDatabase("admin").runCommand(command);
@@ -413,7 +414,7 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  /** Whether it was moved. Servers are disturbed; the next try may work. */
+  /** Moves a range, and returns whether that succeeded. It fails if a fault disturbs a server. */
   private boolean moved(BsonDocument range, String shard) {
     try {
       testbed.moveRange(namespace, range, shard);
@@ -430,7 +431,7 @@ final class StreamFaults implements AutoCloseable {
   }
 
   /**
-   * @throws AssertionError if a fault could not be made or undone
+   * @throws AssertionError if a fault could not be caused or ended
    */
   void check() {
     for (Throwable failure : failures) {
@@ -442,7 +443,7 @@ final class StreamFaults implements AutoCloseable {
     return moves.get();
   }
 
-  /** Which faults there were, and how often. */
+  /** The number of times that each fault occurred. */
   Map<String, Integer> counts() {
     synchronized (counts) {
       return new TreeMap<>(counts);
@@ -454,7 +455,7 @@ final class StreamFaults implements AutoCloseable {
     return "%d moves, %d refused".formatted(moves.get(), refused.get());
   }
 
-  /** Ends the faults, once each has been there; all servers and readers run afterwards. */
+  /** Ends the faults after each has occurred. Afterwards, all servers and readers run. */
   @Override
   public void close() throws InterruptedException {
     stopped = true;

@@ -35,7 +35,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** Collections that get another home, another name or another shard key under a change stream. */
+/**
+ * Collections that get another primary shard, name or shard key while a change stream reads them.
+ */
 @Tag("full")
 class StreamMetadataChangesIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -73,7 +75,7 @@ class StreamMetadataChangesIT {
     }
   }
 
-  /** Of the cluster: a router that is idle lags behind the config servers. */
+  /** The cluster's time. The time of an idle mongos is behind the config servers' time. */
   private static BsonTimestamp now() {
     BsonTimestamp router = now(client);
     BsonTimestamp configServers = now(config);
@@ -126,7 +128,10 @@ class StreamMetadataChangesIT {
             });
   }
 
-  /** The copying is no event. The old home drops its copy, which is one, as it is to a mongos. */
+  /**
+   * Copying the documents causes no events. The old primary shard drops its copy, which is an
+   * event, as in a mongos' stream.
+   */
   @ParameterizedTest
   @EnumSource(Order.class)
   void aDatabaseMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
@@ -146,7 +151,7 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** The drop ends the collection's stream; the next begins after that. */
+  /** The drop ends the collection's stream, so the test subscribes again after it. */
   @ParameterizedTest
   @EnumSource(Order.class)
   void aCollectionMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
@@ -180,7 +185,7 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** Three changes, the last of which is back to the first home. */
+  /** Changes the primary shard three times, the last time back to the first one. */
   private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {
@@ -225,7 +230,10 @@ class StreamMetadataChangesIT {
     reader.dispose();
   }
 
-  /** Its events can't be read any more: that is said, and is no silent gap. */
+  /**
+   * The removed shard's events can no longer be read, so the stream must fail instead of skipping
+   * them.
+   */
   @Test
   void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {
     BsonTimestamp before = now();
@@ -247,7 +255,8 @@ class StreamMetadataChangesIT {
                       .getString("state")
                       .equals("completed"));
     }
-    // A router that is idle has not heard of it. The removal may be the latest operation.
+    // An idle mongos does not know the removal yet, so the config servers return the time. It may
+    // be the time of the removal itself, so the stream starts one increment later.
     BsonTimestamp latest = now(config);
     BsonTimestamp removed = new BsonTimestamp(latest.getTime(), latest.getInc() + 1);
     for (String url : List.of(configUrl(), testbed.url())) {
@@ -266,7 +275,7 @@ class StreamMetadataChangesIT {
     }
   }
 
-  /** The stream of the old name ends, that of the database goes on with the new one. */
+  /** The stream of the old name ends. The stream of the database continues with the new name. */
   @Test
   void aCollectionGetsAnotherName() {
     testbed.shardCollection(

@@ -19,8 +19,8 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * A reader in a process of its own, which may be killed at any time. It writes what it processes to
- * a log, stores places, and begins at the last one that is stored.
+ * A reader in a separate process, which may be killed at any time. It writes each event to a log,
+ * stores checkpoints, and starts at the last stored one.
  */
 final class StreamReaderMain {
   static final String LOG = "log";
@@ -45,7 +45,7 @@ final class StreamReaderMain {
     log.seek(log.length());
   }
 
-  /** A process that was killed may have left half a line. */
+  /** The length of the complete lines: a killed process may have written a part of a line. */
   private long wholeLines() throws IOException {
     long end = log.length();
     while (end > 0) {
@@ -61,8 +61,8 @@ final class StreamReaderMain {
   /**
    * Reads until it is killed.
    *
-   * @param arguments the URL, database and collection, order, channels of all processes together,
-   *     this process and how many there are, the first place, a folder
+   * @param arguments the URL, namespace, order, number of all processes' channels, number of this
+   *     process, number of processes, first checkpoint, folder
    */
   public static void main(String[] arguments) throws IOException {
     endWithParent();
@@ -87,7 +87,7 @@ final class StreamReaderMain {
     throw new IllegalStateException("the stream has ended");
   }
 
-  /** A test that was killed leaves no readers. */
+  /** Ends this process when the test ends, even if the test is killed. */
   private static void endWithParent() {
     Thread watch =
         new Thread(

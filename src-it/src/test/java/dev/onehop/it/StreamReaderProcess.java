@@ -20,8 +20,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link StreamReaderMain} as the test has it, with the check of what it processes. */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+/** The test's side of a {@link StreamReaderMain}, with the check of its events. */
+@SuppressWarnings("try") // close() is interrupted only at the end of a test.
 final class StreamReaderProcess implements AutoCloseable {
   private static final int MOST_AT_ONCE = 1 << 20;
 
@@ -38,13 +38,13 @@ final class StreamReaderProcess implements AutoCloseable {
   private volatile @Nullable Checkpoint place;
 
   /**
-   * Starts one.
+   * Starts a reader.
    *
-   * @param channels of all processes together
-   * @param process this one, from 0: it has every channel whose number, modulo the processes, is
-   *     this
-   * @param first where it begins
-   * @param folder exists, and is its own
+   * @param channels the number of channels of all processes
+   * @param process the number of this process, from 0: it has each channel whose number modulo
+   *     {@code processes} is this number
+   * @param first the first start
+   * @param folder an existing folder for this reader only
    */
   StreamReaderProcess(
       String url,
@@ -91,7 +91,7 @@ final class StreamReaderProcess implements AutoCloseable {
     starts++;
   }
 
-  /** Ends it at once; it can be started again. */
+  /** Kills the process. It can be started again. */
   synchronized void kill() throws InterruptedException {
     Process ending = running;
     running = null;
@@ -112,7 +112,7 @@ final class StreamReaderProcess implements AutoCloseable {
     }
   }
 
-  /** How often it was started. */
+  /** The number of starts. */
   synchronized int starts() {
     return starts;
   }
@@ -121,15 +121,15 @@ final class StreamReaderProcess implements AutoCloseable {
     return check;
   }
 
-  /** The last place that it is known to have stored; null for none. */
+  /** The last checkpoint that the reader has stored, as far as the log was read; null for none. */
   @Nullable Checkpoint place() {
     return place;
   }
 
   /**
-   * Takes what it has processed since.
+   * Reads the new lines of the log.
    *
-   * @throws AssertionError if it has ended by itself, or something was wrong
+   * @throws AssertionError if the process has ended by itself, or an event was wrong
    */
   synchronized void poll() throws IOException {
     if (running != null && !running.isAlive()) {
@@ -144,7 +144,7 @@ final class StreamReaderProcess implements AutoCloseable {
     }
   }
 
-  /** The last exception, without the depths of its trace. */
+  /** The last exception, with the first lines of its stack trace. */
   private static String complaint(List<String> lines) {
     int first = lines.size();
     while (first > 0 && !lines.get(Math.min(first, lines.size() - 1)).startsWith("Exception")) {
@@ -153,7 +153,7 @@ final class StreamReaderProcess implements AutoCloseable {
     return String.join("\n", lines.subList(first, Math.min(lines.size(), first + 10)));
   }
 
-  /** Whether there may be more. */
+  /** Reads some lines, and returns whether there may be more. */
   private boolean takeLines(Path log) throws IOException {
     byte[] bytes;
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
@@ -189,7 +189,7 @@ final class StreamReaderProcess implements AutoCloseable {
     }
   }
 
-  /** What is missing, or too much, of the documents that are this reader's. */
+  /** The missing and additional events of this reader's documents. */
   List<String> differences(Map<Integer, VersionedWrites.Written> written) {
     List<String> differences = new ArrayList<>();
     check

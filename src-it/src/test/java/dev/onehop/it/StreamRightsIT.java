@@ -42,8 +42,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
- * What a user of change streams needs with TLS, SCRAM and X.509, what is said when something is
- * missing, and what heartbeats are good for. All writes go to one shard; the other is idle.
+ * The privileges that a user of change streams needs, with TLS, SCRAM and X.509. Also the messages
+ * about missing privileges, and the effect of heartbeats. All writes go to one shard; the other is
+ * idle.
  */
 @Tag("full")
 class StreamRightsIT {
@@ -112,7 +113,7 @@ class StreamRightsIT {
     return privileges;
   }
 
-  /** A user with a role of these privileges on some servers. */
+  /** Creates a user, and a role with these privileges, on some servers. */
   private static void create(
       String user, String database, List<Document> privileges, String... servers) {
     String role = "role of " + user;
@@ -157,7 +158,8 @@ class StreamRightsIT {
     create("reading", "admin", List.of(DATA), "one", "two");
     Logger logger = listen();
     try {
-      // One after the other, since what one writes moves the other's marks, too.
+      // One reader after another, because the heartbeats of one would also advance the idle shard's
+      // time for the other.
       Reading beating = new Reading("beating");
       write(beating);
       beating.close();
@@ -207,7 +209,7 @@ class StreamRightsIT {
         "find on config.databases at the config servers");
   }
 
-  /** The privileges are those of a collection: of its database a user needs others. */
+  /** A stream of a database needs other privileges than a stream of a collection. */
   @Test
   void theDatabasesPrivilegesAreOthers() {
     create("narrow", "admin", allMetadata(), "config");
@@ -243,7 +245,7 @@ class StreamRightsIT {
                 "tls=true&tlsCAFile=" + certificates.authorityPem()));
 
     assertThat(output)
-        .contains("config servers: scripted is there", "one: scripted", "two: scripted");
+        .contains("config servers: scripted has its roles", "one: scripted", "two: scripted");
     Logger logger = listen();
     try {
       Reading reading = new Reading("scripted");
@@ -291,7 +293,7 @@ class StreamRightsIT {
         .hasMessageContainingAll(parts);
   }
 
-  /** Writes to shard one, and waits until all was read in its order. */
+  /** Writes to shard one, and waits until all events were read in order. */
   private static void write(Reading reading) throws InterruptedException {
     int first = next;
     next += WRITES;
@@ -312,7 +314,7 @@ class StreamRightsIT {
     assertThat(reading.keys).isEqualTo(IntStream.range(first, next).boxed().toList());
   }
 
-  /** A stream of one user in the order of all events, and how late these are. */
+  /** A totally ordered stream of one user, and the lags of its events. */
   private static final class Reading {
     final List<Integer> keys = Collections.synchronizedList(new ArrayList<>());
     final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -25,12 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Readers in processes of their own, in both orders, while ranges move without pause, servers fail
- * in every way, a shard comes and goes, and the readers are killed and frozen: each sees every
- * acknowledged write, in its document's order, and again only what it has not acknowledged.
+ * Readers in separate processes, in both orders, while ranges move, servers fail in every way, and
+ * a shard is added and removed. The readers themselves are killed and frozen. Each reader must get
+ * every acknowledged write, in its document's order. It may get an event again only if it has not
+ * acknowledged it.
  *
- * <p>{@code -Donehop.it.stream.minutes=60} makes it as long as it should be before a release,
- * {@code -Donehop.it.stream.seed} repeats a run's choice of faults.
+ * <p>Before a release, run it with {@code -Donehop.it.stream.minutes=60}. {@code
+ * -Donehop.it.stream.seed} repeats the choice of faults of an earlier run.
  */
 @Tag("nightly")
 class StreamSoakIT {
@@ -48,7 +49,10 @@ class StreamSoakIT {
   private static final int CHANNELS = 8;
   private static final int PROCESSES = 2;
 
-  /** Two shards that elect another primary, and one that is gone until its server is back. */
+  /**
+   * Two shards can elect another primary. The third has one member, so it is down until its server
+   * returns.
+   */
   private static final String TOPOLOGY =
       """
       name: stream-soak
@@ -109,7 +113,7 @@ class StreamSoakIT {
     for (int process = 0; process < PROCESSES; process++) {
       readers.add(reader(folder, Order.PER_KEY, CHANNELS, process, PROCESSES, begin));
     }
-    // In one channel the order is to be seen.
+    // With a single channel, the check can see the total order.
     readers.add(reader(folder, Order.TOTAL, 1, 0, 1, begin));
 
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
@@ -128,7 +132,7 @@ class StreamSoakIT {
         .isGreaterThan(readers.size());
   }
 
-  /** Until the old primary goes on, it believes that it is one. */
+  /** While it is frozen, the old primary does not step down. */
   @Test
   void aPrimaryThatIsFrozenWhileAnotherIsElectedIsLeft(@TempDir Path folder) throws Exception {
     Checkpoint begin = sharded();
@@ -142,7 +146,7 @@ class StreamSoakIT {
       testbed.setFrozen(primary, true);
       try {
         RealTime.pass(FROZEN);
-        // Not only when it is back.
+        // The readers must continue before the old primary returns.
         awaitMore(writes);
       } finally {
         testbed.setFrozen(primary, false);
@@ -182,7 +186,7 @@ class StreamSoakIT {
             });
   }
 
-  /** Makes the collection; the place before its first event. */
+  /** Creates the collection, and returns the checkpoint before its first event. */
   private Checkpoint sharded() {
     testbed.shardCollection(
         NAMESPACE, Numbered.KEY, BOUNDS.stream().map(VersionedWrites::bound).toList());

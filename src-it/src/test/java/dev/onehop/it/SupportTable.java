@@ -20,14 +20,15 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Prints the versions that tests passed with. They are in the system properties of the tests' JVMs,
- * which surefire and failsafe report. A test that starts another JVM has it store them when it has
- * passed, by {@code System.getProperties().store(..)}, as {@code target/ran/NAME.properties} of a
- * module. docs/support.csv adds rows that no test ran. It runs without a build, at the root of the
- * project: {@code java src-it/src/test/java/dev/onehop/it/SupportTable.java > target/support.md}.
+ * Prints the versions with which tests passed. They come from the system properties of the tests'
+ * JVMs, which surefire and failsafe report. If a test starts another JVM and passes, that JVM
+ * stores its properties with {@code System.getProperties().store(..)}, as {@code
+ * target/ran/NAME.properties} of a module. docs/support.csv adds rows without a test. The class
+ * runs without a build, at the root of the project: {@code java
+ * src-it/src/test/java/dev/onehop/it/SupportTable.java > target/support.md}.
  */
 final class SupportTable {
-  /** The system property with the version of the servers. Without it, there were none. */
+  /** The system property with the version of the servers. Tests without servers do not set it. */
   private static final String SERVER = "onehop.it.server";
 
   private static final String HEAD =
@@ -46,7 +47,7 @@ final class SupportTable {
 
   private static final Pattern MODULE = Pattern.compile("<module>(.+?)</module>");
 
-  /** Versions in the order of the columns, empty for what is not there. */
+  /** The versions in the order of the columns, empty for a missing library. */
   private record Row(List<String> versions) {
 
     static Row of(Properties jvm) {
@@ -108,7 +109,8 @@ final class SupportTable {
         lines.add(Row.of(jvm).toString());
       }
     }
-    // The tests of most modules have some of the libraries only.
+    // Leaves out rows that are a part of another row, because most modules have only some
+    // libraries.
     reported.stream()
         .filter(Row::hasDriver)
         .filter(row -> reported.stream().noneMatch(row::isPartOf))
@@ -133,7 +135,7 @@ final class SupportTable {
     }
   }
 
-  /** Adds what a class of tests ran with, if all that was not skipped has passed. */
+  /** Adds the versions of a test class if no test failed and not all were skipped. */
   private static void report(Path file, Set<Row> rows)
       throws IOException, ParserConfigurationException, SAXException {
     Element suite =

@@ -12,9 +12,9 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
 /**
- * An application whose heap a test can choose: it loads one routing table, and says how long that
- * took and what it keeps. Its arguments: connection string, routing mode, collection in the
- * database {@code it}, an {@code _id}.
+ * An application whose heap size a test can choose. It loads one routing table, and prints the time
+ * and the memory of the table. Its arguments are the connection string, the routing mode, a
+ * collection in the database {@code it}, and an {@code _id}.
  */
 final class TableLoad {
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
@@ -28,11 +28,11 @@ final class TableLoad {
             .routing(RoutingMode.valueOf(args[1]))
             .meterRegistry(meters)
             .build()) {
-      // What the first collection takes is no part of it.
+      // Loads another table first, because only the first one includes the costs of the start.
       router.explain("it.first", Filters.eq(args[3]));
       long before = usedBytes();
       long start = System.nanoTime();
-      // A table that takes longer than an operation waits.
+      // Loading may take longer than an operation waits for a table, so this asks again.
       RouteExplanation explained =
           await()
               .pollDelay(Duration.ZERO)

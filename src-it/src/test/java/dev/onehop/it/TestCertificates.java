@@ -17,10 +17,10 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An authority, a server and a client certificate, made with the JDK's keytool and thrown away with
- * the folder.
+ * The certificates of an authority, a server and a client, made with the JDK's keytool in a
+ * temporary folder.
  *
- * @param folder where the files are
+ * @param folder the folder of the files
  */
 public record TestCertificates(Path folder) {
   /** The subject of the client's certificate, which is its user name. */
@@ -52,12 +52,12 @@ public record TestCertificates(Path folder) {
     return folder.resolve("authority.pem");
   }
 
-  /** A context that trusts the authority and shows no certificate. */
+  /** A TLS context that trusts the authority and has no client certificate. */
   public SSLContext trusting() {
     return context(null);
   }
 
-  /** A context that trusts the authority and shows the client's certificate. */
+  /** A TLS context that trusts the authority and has the client's certificate. */
   SSLContext client() {
     return context("client");
   }
@@ -112,7 +112,7 @@ public record TestCertificates(Path folder) {
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalStateException(e);
     }
-    // keytool takes the chain only from an authority that it knows.
+    // keytool imports a chain only if it trusts its authority.
     keytool(name, List.of("-importcert", "-trustcacerts", "-file", chain.toString()));
   }
 

@@ -20,12 +20,12 @@ import org.opentest4j.TestAbortedException;
  * The cluster that a test class runs on, from one of three providers:
  *
  * <ul>
- *   <li>processes of this machine, unless told otherwise;
- *   <li>containers, with {@code -Donehop.it.provider=containers}, of the image {@code
- *       -Donehop.it.image=NAME}, {@value GeoShardedCluster#DEFAULT_IMAGE} unless named;
- *   <li>any cluster there is, with {@code -Donehop.it.url=mongodb://...}: a URL of its mongoses,
- *       and a user who may shard collections in the database {@code it}. What only the servers' own
- *       profilers could show is not checked there.
+ *   <li>by default, processes on this machine;
+ *   <li>containers, with {@code -Donehop.it.provider=containers}. {@code -Donehop.it.image=NAME}
+ *       names the image, which is {@value GeoShardedCluster#DEFAULT_IMAGE} by default;
+ *   <li>an existing cluster, with the URL of its mongoses in {@code -Donehop.it.url=mongodb://...}.
+ *       The user must have the privilege to shard collections in the database {@code it}. Tests
+ *       skip the checks that need the servers' profilers.
  * </ul>
  */
 final class TestCluster implements AutoCloseable {
@@ -48,7 +48,7 @@ final class TestCluster implements AutoCloseable {
     this.end = end;
   }
 
-  /** The cluster; the topology is for those that are started. */
+  /** Starts a cluster with this topology, or uses the existing one. */
   static TestCluster start(Topology topology) {
     if (!URL.isEmpty()) {
       System.out.println("on the cluster of -Donehop.it.url");
@@ -77,10 +77,10 @@ final class TestCluster implements AutoCloseable {
   }
 
   /**
-   * The same, where processes are the shared cluster of this JVM.
+   * Like {@link #start}, but if the servers are processes, uses the shared cluster of this JVM.
    *
-   * @param topology for clusters that are started
-   * @param database the class's database on other clusters
+   * @param topology the topology of a cluster that is started
+   * @param database the test class's database on other clusters
    */
   static TestCluster shared(SharedCluster shared, Topology topology, String database) {
     if (!URL.isEmpty() || !PROVIDER.equals("processes")) {
@@ -100,17 +100,20 @@ final class TestCluster implements AutoCloseable {
     return database;
   }
 
-  /** A collection of the class's database. */
+  /** The namespace of a collection in the test class's database. */
   String namespace(String collection) {
     return database + "." + collection;
   }
 
-  /** A connection string, without options. */
+  /** The connection string of the cluster. */
   String url() {
     return url;
   }
 
-  /** The connection string with more options, such as {@code w=1}. */
+  /**
+   * The connection string with further options, such as {@code w=1}. The database is used if the
+   * URL has none.
+   */
   String url(String database, String options) {
     ConnectionString given = new ConnectionString(url);
     String base = url.contains("?") ? url.substring(0, url.indexOf('?')) : url;
@@ -132,7 +135,7 @@ final class TestCluster implements AutoCloseable {
         : testbed.topology().shards().stream().map(shard -> shard.name()).toList();
   }
 
-  /** Drops what an earlier run may have left there, shards a collection and places it. */
+  /** Drops the collection of an earlier run, and creates and shards a new one. */
   void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
     if (testbed != null) {
       testbed.shardCollection(namespace, key, splitPoints);
@@ -159,7 +162,7 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
-  /** Whether the servers' own evidence can be had. */
+  /** Whether the servers' profilers can show where operations were executed. */
   boolean hasEvidence() {
     return testbed != null;
   }
@@ -167,8 +170,8 @@ final class TestCluster implements AutoCloseable {
   /**
    * The testbed.
    *
-   * @param what is to be done with it
-   * @throws TestAbortedException where there is none: the test is skipped, and says why
+   * @param what the evidence that the test needs, for the message
+   * @throws TestAbortedException to skip the test if the cluster is no testbed
    */
   Testbed testbed(String what) {
     Assumptions.assumeTrue(
@@ -176,7 +179,7 @@ final class TestCluster implements AutoCloseable {
     return testbed;
   }
 
-  /** Ends a server process of a testbed that runs here, at once. */
+  /** Kills a server process of a running testbed. */
   static void kill(String topology, String address) {
     ProcessHandle server =
         RunningTestbed.all().stream()
@@ -189,14 +192,14 @@ final class TestCluster implements AutoCloseable {
     assertThat(server.destroyForcibly()).isTrue();
   }
 
-  /** Skips a test that ends or stops server processes where servers are no processes of ours. */
+  /** Skips a test that kills or freezes servers, if they are no processes of the testbed. */
   static void requireProcesses() {
     String provider = URL.isEmpty() ? PROVIDER.toLowerCase(Locale.ROOT) : "a cluster from outside";
     Assumptions.assumeTrue(
         provider.equals("processes"), () -> "skipped on " + provider + ": it ends processes");
   }
 
-  /** Skips a class that is about containers where they were not asked for. */
+  /** Skips a class that tests containers, unless the option for containers is set. */
   static void requireContainers() {
     Assumptions.assumeTrue(
         URL.isEmpty() && PROVIDER.equals("containers"),

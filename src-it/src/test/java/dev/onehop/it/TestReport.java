@@ -19,10 +19,10 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Reads what surefire and failsafe wrote about the tests of all modules. {@code slowest SINCE}
- * prints the slowest classes that ran after a time; {@code flaky} prints the tests that failed and
- * then passed, and fails if there are many. It runs without a build, at the root of the project:
- * {@code java src-it/src/test/java/dev/onehop/it/TestReport.java flaky}.
+ * Reads the reports of surefire and failsafe about the tests of all modules. {@code slowest SINCE}
+ * prints the slowest classes that ran after a time. {@code flaky} prints the tests that failed and
+ * then passed, and fails if there are many. The class runs without a build, at the root of the
+ * project: {@code java src-it/src/test/java/dev/onehop/it/TestReport.java flaky}.
  */
 record TestReport(List<TestClass> classes) {
   static final int FLAKY_ALLOWED = 3;
@@ -31,7 +31,7 @@ record TestReport(List<TestClass> classes) {
 
   record TestClass(String name, boolean integration, double seconds, List<Flake> flakes) {}
 
-  /** A test that failed and then passed, and its first failure. */
+  /** A test that failed and then passed, with its first failure. */
   record Flake(String test, String failure) {}
 
   public static void main(String[] args) throws Exception {
@@ -96,7 +96,7 @@ record TestReport(List<TestClass> classes) {
     return new TestClass(suite.getAttribute("name"), integration, seconds, flakes);
   }
 
-  /** What the test printed is in the element, too. */
+  /** Reads only the stack trace, because the element also has the test's output. */
   private static String failure(Element flake) {
     Node trace = flake.getElementsByTagName("stackTrace").item(0);
     return trace == null ? flake.getAttribute("message") : trace.getTextContent().strip();

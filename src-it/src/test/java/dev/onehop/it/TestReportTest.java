@@ -17,7 +17,9 @@ class TestReportTest {
   private static final String PASSED =
       "<testcase name=\"passes\" classname=\"a.PassingTest\" time=\"0.1\"/>";
 
-  /** As surefire writes it: the test failed twice with rerunFailingTestsCount=2, then passed. */
+  /**
+   * Surefire's report of a test that failed twice and then passed, with rerunFailingTestsCount=2.
+   */
   private static final String FLAKY =
       """
       <testcase name="flickers" classname="a.FlakyIT" time="0.2">
@@ -32,7 +34,7 @@ class TestReportTest {
       </testcase>
       """;
 
-  /** Failed each time: Maven fails for it. */
+  /** The test failed each time, so Maven itself fails. */
   private static final String FAILED =
       """
       <testcase name="fails" classname="a.FlakyIT" time="0.2">

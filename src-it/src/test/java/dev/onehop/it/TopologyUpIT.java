@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code onehop topology up} as a new user has it, with what it says to try next. */
+/** {@code onehop topology up} for a new user, and the commands that it suggests next. */
 class TopologyUpIT {
   private static final String TOPOLOGY =
       """
@@ -41,7 +41,7 @@ class TopologyUpIT {
 
   @BeforeAll
   static void writeTopology() throws IOException {
-    // Failsafe runs in src-it; bin/onehop tells the command where its home is.
+    // Failsafe runs the tests in src-it. Outside of tests, bin/onehop sets this property.
     System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
     topology = Files.writeString(folder.resolve("up-and-down.yaml"), TOPOLOGY).toString();
   }
@@ -62,7 +62,7 @@ class TopologyUpIT {
     return new Ended(exitCode, out.toString(), err.toString());
   }
 
-  /** The arguments of a printed command line, of which the last may be in quotes. */
+  /** The arguments of a printed command line. The last one may be in quotes. */
   private static List<String> arguments(String line) {
     String[] parts = line.strip().split(" '", -1);
     List<String> arguments = new ArrayList<>(List.of(parts[0].split(" ", -1)));

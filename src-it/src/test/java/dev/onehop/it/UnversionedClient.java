@@ -10,8 +10,9 @@ import io.netty.channel.EventLoopGroup;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Direct mode without versions, which loses and misreads data: for the test that shows it. Else
- * like {@code OneHop.builder(uri).routing(DIRECT).client(MongoClient.class)}.
+ * A client in direct mode that sends no shard versions. It loses data and reads wrong data, and a
+ * test shows this. Otherwise it is like {@code
+ * OneHop.builder(uri).routing(DIRECT).client(MongoClient.class)}.
  */
 final class UnversionedClient implements AutoCloseable {
   private final EventLoopGroup group = EventLoops.newGroup("unversioned", 1);

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The binding in an unmodified YCSB 0.17 install: its own jars in {@code lib}, ours in the folder
- * that its launcher makes from a binding's name up to the dash, and {@code site.ycsb.Client} run on
- * the class path that the launcher composes.
+ * The binding in an unmodified installation of YCSB 0.17, whose jars are in {@code lib}. OneHop's
+ * jars are in the folder that YCSB's launcher derives from a binding's name: the part before the
+ * dash. The test runs {@code site.ycsb.Client} with the launcher's class path.
  */
 @Tag("nightly")
 @ShardedCluster
@@ -98,7 +98,7 @@ class UpstreamDropInIT {
             });
   }
 
-  /** As upstream's launcher: conf, its lib, the binding's lib. */
+  /** Runs YCSB with the class path of its launcher: conf, lib and the binding's lib. */
   private static String ycsb(String binding, String databaseClass, String phase, String table)
       throws IOException, InterruptedException {
     Path own = install.resolve(binding.split("-", -1)[0] + "-binding").resolve("lib");
@@ -144,7 +144,9 @@ class UpstreamDropInIT {
     return printed;
   }
 
-  /** The binding and what it needs beyond what upstream has already. */
+  /**
+   * Copies the jars of the binding and of its dependencies, except the jars that YCSB already has.
+   */
   private static void layOutBinding(Path lib) throws IOException {
     Path module = HOME.resolve("ycsb-binding/target");
     copyJars(module.resolve("lib"), lib);

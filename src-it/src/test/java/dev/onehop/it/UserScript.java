@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The scripts that make users, run by {@code mongosh} if there is one on the PATH or where {@code
- * onehop.it.mongosh} says; a test is skipped if not.
+ * Runs the scripts that create users with {@code mongosh}, from the PATH or from the path in {@code
+ * onehop.it.mongosh}. Without it, a test is skipped.
  */
 final class UserScript {
   private UserScript() {}
@@ -24,10 +24,10 @@ final class UserScript {
   /**
    * Runs a script as the administrator of a cluster.
    *
-   * @param name of the file
-   * @param options of the URI, beginning with an ampersand if there are any
-   * @param environment besides who the shards' administrator is
-   * @return what it has said
+   * @param name the name of the file
+   * @param options further options of the URI, beginning with an ampersand
+   * @param environment the environment, to which the shards' administrator is added
+   * @return the output of the script
    */
   static String run(
       String name, SecuredCluster cluster, String options, Map<String, String> environment)

@@ -68,7 +68,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compares two clusters of different shape, in which faults were planted. */
+/**
+ * Compares two clusters with different numbers of shards, after the test has changed some
+ * documents.
+ */
 @Tag("full")
 class VerifyIT {
   private static final Duration STRESS =
@@ -128,7 +131,7 @@ class VerifyIT {
     }
   }
 
-  /** Values of every type that can be an id, none of which is equal to another. */
+  /** Different values of every type that an {@code _id} can have. */
   private static List<BsonValue> ids(int count) {
     List<BsonValue> ids =
         new ArrayList<>(
@@ -213,7 +216,7 @@ class VerifyIT {
     planted.add(told(new Difference(namespace, kind, id(id))));
   }
 
-  /** Every kind of fault, at ids of every type. */
+  /** Plants every kind of difference, at {@code _id}s of every type. */
   @Test
   void whatIsWrongWithDocumentsIsFoundAndNothingElse() throws InterruptedException {
     shard(
@@ -231,7 +234,7 @@ class VerifyIT {
         new BsonDocument("k", new BsonInt32(66)));
     List<BsonDocument> other = documents(ids(500));
     insert("faults.other", other);
-    // No shard key can be this.
+    // No shard key can be MaxKey, so only the unsharded collection has it.
     List<BsonValue> plain = ids(299);
     plain.add(new BsonMaxKey());
     insert("faults.plain", documents(plain));
@@ -287,14 +290,14 @@ class VerifyIT {
       }
       plant(planted, kind, "faults.all", id);
     }
-    // The same id on two shards, which no index forbids.
+    // The same _id on two shards, which no index prevents.
     BsonDocument twice = other.get(20).clone();
     var unusedInserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
     plant(planted, Difference.Kind.EXTRA, "faults.other", twice.get("_id"));
     BsonDocument dropped = other.get(30);
     var unusedDeleted = at(to, "faults.other").deleteOne(dropped);
     plant(planted, Difference.Kind.MISSING, "faults.other", dropped.get("_id"));
-    // The id itself has another type.
+    // An _id with another type.
     BsonValue number = new BsonInt32(14);
     var unusedGone = at(to, "faults.plain").deleteOne(id(number));
     BsonDocument retyped = document(new BsonInt64(14), 1);
@@ -383,7 +386,7 @@ class VerifyIT {
                     new BsonDocument("at", new BsonDateTime(1_000_000L * (i / 2)))
                         .append("_id", new BsonInt32(i))
                         .append("m", new BsonInt32(i % 2))
-                        // Two values are others.
+                        // Two values differ.
                         .append("v", new BsonInt32(copy && (i == 49 || i == 3) ? 0 : i)));
       }
     }
@@ -433,7 +436,7 @@ class VerifyIT {
                     new BsonDocument("at", new BsonDateTime(24_000_000)))));
   }
 
-  /** A write at the source, which the destination gets later. */
+  /** A write to the source, which the destination gets later. */
   private record Change(BsonValue id, int n, long due) implements Delayed {
     @Override
     public long getDelay(TimeUnit unit) {
@@ -445,7 +448,7 @@ class VerifyIT {
       return Long.compare(due - ((Change) other).due, 0);
     }
 
-    /** Every seventh is a delete. */
+    /** Applies the change. Every seventh change is a delete. */
     void apply(MongoCollection<BsonDocument> collection) {
       if (n % 7 == 0) {
         var unused = collection.deleteOne(VerifyIT.id(id));
@@ -459,7 +462,7 @@ class VerifyIT {
     }
   }
 
-  /** Ranges move at both ends, and the destination follows with a delay. */
+  /** Ranges move on both clusters, and the destination follows the source with a delay. */
   @Test
   void whatChangesMeanwhileIsNeverReported() throws InterruptedException {
     BsonDocument[] points = {
@@ -528,13 +531,13 @@ class VerifyIT {
     }
   }
 
-  /** At a rate that the follower can keep up with. */
+  /** Writes at a rate at which the follower does not fall behind. */
   private void write(List<BsonValue> ids, DelayQueue<Change> changes, AtomicInteger writes)
       throws InterruptedException {
     MongoCollection<BsonDocument> collection = at(from, "live.all");
     Random random = new Random(1);
     while (!stopped) {
-      // Some are written all the time.
+      // Ten documents get half of all writes.
       BsonValue id = ids.get(random.nextInt(random.nextBoolean() ? 10 : ids.size()));
       Change change =
           new Change(

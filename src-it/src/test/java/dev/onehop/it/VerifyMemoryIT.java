@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the memory of a verification is at some size of the data and at ten times that, in a process
- * of its own.
+ * Compares the memory that a verification needs for some data and for ten times as much. Each runs
+ * in a separate process.
  *
- * <p>{@code -Donehop.it.verify.megabytes=100 -Donehop.it.verify.heap=256m} is 100 and 1,000 MB on
- * each side, in the heap that the command has; {@code -Donehop.it.verify.document=100} makes the
- * documents smaller than 10 KB, and many. By default data and heap are small.
+ * <p>{@code -Donehop.it.verify.megabytes=100 -Donehop.it.verify.heap=256m} compares 100 and 1,000
+ * MB on each side, with the command's usual heap. {@code -Donehop.it.verify.document=100} has many
+ * documents of 100 bytes instead of 10 KB. By default, data and heap are small.
  */
 @Tag("nightly")
 @Tag("alone")
@@ -68,9 +68,9 @@ class VerifyMemoryIT {
       }
       assertThat(tenTimes.result().path("compared").asLong())
           .isEqualTo(10 * once.result().path("compared").asLong());
-      // The virtual machine takes as much of its heap as it gets: ten times the data would not fit.
+      // The JVM may use its whole heap in both runs, and ten times the data would not fit.
       assertThat(tenTimes.peakKilobytes()).isLessThan(once.peakKilobytes() * 3 / 2);
-      // What is in use after a collection, of batches that are being compared.
+      // After a garbage collection, only the batches of the running comparisons are in use.
       assertThat(tenTimes.heapMegabytes()).isLessThan(once.heapMegabytes() + 16);
     }
   }
@@ -97,7 +97,7 @@ class VerifyMemoryIT {
     }
   }
 
-  /** A collection, and another one in which a document is missing and one is different. */
+  /** Creates a collection, and a copy in which one document is missing and one is different. */
   private static void fill(MongoClient client, String name, int megabytes) {
     MongoCollection<Document> collection = client.getDatabase(name).getCollection("c");
     byte[] filler = new byte[DOCUMENT];
@@ -173,7 +173,7 @@ class VerifyMemoryIT {
     return new Run(process.exitValue(), new ObjectMapper().readTree(out.toFile()), peak, inUse(gc));
   }
 
-  /** The median of what was in use after each collection, in megabytes. */
+  /** The median of the memory in use after each garbage collection, in megabytes. */
   private static int inUse(Path log) throws IOException {
     List<Integer> after =
         Pattern.compile("->(\\d+)M")
@@ -185,7 +185,7 @@ class VerifyMemoryIT {
     return after.isEmpty() ? 0 : after.get(after.size() / 2);
   }
 
-  /** The most that a process has had in memory, in kilobytes; 0 if it has ended. */
+  /** The peak memory of a process in kilobytes; 0 if it has ended. */
   private static long peak(long pid) {
     try {
       return Files.readAllLines(Path.of("/proc", Long.toString(pid), "status")).stream()

@@ -24,17 +24,17 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 
 /**
- * Writers that count the writes of each document: the first is 1, the next 2, deletes included.
- * Inserts, updates and replacements leave the number in the field {@code n}. Now and then several
- * documents are written in a transaction.
+ * Threads that number the writes of each document 1, 2 and so on, including deletes. Inserts,
+ * updates and replacements store the number in the field {@code n}. Sometimes a transaction writes
+ * two documents.
  *
- * <p>After a write that was not acknowledged, which may happen or not, and at any later time, the
- * document is left alone: its slot goes on with the next {@code _id}. So of each document all
- * writes but the last are known to have happened in their order.
+ * <p>A write that was not acknowledged may still take effect at any later time. So this document
+ * gets no further writes, and its slot continues with the next {@code _id}. Therefore, only the
+ * last write of a document can be uncertain.
  */
-@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SuppressWarnings("try") // close() is interrupted only at the end of a test.
 final class VersionedWrites implements AutoCloseable {
-  /** How many documents, one after the other, a slot may have. */
+  /** The number of documents that a slot may have, one after another. */
   static final int DOCUMENTS_PER_SLOT = 10_000;
 
   private static final int WRITERS = 4;
@@ -55,14 +55,14 @@ final class VersionedWrites implements AutoCloseable {
   private volatile boolean stopped;
 
   /**
-   * What has been written of a document.
+   * The writes of a document.
    *
-   * @param acknowledged how many writes
-   * @param uncertain whether one more may have happened
+   * @param acknowledged the number of acknowledged writes
+   * @param uncertain whether one more write may have taken effect
    */
   record Written(int acknowledged, boolean uncertain) {}
 
-  /** A slot's present document. */
+  /** A slot with its current document. */
   private static final class Slot {
     private int key;
     private int version;
@@ -89,12 +89,12 @@ final class VersionedWrites implements AutoCloseable {
     threads.forEach(Thread::start);
   }
 
-  /** The least {@code _id} of a slot, as a bound of a chunk. */
+  /** The lowest {@code _id} of a slot, as a bound of a chunk. */
   static BsonDocument bound(int slot) {
     return new BsonDocument("_id", new BsonInt32(slot * DOCUMENTS_PER_SLOT));
   }
 
-  /** What has been written, by {@code _id}; of what is not among them nothing was acknowledged. */
+  /** The writes by {@code _id}. Documents that are not in the map have no acknowledged write. */
   Map<Integer, Written> written() {
     return Map.copyOf(written);
   }
@@ -114,9 +114,9 @@ final class VersionedWrites implements AutoCloseable {
   }
 
   /**
-   * Ends the writing.
+   * Ends the writers.
    *
-   * @throws AssertionError if a writer hangs, or something was wrong
+   * @throws AssertionError if a writer hangs or has failed
    */
   @Override
   public void close() throws InterruptedException {
@@ -144,7 +144,8 @@ final class VersionedWrites implements AutoCloseable {
           writeTogether(slot, own.get(random.nextInt(own.size())));
           continue;
         }
-        // Bursts, so that a move often meets a document in use.
+        // Writes a document several times in a row, so that a migration often meets a document in
+        // use.
         for (int burst = 0; burst < 3; burst++) {
           write(slot, random.nextInt(10));
         }

@@ -32,8 +32,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Writes that concern several shards: long ordered batches, and writes to many documents while
- * ranges move.
+ * Writes to several shards: long ordered batches, and writes to many documents while ranges move.
  */
 @ShardedCluster
 @Tag("full")
@@ -49,7 +48,7 @@ class WritesOverShardsIT {
   enum Way {
     DIRECT,
     STAND_IN,
-    /** Under the version that is never too old, to each shard: what a mongos sends. */
+    /** Sent to each shard with the version that shards ignore, as a mongos sends it. */
     IGNORED_VERSION
   }
 
@@ -63,7 +62,9 @@ class WritesOverShardsIT {
     cluster.shardCollection("many", Numbered.KEY, Numbered.splitAt(100, 200));
   }
 
-  /** Batches of many runs on one shard each, which take seconds: no other drivers. */
+  /**
+   * The batches alternate between the shards many times and take seconds, so one driver is enough.
+   */
   @RoutedModes(
       mode = {RoutingMode.NONE, RoutingMode.DIRECT},
       driver = Driver.REACTIVE,
@@ -92,11 +93,11 @@ class WritesOverShardsIT {
   }
 
   /**
-   * MongoDB promises no more than this: a document on a shard that takes no part in a move is
-   * changed once. On one that does, a document of a range that stays is never missed, but may be
-   * changed twice: the shard refuses a write part-way while it commits a move, under the ignored
-   * version, too, and the write is sent there again, as a mongos does. A document of the range that
-   * moves may be missed. What happens is counted and printed.
+   * MongoDB guarantees only this: a document on a shard without a migration is changed once. On the
+   * two shards of a migration, a document outside the moving range is changed at least once,
+   * perhaps twice. The reason: a shard that commits a migration may refuse a write after a part of
+   * it, even with the ignored version. Then the write is sent again, as by a mongos. A document of
+   * the moving range may be missed. The test counts and prints all these cases.
    */
   @Test
   void aWriteToManyDocumentsChangesOnceWhatDoesNotMove() throws InterruptedException {

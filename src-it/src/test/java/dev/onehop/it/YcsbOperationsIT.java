@@ -41,8 +41,8 @@ import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 import site.ycsb.measurements.Measurements;
 
-/** Every YCSB operation in every mode, against shards that each own a part of the keys. */
-@SuppressWarnings("JdkObsolete") // YCSB's own interface asks for a Vector.
+/** Every YCSB operation in every mode, on three shards that each own a part of the keys. */
+@SuppressWarnings("JdkObsolete") // YCSB's interface requires a Vector.
 @ShardedCluster
 class YcsbOperationsIT {
   private static final int RECORDS = 90;
@@ -149,7 +149,7 @@ class YcsbOperationsIT {
     return db;
   }
 
-  /** Over all shards, a third of the records on each. */
+  /** Shards a table, with a third of the records on each shard. */
   private static void shard(String table) {
     cluster.shardCollection(
         cluster.namespace(table),

@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 
-/** An error of the server is the driver's MongoCommandException, with its reply. */
+/**
+ * For an error of a server, the stream fails with the driver's MongoCommandException, which has the
+ * server's reply.
+ */
 class GetMoreErrorTest {
 
   @ParameterizedTest

@@ -24,14 +24,14 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Af
   public CapturedLog(String logger, String... expected) {
     this.logger = (Logger) LoggerFactory.getLogger(logger);
     this.expected = List.of(expected);
-    // The capture starts when the instance is created, before each test, so it includes the log of
-    // other fields.
+    // JUnit creates the instance before each test. The capture starts here, so that it includes the
+    // messages of other fields.
     start();
     this.logger.addAppender(this);
     this.logger.setAdditive(false);
   }
 
-  /** The driver's own error: it releases a session twice when an operation ends early. */
+  /** Captures an error of the driver, which releases a session twice if an operation ends early. */
   public static CapturedLog ofTwiceReleasedSessions() {
     return new CapturedLog(
         "org.mongodb.driver.operation", "Attempted to decrement the reference count below 0");

@@ -51,7 +51,7 @@ class BatchMeansTest {
       held += Math.abs(mean - 10_000) <= BatchMeans.of(counts).error() * mean ? 1 : 0;
     }
 
-    // Six standard deviations.
+    // The bounds are six standard deviations from 0.95.
     assertThat(held / 2_000.0).isBetween(0.92, 0.98);
   }
 }

@@ -144,7 +144,7 @@ class MongoBindingTest {
     binding.cleanup();
 
     assertThat(summaryNumber(summary, "operations")).isEqualTo(3);
-    assertThat(summaryNumber(summary, "errors")).isEqualTo(1); // NOT_FOUND is not OK for YCSB
+    assertThat(summaryNumber(summary, "errors")).isEqualTo(1); // YCSB counts NOT_FOUND as an error
     assertThat(summaryNumber(summary, "warmupOperations")).isPositive();
   }
 

@@ -192,7 +192,7 @@ class OpenLoopTest {
             false);
     RunSummary.Intended ended = loop.run(new PrintStream(printed));
 
-    // Six standard deviations.
+    // The bounds are six standard deviations from 800.
     assertThat(ended.operations()).isBetween(630L, 970L);
     assertThat(loop.latencies(Kind.INTENDED)).containsOnlyKeys("READ", "UPDATE");
     assertThat(loop.tally().errors()).isZero();

@@ -62,7 +62,7 @@ class WarmupTimeTest {
 
   @Test
   void aSteadyRateEndsItAfterTheLeastTime() {
-    // Each window has only the operation that ends it: 1, 1, 1.
+    // The rate is steady: each window has one operation, the one that ends it.
     WarmupTime time = untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), () -> 0);
     while (clock.get() - time.hotEndNanos() < 0) {
       pass(21);
@@ -70,7 +70,7 @@ class WarmupTimeTest {
     }
 
     assertThat(time.steady()).isTrue();
-    // Three windows, then half of the least time with the operations of the run.
+    // Three windows of 21 ms, then half of the minimum time with the operations of the run.
     assertThat(time.seconds()).isEqualTo(0.113);
   }
 

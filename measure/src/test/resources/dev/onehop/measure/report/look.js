@@ -1,10 +1,10 @@
-// What a reader of the page would see, as one object.
+// Returns the visible content of the page as one object.
 (() => {
   const shown = e => e.getClientRects().length > 0 && getComputedStyle(e).visibility === 'visible';
   const box = e => e.getBoundingClientRect();
   const all = (selector, within = document) => [...within.querySelectorAll(selector)].filter(shown);
 
-  // Whether boxes run into each other by more than their letters' own margins.
+  // Whether two boxes overlap by more than the margins of their letters.
   const overlap = (a, b) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;

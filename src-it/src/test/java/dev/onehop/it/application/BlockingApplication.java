@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.mongodb.config.AbstractMongoClientConfiguration;
 import org.springframework.data.mongodb.repository.config.EnableMongoRepositories;
 
-/** The same application on the synchronous driver. */
+/** Like {@link Application}, on the synchronous driver. */
 @Configuration
 @EnableMongoRepositories(considerNestedRepositories = true)
 class BlockingApplication extends AbstractMongoClientConfiguration {

@@ -73,14 +73,14 @@ import org.springframework.data.mongodb.core.query.Query;
 import org.springframework.data.mongodb.core.query.Update;
 
 /**
- * What an existing application does, on the official clients and on ours: the same code each time,
- * and nothing in it but who makes the client knows which.
+ * The operations of an existing application, with the official clients and with OneHop's. The code
+ * is the same: only the creation of the client differs.
  */
 @ParameterizedClass
 @MethodSource("modes")
 @ShardedCluster
 class DropInIT {
-  /** All modes with {@code -Dfull}, otherwise each driver in one. */
+  /** All modes with {@code -Dfull}, otherwise one mode for each driver. */
   static List<Mode> modes() {
     return RoutedModes.FULL
         ? List.of(
@@ -236,7 +236,7 @@ class DropInIT {
       assertThat(accounts.countDocuments(session, Filters.gt("balance", 100))).isEqualTo(1);
       session.commitTransaction();
       assertThat(session.hasActiveTransaction()).isFalse();
-      session.commitTransaction(); // A commit may be said again.
+      session.commitTransaction(); // A commit may be repeated.
 
       assertThat(balance(accounts.find(session, Filters.eq(250)).first())).isEqualTo(90);
       assertThat(balance(accounts.find(Filters.eq(251)).first())).isEqualTo(110);
@@ -277,7 +277,7 @@ class DropInIT {
           session.abortTransaction();
         }
       }
-      // Outside of the session a shard may answer before it has heard of the commit.
+      // A read outside of the session might reach a shard before the commit does.
       assertThat(balance(accounts.find(session, Filters.eq(10)).first())).isEqualTo(95);
       assertThat(balance(accounts.find(session, Filters.eq(110)).first())).isEqualTo(102);
       assertThat(balance(accounts.find(session, Filters.eq(210)).first())).isEqualTo(103);
@@ -352,7 +352,7 @@ class DropInIT {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("Transactions are not supported in snapshot sessions");
       session.startTransaction();
-      session.commitTransaction(); // Nothing was done in it.
+      session.commitTransaction(); // The transaction is empty.
     }
   }
 
@@ -403,7 +403,7 @@ class DropInIT {
   @RepeatedTest(3)
   void snapshotSessionReadsOneTimeEverywhere() {
     MongoCollection<Document> accounts = accounts();
-    // Takes the cluster time of one shard ahead of what the others have heard of.
+    // Many writes raise the cluster time of one shard above the time of the others.
     accounts.bulkWrite(
         Collections.nCopies(500, new UpdateOneModel<>(Filters.eq(20), Updates.inc("touched", 1))));
     try (ClientSession session =
@@ -569,7 +569,8 @@ class DropInIT {
     MongoCollection<Document> unsharded = database.getCollection("plain" + ++collections);
     unsharded.insertOne(new Document("_id", "before"));
     try (ClientSession session = client.startSession()) {
-      // Later than what any shard has done.
+      // Reads from all shards, so that the session's time is not before the last write of any
+      // shard.
       accounts.find(session, Filters.eq(1)).first();
       accounts.find(session, Filters.eq(101)).first();
       accounts.find(session, Filters.eq(201)).first();
@@ -640,7 +641,7 @@ class DropInIT {
     assertThat(accounts.findOneAndDelete(Filters.eq(777)).id).isEqualTo(777);
   }
 
-  /** Public fields are what the POJO codec maps here. */
+  /** The POJO codec maps the public fields. */
   public static final class Account {
     public int id;
     public int balance;

@@ -6,7 +6,7 @@ import org.springframework.data.mongodb.core.index.Indexed;
 import org.springframework.data.mongodb.core.mapping.Document;
 import org.springframework.data.mongodb.core.mapping.Sharded;
 
-/** An entity of a sharded collection, as an application writes it. */
+/** An entity of a sharded collection, as an application defines it. */
 @Document("orders")
 @Sharded(shardKey = "customer", immutableKey = true)
 record Order(@Id String id, String customer, @Indexed int total, List<String> items) {

@@ -32,6 +32,6 @@ interface OrderRepository extends ReactiveMongoRepository<Order, String> {
   })
   Mono<CustomerTotal> totalOf(String customer);
 
-  /** What a customer has ordered in all. */
+  /** The total of all orders of a customer. */
   record CustomerTotal(String id, int total) {}
 }

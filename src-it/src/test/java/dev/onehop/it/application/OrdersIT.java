@@ -14,7 +14,7 @@ import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
-/** An application's own test, as docs/testing.md shows it. */
+/** A test of an application, as docs/testing.md shows it. */
 @ShardedCluster
 class OrdersIT {
   @Test

@@ -18,7 +18,9 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 
-/** The same of an application with Spring, which takes the URI from its properties. */
+/**
+ * Like {@link OrdersIT}, for an application with Spring, which reads the URI from its properties.
+ */
 @ShardedCluster
 @SpringJUnitConfig
 class SpringOrdersIT {

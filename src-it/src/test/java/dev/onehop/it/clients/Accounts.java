@@ -14,7 +14,7 @@ public final class Accounts {
 
   private Accounts() {}
 
-  /** Shards a collection for them, which is empty. */
+  /** Shards an empty collection for the accounts. */
   public static void shard(Testbed testbed, String namespace) {
     testbed.shardCollection(
         namespace,

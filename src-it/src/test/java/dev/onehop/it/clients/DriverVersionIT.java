@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * OneHop as it was built, with other releases of the driver: the executions of this tag put them
- * into the place of the one that it was built with.
+ * The unchanged build of OneHop with other releases of the driver. The Maven executions of this tag
+ * put them in place of the release that it was built with.
  */
 @Tag("driver-version")
 @ShardedCluster
@@ -50,7 +50,8 @@ class DriverVersionIT {
 
   @Test
   void driverIsTheOneToBeTested() throws ReflectiveOperationException {
-    // By reflection, since a constant is that of the driver that this was compiled with.
+    // Reads the version by reflection, because the compiler would copy the constant of the build's
+    // driver.
     Object version =
         Class.forName("com.mongodb.internal.build.MongoDriverVersion")
             .getField("VERSION")

@@ -23,7 +23,6 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
-/** The Kotlin coroutine driver. */
 class KotlinIT extends LanguageTests {
 
   @Override
@@ -78,7 +77,7 @@ class KotlinIT extends LanguageTests {
     }
   }
 
-  /** Calls a suspending function, which takes a continuation in Java. */
+  /** Calls a suspending function of Kotlin. In Java, it has a continuation as a parameter. */
   private static <T> T run(Function<Continuation<? super T>, Object> function) {
     try {
       return BuildersKt.runBlocking(

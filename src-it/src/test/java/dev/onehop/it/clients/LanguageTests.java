@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a driver of another language does on a router. */
+/** Operations of the driver of another JVM language, over a router. */
 @ShardedCluster
 abstract class LanguageTests {
   private static SharedCluster cluster;
 
-  /** A collection of a client of that driver, and the client. */
+  /** A client of the driver, and one of its collections. */
   interface Client extends AutoCloseable {
     void insertMany(List<Document> documents);
 
@@ -40,13 +40,13 @@ abstract class LanguageTests {
     BulkWriteResult bulkWrite(List<WriteModel<Document>> writes);
 
     /**
-     * Makes updates, given their filters, in a transaction.
+     * Updates the documents of these filters in a transaction.
      *
-     * @return the time of its end
+     * @return the operation time of the session after the transaction
      */
     BsonTimestamp transaction(boolean commit, Bson update, Bson... filters);
 
-    /** The first changes from a time on. */
+    /** Returns the first {@code count} change events from a time on. */
     List<ChangeStreamDocument<Document>> changes(BsonTimestamp from, int count);
 
     @Override

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The clients that the same tests run on. Synchronous clients can't be pipelined. */
+/** The kinds of clients that run the same tests. Synchronous clients cannot use pipelining. */
 public enum Mode {
   PLAIN(null, Driver.REACTIVE, false),
   PLAIN_SYNC(null, Driver.SYNC, false),
@@ -29,7 +29,7 @@ public enum Mode {
   DIRECT_SYNC(RoutingMode.DIRECT, Driver.SYNC, false),
   DIRECT_PIPELINED(RoutingMode.DIRECT, Driver.REACTIVE, true);
 
-  /** Null for the driver alone. */
+  /** The routing mode; null for the driver without OneHop. */
   final @Nullable RoutingMode routing;
 
   final Driver driver;
@@ -41,12 +41,12 @@ public enum Mode {
     this.pipelined = pipelined;
   }
 
-  /** How the lists of expected failures name it. */
+  /** The name of the mode in the lists of expected failures. */
   public String id() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Whether the driver stands alone. */
+  /** Whether this is the driver without OneHop. */
   public boolean isPlain() {
     return routing == null;
   }
@@ -55,25 +55,25 @@ public enum Mode {
     return routing == RoutingMode.DIRECT;
   }
 
-  /** The driver alone, the same one. */
+  /** The same driver without OneHop. */
   public Mode plain() {
     return driver == Driver.SYNC ? PLAIN_SYNC : PLAIN;
   }
 
-  /** A new client, seen through the interfaces of the synchronous driver. */
+  /** Returns a new client with the interfaces of the synchronous driver. */
   public MongoClient client(String uri) {
     return client(uri, settings -> {});
   }
 
-  /** The same, with other settings. */
+  /** Returns a new client with other settings. */
   public MongoClient client(String uri, Consumer<MongoClientSettings.Builder> change) {
     return client(uri, change, new SimpleMeterRegistry());
   }
 
   /**
-   * The same.
+   * Returns a new client with other settings and with meters.
    *
-   * @param meters get what a router measures
+   * @param meters receives a router's meters
    */
   public MongoClient client(
       String uri, Consumer<MongoClientSettings.Builder> change, MeterRegistry meters) {
@@ -94,13 +94,13 @@ public enum Mode {
         replies);
   }
 
-  /** What makes routers of this mode. */
+  /** A builder of routers of this mode. */
   public OneHop.Builder builder(String uri) {
     OneHop.Builder builder = OneHop.builder(uri).routing(routing);
     return pipelined ? builder.pipelining(pipelining -> {}) : builder;
   }
 
-  /** A new client on a router of its own. */
+  /** Returns a new client with a separate router. */
   public MongoClient client(OneHop.Builder builder) {
     return driver.client(builder);
   }

@@ -10,25 +10,26 @@ import org.junit.jupiter.api.TestTemplate;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Runs a test once for every {@link Mode} that has one of these modes of routing, one of these
- * drivers, and is pipelined or not. A test and its {@code @BeforeEach} can have two more
- * parameters:
+ * Runs a test once for every {@link Mode} with these routing modes, drivers and values of {@code
+ * pipelined}. A test and its {@code @BeforeEach} can have these parameters:
  *
  * <ul>
  *   <li>{@link Mode};
- *   <li>{@link com.mongodb.client.MongoClient} of that mode, where the class has
- *       {@code @ShardedCluster}. The tests of a class share it. It is closed after the class.
+ *   <li>{@link com.mongodb.client.MongoClient} of this mode, if the class has
+ *       {@code @ShardedCluster}. The tests of a class share the client. It is closed after the
+ *       class.
  * </ul>
  *
- * <p>Where drivers and pipelining are left open, each mode of routing has the reactive driver, and
- * in turns the synchronous one or pipelining; {@code -Donehop.it.full=true} runs all of them.
+ * <p>If drivers and pipelining are not given, each routing mode runs with the reactive driver. It
+ * also runs with the synchronous driver or with pipelining, alternately. {@code
+ * -Donehop.it.full=true} runs all combinations.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @TestTemplate
 @ExtendWith(RoutedModesExtension.class)
 public @interface RoutedModes {
-  /** Whether this run has all combinations, and the larger counts of random tests. */
+  /** Whether this run has all combinations, and more cases of random tests. */
   boolean FULL = Boolean.getBoolean("onehop.it.full");
 
   RoutingMode[] mode() default {RoutingMode.TARGETED, RoutingMode.DIRECT};

@@ -19,11 +19,11 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Chooses the modes, and gives each test its own. */
+/** Chooses the modes, and passes its mode to each test. */
 final class RoutedModesExtension implements TestTemplateInvocationContextProvider {
   private static final Namespace NAMESPACE = Namespace.create(RoutedModesExtension.class);
 
-  /** Moves of ranges are seen after this time. */
+  /** After this time, clients know of migrations. */
   private static final Duration REFRESH = Duration.ofSeconds(2);
 
   @Override
@@ -102,7 +102,10 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
     }
   }
 
-  /** JUnit resolves the parameter by the class's {@code @ShardedCluster}. */
+  /**
+   * Lets JUnit call a method with this parameter, because the extension of {@code @ShardedCluster}
+   * provides it.
+   */
   private static SharedCluster cluster(ExtensionContext context) {
     try {
       Method same = RoutedModesExtension.class.getDeclaredMethod("same", SharedCluster.class);

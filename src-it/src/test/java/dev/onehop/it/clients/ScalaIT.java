@@ -20,7 +20,9 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag;
 
-/** The Scala driver: with the oldest driver, since there is none for the newest. */
+/**
+ * The Scala driver runs with the oldest supported driver, because it has no release for the newest.
+ */
 @Tag("scala")
 class ScalaIT extends LanguageTests {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);

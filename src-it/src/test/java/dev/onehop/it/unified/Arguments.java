@@ -39,11 +39,11 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of one operation. The driver's options are set by reflection: they bear the
- * specification's names, with few exceptions. An argument that nothing takes is an error.
+ * The arguments of one operation. The driver's options are set by reflection, because most have the
+ * same names as in the specification. An argument that is never used is an error.
  */
 final class Arguments {
-  /** What the driver calls otherwise. */
+  /** The names in the specification, and the different names in the driver. */
   private static final Map<String, String> NAMES =
       Map.of(
           "size", "sizeInBytes",
@@ -99,7 +99,7 @@ final class Arguments {
     return value.isArray() ? documents(name) : value.asDocument();
   }
 
-  /** Sets everything that has not been taken yet. */
+  /** Sets all arguments that were not used before as options. */
   <T> T on(T options) {
     T target = options;
     for (String name : given.keySet()) {
@@ -110,7 +110,7 @@ final class Arguments {
     return target;
   }
 
-  /** Fails if there is an argument that has not been taken. */
+  /** Fails if an argument was not used. */
   void done() {
     Set<String> left = new TreeSet<>(given.keySet());
     left.removeAll(taken);
@@ -165,7 +165,10 @@ final class Arguments {
         "the driver has no option " + name + " in " + options.getClass().getSimpleName());
   }
 
-  /** Of the public types first: the classes behind the driver's interfaces are not for us. */
+  /**
+   * The methods of the public interfaces come first, because the driver's classes behind them are
+   * internal.
+   */
   private static List<Method> methods(Object options) {
     return Stream.concat(
             Stream.of(options.getClass().getInterfaces())

@@ -10,41 +10,44 @@ import org.jspecify.annotations.Nullable;
 
 /** The servers that tests run on. */
 interface Deployment extends AutoCloseable {
-  /** How requirements name its kind, and the lists of expected failures this. */
+  /**
+   * The name of this kind of servers in the requirements of tests and in the lists of expected
+   * failures.
+   */
   String topology();
 
   /**
    * A connection string.
    *
-   * @param several of all mongoses, not of one
-   * @param options more of it, as {@code name=value}
+   * @param several whether the string has all mongoses, not only one
+   * @param options further options, as {@code name=value}
    */
   String uri(boolean several, List<String> options);
 
-  /** The runner's own client. */
+  /** The client of the test runner. */
   MongoClient internal();
 
   /**
    * Empties collections, or drops and creates them, and fills them again.
    *
-   * @param sharded whether they are sharded, where that is possible
+   * @param sharded whether the collections are sharded, if possible
    */
   void prepare(BsonArray initialData, boolean sharded);
 
   /** The cluster time after the last {@link #prepare}. */
   @Nullable BsonDocument clusterTime();
 
-  /** Why a test can't be carried out here at all in a mode; empty if it can. */
+  /** The reason that a test cannot run on these servers in a mode; empty if it can. */
   String cannot(SpecificationTest test, Mode mode);
 
   /**
    * Sets a fail point until {@link #reset}.
    *
-   * @param server where, or null for where a primary read would go
+   * @param server the server; null for the server of a read from the primary
    */
   void failPoint(@Nullable ServerAddress server, BsonDocument command);
 
-  /** Turns fail points off, and ends what transactions a test has left open. */
+  /** Turns fail points off, and ends open transactions of a test. */
   void reset();
 
   @Override

@@ -29,9 +29,9 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** What a test has created and names: clients, databases, sessions, cursors, results. */
+/** The named objects of a test: clients, databases, sessions, cursors, results. */
 final class Entities implements AutoCloseable {
-  /** How soon a client looks again after a server it needs. */
+  /** The pause between checks of a server while an operation waits for it. */
   private static final long LOOK_MILLIS = 50;
 
   private static final long HEARTBEAT_MILLIS = 500;
@@ -67,7 +67,7 @@ final class Entities implements AutoCloseable {
     return logs.get(client);
   }
 
-  /** The session's identifier, also when it is closed. */
+  /** The identifier of a session, which may be closed. */
   BsonDocument lsid(String session) {
     return sessions.get(session);
   }
@@ -245,7 +245,7 @@ final class Entities implements AutoCloseable {
     return bucket;
   }
 
-  /** Cursors first, then sessions, then clients. */
+  /** Closes first cursors, then sessions, then clients. */
   @Override
   public void close() {
     for (Class<?> type : List.of(MongoCursor.class, ClientSession.class, MongoClient.class)) {
@@ -254,7 +254,7 @@ final class Entities implements AutoCloseable {
           try {
             ((AutoCloseable) entity).close();
           } catch (Exception e) {
-            // What a test has broken may not close.
+            // A test may leave an object that cannot be closed.
           }
         }
       }

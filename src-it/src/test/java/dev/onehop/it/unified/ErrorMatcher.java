@@ -17,7 +17,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Compares an operation's exception with what a test expects of it. */
+/** Compares an operation's exception with the expected one. */
 final class ErrorMatcher {
   private final Matcher matcher;
 
@@ -26,7 +26,7 @@ final class ErrorMatcher {
   }
 
   /**
-   * @throws AssertionError if it is another, with the exception as its cause
+   * @throws AssertionError if the exceptions differ, with the actual one as its cause
    */
   void matches(BsonDocument expected, Throwable error) {
     try {

@@ -55,15 +55,15 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
   private final AtomicInteger checkedOut = new AtomicInteger();
 
   /**
-   * @param name the specification's, as in {@code commandStartedEvent}
+   * @param name the name in the specification, such as {@code commandStartedEvent}
    * @param type {@code command} or {@code cmap}
-   * @param event the driver's
+   * @param event the event of the driver
    * @param content the command or the reply, which the event itself holds only while it is handled
    */
   record Event(String name, String type, Object event, BsonDocument content) {}
 
   /**
-   * @param client the entity's description
+   * @param client the description of the client in the test
    */
   EventLog(BsonDocument client) {
     strings(client, "observeEvents").forEach(observed::add);
@@ -91,7 +91,7 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
     return events.stream().filter(each -> type.equals("all") || each.type().equals(type)).toList();
   }
 
-  /** The last two commands that were sent, whether they are observed or not. */
+  /** The last two commands that were sent, even if the test does not observe them. */
   List<BsonDocument> lastTwoCommands() {
     return started.subList(started.size() - 2, started.size());
   }
@@ -102,7 +102,7 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
 
   private void command(String name, String command, BsonDocument content, Object event) {
     String lower = command.toLowerCase(Locale.ROOT);
-    // A hello that authenticates is passed to listeners without its content.
+    // The driver hides the content of a hello with authentication from listeners.
     boolean hidden =
         SENSITIVE.contains(lower) && (content.isEmpty() || !lower.matches("hello|ismaster"));
     if (!ignoredCommands.contains(lower) && (sensitive || !hidden)) {
@@ -119,7 +119,10 @@ final class EventLog implements CommandListener, ConnectionPoolListener {
     }
   }
 
-  /** Without a batch size, the reactive driver sends what is requested: here all there is. */
+  /**
+   * Without a batch size, the reactive driver sends the number of requested documents. Here it is
+   * the largest integer, because all documents are requested.
+   */
   private static void withoutDemand(BsonDocument holder) {
     holder.remove("batchSize", new BsonInt32(Integer.MAX_VALUE));
   }

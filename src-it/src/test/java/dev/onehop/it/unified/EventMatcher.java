@@ -17,9 +17,9 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Compares a client's events with what a test expects of them. */
+/** Compares a client's events with the expected ones. */
 final class EventMatcher {
-  /** What a publisher sends by itself when a cursor was opened or left. */
+  /** The commands that a publisher sends by itself after it has opened or left a cursor. */
   private static final Set<String> OF_CURSORS = Set.of("getMore", "killCursors");
 
   private static final Duration LATE = Duration.ofMillis(1_500);
@@ -31,9 +31,10 @@ final class EventMatcher {
   }
 
   /**
-   * Waits a little for what may come late.
+   * Compares the events, and waits some time for late ones.
    *
-   * @param fetchesAhead whether the client may send more for its cursors than was needed
+   * @param fetchesAhead whether the client may send more commands for its cursors than the test
+   *     needs
    * @throws AssertionError if they differ
    */
   void matches(BsonDocument expected, EventLog log, boolean fetchesAhead) {
@@ -68,7 +69,7 @@ final class EventMatcher {
     }
   }
 
-  /** Events of cursors only where such are expected. */
+  /** Leaves out events of cursors that are not expected. */
   private List<Event> withoutWhatIsAhead(List<Event> actual, List<BsonDocument> wanted) {
     List<Event> left = new ArrayList<>();
     for (Event event : actual) {
@@ -85,7 +86,7 @@ final class EventMatcher {
         && OF_CURSORS.contains(command.getCommandName());
   }
 
-  /** How many events are as described. */
+  /** The number of events that match. */
   long count(BsonDocument expected, EventLog log) {
     return log.events("all").stream().filter(event -> isMatch(expected, event)).count();
   }

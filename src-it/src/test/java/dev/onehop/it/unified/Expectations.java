@@ -18,17 +18,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tests that are known to fail, from two lists: {@code plain.txt} has what fails with the plain
- * client, {@code differences.txt} what fails with one of ours only. A list has sections:
+ * The tests that are known to fail, from two lists: {@code plain.txt} has the tests that fail with
+ * the driver alone, {@code differences.txt} those that fail only with OneHop. A list has sections:
  *
  * <pre>
  * [fails in plain, targeted @ sharded] the reason
  * folder/file: the test's description
  * </pre>
  *
- * <p>{@code unsharded in} instead of {@code fails in} is for what fails on sharded collections by
- * the server's own rules: it must pass on unsharded ones. {@code left out in} instead of {@code
- * fails in} is for what is sometimes so, sometimes so; {@code all} stands for every mode, and a
+ * <p>Instead of {@code fails in}, a header can have {@code unsharded in}: these tests fail on
+ * sharded collections by the server's rules, and must pass on unsharded ones. With {@code left out
+ * in}, the tests are not run, because their results vary. {@code all} stands for every mode, and a
  * deployment may be {@code any}.
  */
 final class Expectations {
@@ -40,7 +40,7 @@ final class Expectations {
   private final Map<String, String> unsharded = new HashMap<>();
   private final Map<String, String> leftOut = new HashMap<>();
 
-  /** The lists, as far as they are for one mode on one kind of deployment. */
+  /** Reads the sections for one mode on one kind of deployment. */
   static Expectations of(Mode mode, String topology) {
     Expectations expectations = new Expectations();
     for (String list : List.of("plain.txt", "differences.txt")) {
@@ -94,22 +94,22 @@ final class Expectations {
     }
   }
 
-  /** Why it is known to fail, or null. */
+  /** The reason for a known failure, or null. */
   @Nullable String fails(SpecificationTest test) {
     return fails.get(test.id());
   }
 
-  /** Why it fails on sharded collections, or null. */
+  /** The reason for a failure on sharded collections, or null. */
   @Nullable String unsharded(SpecificationTest test) {
     return unsharded.get(test.id());
   }
 
-  /** Why it isn't run, or null. */
+  /** The reason that a test is not run, or null. */
   @Nullable String leftOut(SpecificationTest test) {
     return leftOut.get(test.id());
   }
 
-  /** Every test that is listed. */
+  /** All listed tests. */
   Set<String> listed() {
     Set<String> all = new TreeSet<>(fails.keySet());
     all.addAll(unsharded.keySet());

@@ -9,7 +9,7 @@ import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** Compares values with what a test expects, by the specification's rules. */
+/** Compares values with the expected ones by the specification's rules. */
 final class Matcher {
   private static final Map<String, BsonType> TYPES =
       Map.ofEntries(
@@ -42,7 +42,7 @@ final class Matcher {
   }
 
   /**
-   * Compares; a document may have more fields than expected, also those in an array.
+   * Compares two values. A document may have additional fields, also in an array.
    *
    * @throws AssertionError if they differ
    */
@@ -60,7 +60,7 @@ final class Matcher {
     if (expected.isDocument()) {
       document(expected.asDocument(), actual, root, path);
     } else if (actual == null) {
-      // The driver's null is no value at all.
+      // The driver returns null for a missing value.
       if (!expected.isNull() || !path.isEmpty()) {
         throw new AssertionError(path + " is missing");
       }

@@ -74,7 +74,7 @@ final class Operations {
   }
 
   /**
-   * Carries one out.
+   * Executes an operation.
    *
    * @return a {@link BsonValue}, or an entity such as a cursor, or null for no result
    * @throws DriverCannot if the driver has no such operation
@@ -107,10 +107,7 @@ final class Operations {
     return cursor((MongoCursor<?>) target, name, arguments);
   }
 
-  /**
-   * One call, with the session as the first argument if there is one: the driver has each method in
-   * two forms.
-   */
+  /** A call of the driver. Each method also has a form with the session as its first argument. */
   private record Call(Object target, @Nullable ClientSession session) {
     @Nullable Object to(String name, Object... arguments) {
       List<Object> all = new ArrayList<>(Arrays.asList(arguments));
@@ -167,7 +164,7 @@ final class Operations {
           : ((GridFSBucket) target).withTimeout(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Configured by what the arguments still hold. */
+    /** Sets the remaining arguments as options. */
     @SuppressWarnings("unchecked")
     <T> MongoIterable<T> iterable(Arguments rest, String name, Object... arguments) {
       MongoIterable<T> iterable = rest.on((MongoIterable<T>) to(name, arguments));
@@ -390,7 +387,10 @@ final class Operations {
     return new BsonArray();
   }
 
-  /** With a time limit only as one of several: that is where the driver takes one. */
+  /**
+   * With a time limit, creates the index as a list of one, because only {@code createIndexes} has
+   * this option.
+   */
   private static @Nullable Object createIndex(Call call, Arguments arguments) {
     BsonDocument keys = arguments.document("keys");
     @Nullable BsonValue time = arguments.optional("maxTimeMS");

@@ -17,7 +17,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** A replica set of one member, with fail points. */
+/** A replica set of one member that executes fail points. */
 final class ReplicaSetDeployment implements Deployment {
   private final RealMongod mongod;
   private final MongoClient internal;
@@ -56,9 +56,9 @@ final class ReplicaSetDeployment implements Deployment {
   }
 
   /**
-   * Puts the documents of one collection there.
+   * Inserts the documents of a collection.
    *
-   * @param create whether it is dropped and created before
+   * @param create whether the collection is dropped and created before
    */
   static void fill(MongoClient client, ClientSession session, BsonDocument data, boolean create) {
     MongoDatabase database =
@@ -110,7 +110,7 @@ final class ReplicaSetDeployment implements Deployment {
     endTransactions(internal);
   }
 
-  /** The sessions of all clients end, with their transactions. */
+  /** Ends the sessions of all clients, and so their transactions. */
   static void endTransactions(MongoClient server) {
     server.getDatabase("admin").runCommand(new BsonDocument("killAllSessions", new BsonArray()));
   }

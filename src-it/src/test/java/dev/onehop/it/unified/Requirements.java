@@ -10,7 +10,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 
-/** Whether a deployment is one that a test is for. */
+/** Checks whether a deployment meets the requirements of a test. */
 final class Requirements {
   private final Set<String> topologies;
   private final List<Integer> version;
@@ -38,7 +38,7 @@ final class Requirements {
           .getDatabase("admin")
           .runCommand(new BsonDocument("getParameter", new BsonString("*")), BsonDocument.class);
     } catch (MongoException e) {
-      return new BsonDocument(); // The stand-in router has none.
+      return new BsonDocument(); // The stand-in router has no parameters.
     }
   }
 
@@ -46,7 +46,7 @@ final class Requirements {
     return List.of(text.split("\\.", -1)).stream().limit(3).map(Integer::valueOf).toList();
   }
 
-  /** An empty list is met; of others one requirement must be. */
+  /** Whether the list is empty or one of its requirements is met. */
   boolean areMet(BsonArray requirements) {
     return requirements.isEmpty()
         || requirements.stream().anyMatch(each -> isMet(each.asDocument()));

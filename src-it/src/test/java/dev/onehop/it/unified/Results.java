@@ -19,7 +19,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The driver's results as the specification writes them. */
+/** Writes the driver's results in the specification's form. */
 final class Results {
   private static final BsonDocument UNACKNOWLEDGED =
       new BsonDocument("acknowledged", BsonBoolean.FALSE);
@@ -82,7 +82,7 @@ final class Results {
     return new BsonArray(all);
   }
 
-  /** Documents of several shards have no order of their own, so they get one. */
+  /** Sorts documents by {@code _id}, because documents of several shards come in any order. */
   static @Nullable BsonValue byId(@Nullable BsonValue result) {
     if (result == null
         || !result.isArray()

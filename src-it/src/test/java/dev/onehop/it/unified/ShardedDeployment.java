@@ -21,8 +21,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster of three shards with a mongos, or its stand-in, beside each. Collections are sharded on
- * {@code _id} so that the documents 1, 2 and 3, which most tests use, lie on different shards.
+ * A cluster of three shards with a mongos or stand-in router near each. Collections are sharded by
+ * {@code _id}. The documents 1, 2 and 3, which most tests use, are on different shards.
  */
 final class ShardedDeployment implements Deployment {
   private static final BsonDocument NO_FAILURE =
@@ -118,8 +118,9 @@ final class ShardedDeployment implements Deployment {
   public String cannot(SpecificationTest test, Mode mode) {
     Set<String> failPoints = test.failPoints();
     if (!mode.isPlain() && !failPoints.isEmpty()) {
-      // A direct client passes by the routers, and a targeted one finds them all: each would fail
-      // once, and the client's own reads of config take failures that are counted.
+      // In direct mode, commands do not reach the mongos with the fail point. In targeted mode,
+      // commands go to all mongoses, and OneHop's reads of the metadata use up the counted
+      // failures.
       return "fail points of a router are for clients of that router only";
     }
     return Set.of("failCommand").containsAll(failPoints)
@@ -127,7 +128,10 @@ final class ShardedDeployment implements Deployment {
         : "the stand-in router has no fail point but failCommand";
   }
 
-  /** Without a server, on the mongos that clients of one mongos have. */
+  /**
+   * Without a server, sets the fail point on the first mongos, which every client with one mongos
+   * uses.
+   */
   @Override
   public void failPoint(@Nullable ServerAddress server, BsonDocument command) {
     String address = server == null ? testbed.mongosAddresses().get(0) : server.toString();

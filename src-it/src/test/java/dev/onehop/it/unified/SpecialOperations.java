@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** What a test asks of the runner itself: fail points, assertions, threads. */
+/** The operations of the test runner: fail points, assertions, threads. */
 final class SpecialOperations {
   private static final Duration EVENT_WITHIN = Duration.ofSeconds(10);
   private static final long THREAD_SECONDS = 10;
@@ -33,7 +33,7 @@ final class SpecialOperations {
   private final Map<String, List<Future<?>>> threads = new HashMap<>();
 
   /**
-   * @param operations carries out an operation on an entity
+   * @param operations executes an operation on an entity
    */
   SpecialOperations(
       Entities entities,

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The drivers' unified specification tests, which PyMongo's source distribution holds as JSON. They
- * are downloaded once and kept in OneHop's cache folder.
+ * The drivers' unified specification tests, in the JSON files of PyMongo's source distribution.
+ * They are downloaded once into OneHop's cache folder.
  */
 final class SpecificationFiles {
-  /** In the order in which they are run: the runner's own first. */
+  /** The folders in the order of the run. The tests of the runner come first. */
   static final List<String> FOLDERS =
       List.of(
           "unified-test-format/valid-pass",
@@ -51,7 +51,7 @@ final class SpecificationFiles {
     try (Stream<Path> files = Files.walk(root.resolve(folder))) {
       for (Path file : files.filter(each -> each.toString().endsWith(".json")).sorted().toList()) {
         BsonDocument parsed = BsonDocument.parse(Files.readString(file));
-        // Some folders also hold tests of connection strings and the like, in formats of their own.
+        // Some folders also have tests in other formats, for example of connection strings.
         if (parsed.containsKey("schemaVersion")) {
           String name = root.relativize(file).toString().replace(".json", "");
           for (BsonValue test : parsed.getArray("tests")) {

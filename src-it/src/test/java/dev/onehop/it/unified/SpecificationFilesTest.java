@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Gets the specification tests, too, for the integration tests, which may have no network. */
+/** Also downloads the tests for the integration tests, which may have no network. */
 class SpecificationFilesTest {
   @Test
   void everyFolderHoldsTests() {

@@ -11,12 +11,12 @@ import org.bson.BsonValue;
 /**
  * One test of a specification.
  *
- * @param file its folder and file, as in {@code crud/find}
- * @param shared what all tests of the file have in common
- * @param test the test's own part
+ * @param file the folder and file, as in {@code crud/find}
+ * @param shared the content that all tests of the file share
+ * @param test the content for this test only
  */
 record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
-  /** How the lists of expected failures name it. */
+  /** The name of the test in the lists of expected failures. */
   String id() {
     return file + ": " + test.getString("description").getValue();
   }
@@ -33,24 +33,26 @@ record SpecificationTest(String file, BsonDocument shared, BsonDocument test) {
     return test.getArray(name, new BsonArray());
   }
 
-  /** The requirements of the file and of the test: one of each must hold. */
+  /**
+   * The requirements of the file, and the requirements of the test. One of each list must be met.
+   */
   List<BsonArray> requirements() {
     return List.of(sharedArray("runOnRequirements"), array("runOnRequirements"));
   }
 
-  /** Why the specification itself leaves the test out; empty if it doesn't. */
+  /** The reason that the specification skips the test; empty if it does not. */
   String skipReason() {
     return test.getString("skipReason", new BsonString("")).getValue();
   }
 
-  /** Whether one of its operations has that name. */
+  /** Whether an operation of the test has this name. */
   boolean uses(String operation) {
     return array("operations").stream()
         .map(BsonValue::asDocument)
         .anyMatch(each -> each.getString("name").getValue().equals(operation));
   }
 
-  /** The fail points that its operations set. */
+  /** The names of the fail points that the test sets. */
   Set<String> failPoints() {
     return array("operations").stream()
         .map(each -> each.asDocument().getDocument("arguments", new BsonDocument()))

@@ -5,7 +5,6 @@ import dev.onehop.it.SharedReplicaSet;
 import dev.onehop.it.clients.Mode;
 import org.junit.jupiter.api.BeforeAll;
 
-/** On the shared replica set. */
 @SharedReplicaSet
 abstract class UnifiedOnReplicaSet extends UnifiedSuite {
   UnifiedOnReplicaSet(Mode mode) {

@@ -3,7 +3,6 @@ package dev.onehop.it.unified;
 import dev.onehop.it.clients.Mode;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** The specification tests: {@link Mode#PLAIN}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
 class UnifiedPlainOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedPlainOnReplicaSetIT() {

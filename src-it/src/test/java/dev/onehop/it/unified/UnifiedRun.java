@@ -38,11 +38,11 @@ final class UnifiedRun implements AutoCloseable {
   }
 
   /**
-   * Runs it.
+   * Runs the test.
    *
-   * @param sharded whether its collections are sharded where the deployment is
-   * @throws AssertionError if it fails
-   * @throws DriverCannot if the driver has not what it is about
+   * @param sharded whether the collections are sharded, if the deployment is a sharded cluster
+   * @throws AssertionError if the test fails
+   * @throws DriverCannot if the driver does not have the tested feature
    */
   void run(boolean sharded) {
     deployment.prepare(test.sharedArray("initialData"), sharded);

@@ -20,10 +20,9 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * The drivers' specification tests in one mode on one deployment. {@code
- * -Donehop.it.unified.test=REGEX} runs only those in whose name it is found. {@code
- * -Donehop.it.unified.all} runs the pipelined modes, the plain synchronous driver and replica sets,
- * too, which the driver itself is left with, and the many tests of time limits, which wait for most
- * of their time.
+ * -Donehop.it.unified.test=REGEX} runs only the tests whose name contains a match. {@code
+ * -Donehop.it.unified.all} also runs all other modes and deployments, and the folders that take
+ * long.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class UnifiedSuite {
@@ -32,7 +31,10 @@ abstract class UnifiedSuite {
   /** The folders that take long and that are run with {@link #ALL} only. */
   private static final Set<String> LONG = Set.of("csot");
 
-  /** On routers, besides those whose fail points only a plain client can meet. */
+  /**
+   * The same on a sharded cluster, and the folders with fail points that only a plain client can
+   * reach.
+   */
   private static final Set<String> LONG_ON_SHARDED =
       Set.of("csot", "retryable_reads", "retryable_writes", "unified-test-format");
 
@@ -48,7 +50,7 @@ abstract class UnifiedSuite {
     this.mode = mode;
   }
 
-  /** How the tests of a folder ended. */
+  /** The results of the tests of a folder. */
   private static final class Tally {
     int passed;
     int listed;
@@ -57,7 +59,7 @@ abstract class UnifiedSuite {
     long nanos;
   }
 
-  /** Runs the tests there. */
+  /** Sets the servers for the tests. */
   final void use(Deployment servers) {
     deployment = servers;
     requirements = new Requirements(deployment);
@@ -127,7 +129,7 @@ abstract class UnifiedSuite {
   }
 
   /**
-   * @return whether it passed; false if it failed as listed
+   * @return true if the test passed; false if it failed as listed
    */
   private boolean run(SpecificationTest test) {
     @Nullable String known = expectations.fails(test);

@@ -3,7 +3,6 @@ package dev.onehop.it.unified;
 import dev.onehop.it.clients.Mode;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** The specification tests: {@link Mode#TARGETED}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
 class UnifiedTargetedOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedTargetedOnReplicaSetIT() {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** YCSB's processes get into a server with TLS and access control, and show no secret. */
+/** YCSB processes connect to a server with TLS and access control, and show no password. */
 @Tag("full")
 class YcsbSecretsIT {
 
@@ -78,7 +78,7 @@ class YcsbSecretsIT {
     }
   }
 
-  /** A server of which no more than the URL is known. */
+  /** A server of which only the URL is known. */
   private static final class UrlOnly extends BenchCluster {
     UrlOnly(ClusterUrl url) {
       super(

@@ -16,15 +16,15 @@ import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 
-/** Direct mode without versions: {@link dev.onehop.routing.OneHop} does not offer it. */
+/** Direct mode without shard versions, which {@link dev.onehop.routing.OneHop} does not offer. */
 public final class UnversionedRouter {
   private UnversionedRouter() {}
 
   /**
-   * The settings of a reactive client, which closes the router when it is closed.
+   * The settings of a reactive client. When the client is closed, it closes the router.
    *
-   * @param asked settings of the application: the seeds are mongoses or config servers
-   * @param group event loops of all connections; stays the caller's
+   * @param asked the application's settings. The seeds are mongoses or config servers
+   * @param group the event loops of all connections, which the caller has to shut down
    */
   public static MongoClientSettings settings(MongoClientSettings asked, EventLoopGroup group) {
     MeterRegistry meters = new CompositeMeterRegistry();

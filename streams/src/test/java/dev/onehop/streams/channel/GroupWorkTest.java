@@ -29,8 +29,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Two channels, a stream that gives events when the test wants, and a sink that is done when the
- * test wants. Leases last until the test says that they do not.
+ * Two channels, a stream and a sink. The test decides when the stream emits events, when the sink
+ * completes a write, and when a lease ends.
  */
 class GroupWorkTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -213,7 +213,9 @@ class GroupWorkTest {
     await().atMost(TIMEOUT).until(() -> failures.contains(refused));
   }
 
-  /** What is being written may be lost with the process. */
+  /**
+   * A write that has not ended is lost if the process ends, so its position must not be stored yet.
+   */
   @Test
   void aPlaceIsStoredWhenItIsWritten() {
     takeBoth();
@@ -224,7 +226,7 @@ class GroupWorkTest {
     done(0);
     await().atMost(TIMEOUT).until(() -> hasReached(writing.get(0).batch().channel(), 1));
     done(1);
-    // An idle channel has nothing before the stream's place.
+    // An idle channel has processed everything up to the stream's position.
     await().atMost(TIMEOUT).until(() -> hasReached(0, 2) && hasReached(1, 2));
   }
 
@@ -236,7 +238,7 @@ class GroupWorkTest {
     give(0, 2);
     assertThat(done(0).values()).containsExactly(2);
     assertThat(writing).hasSize(1);
-    // Another term's answer comes late.
+    // A late reply for another term must not renew the lease.
     work.renewed(1, 7, System.nanoTime() + HELD);
     give(0, 3);
     assertThat(done(1).values()).containsExactly(3);
@@ -256,7 +258,7 @@ class GroupWorkTest {
     await().atMost(TIMEOUT).until(work::isWaiting);
     assertThat(work.holds()).extracting(Hold::barrier).containsOnly(token(2));
 
-    // The other channel is another member's, which has not come to it.
+    // Now another member owns the other channel. It has not reached the event yet.
     work.met(List.of(lease(0, 1, place(1), token(2)), lease(1, 1, place(0), null)));
     assertThat(work.isWaiting()).isTrue();
     assertThat(writing).hasSize(1);
@@ -325,7 +327,10 @@ class GroupWorkTest {
     assertThat(hasReached(0, 2)).isFalse();
   }
 
-  /** The stream begins anew for it, at what the others have behind them. */
+  /**
+   * The stream restarts at the position of the new channel, so events of the other channel come
+   * again.
+   */
   @Test
   void aChannelThatComesLaterLetsOthersGetNothingTwice() {
     take(0, 1, 0);
@@ -344,7 +349,10 @@ class GroupWorkTest {
     assertThat(rest).containsExactlyInAnyOrder(List.of(3), List.of(6));
   }
 
-  /** The sink has more than its lease says: it was killed before it could store that. */
+  /**
+   * The sink has later events than the lease shows, because the process was killed before it stored
+   * the position.
+   */
   @Test
   void whatTheSinkHasIsNotWrittenAgain() {
     stored.put(1, place(4));

@@ -44,7 +44,10 @@ class ConfigServersStoppedTest {
         .doesNotContainKey("writeErrors");
   }
 
-  /** The router cannot find out whether the table is the newest, and does not need to for long. */
+  /**
+   * Before the router refuses the statement, it tries to refresh its table. Without the config
+   * servers, it must soon refuse it with the old table.
+   */
   @Test
   void aStatementThatBelongsNowhereIsRefused() {
     stopConfigServers();

@@ -41,7 +41,7 @@ class PartlyFailedBatchTest {
   }
 
   private void break1(String command) {
-    // Opens the connections, so that later a running command fails.
+    // Opens the connections first, so that the next command is sent on a broken connection.
     cluster.execute(command);
     cluster.stop("s1");
   }
@@ -119,8 +119,8 @@ class PartlyFailedBatchTest {
         "s0",
         got -> {
           if (got.getFirstKey().equals(name) && tries.getAndIncrement() > 0) {
-            // When a later command to the other shard has failed, that shard's part has failed,
-            // too.
+            // This command to the other shard comes later. If it has failed, the other shard's part
+            // of the batch has failed, too.
             failure.set(cluster.execute("{insert: 'c', documents: [{_id: 1}], $db: 'it'}"));
           }
           return null;

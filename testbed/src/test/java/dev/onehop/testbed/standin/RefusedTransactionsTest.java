@@ -133,7 +133,7 @@ class RefusedTransactionsTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
-  /** For example for seconds, while a migration commits. */
+  /** A shard may refuse statements for seconds, for example while a migration commits. */
   @Test
   void aTransactionWhoseFirstStatementIsRefusedToTheEndMayBeTriedAgain() {
     refuses("s1", "find", STALE_COMMAND, 1_000);
@@ -177,7 +177,10 @@ class RefusedTransactionsTest {
     assertThat(cluster.seen("s1", "update")).hasSize(1);
   }
 
-  /** With the same table a client's retries would be refused for ever. */
+  /**
+   * The router must refresh its table: with the old one, the shard would refuse every retry of a
+   * client.
+   */
   @ParameterizedTest
   @CsvSource(
       quoteCharacter = '`',
@@ -207,7 +210,8 @@ class RefusedTransactionsTest {
   }
 
   /**
-   * Later statements would get the error that there is no such transaction, which may be retried.
+   * After the error, the shard has no transaction any more. Its error for later statements would
+   * make a client retry the transaction.
    */
   @Test
   void anErrorEndsAnUnorderedBatchOfATransaction() {

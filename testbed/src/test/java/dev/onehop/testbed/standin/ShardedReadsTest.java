@@ -120,7 +120,9 @@ class ShardedReadsTest {
         .allSatisfy(sent -> assertThat(sent.getInt32("batchSize").getValue()).isBetween(1, most));
   }
 
-  /** A sorted read returns the first documents. */
+  /**
+   * At the limit, the router has read at most one batch of each shard more, and closes the cursors.
+   */
   @Test
   void noMoreIsFetchedThanALimitLeavesToGive() {
     cluster.script("s0", s0);
@@ -325,7 +327,9 @@ class ShardedReadsTest {
     assertThat(cluster.seen("s0", "listCollections")).hasSize(1);
   }
 
-  /** A refusal does not count as an outage. */
+  /**
+   * {@code allowPartialResults} ignores a shard that is down, but not one that refuses the read.
+   */
   @Test
   void whatAShardRefusesFailsPartialResultsToo() {
     cluster.script("s0", s0);

@@ -121,7 +121,10 @@ class UnplacedWritesTest {
     assertThat(cluster.seen("s0", "update")).hasSize(n - 1);
   }
 
-  /** No shard gets a command, so none can refuse the table as stale. */
+  /**
+   * The router sends no command, so no shard can report that the table is stale. The router itself
+   * must refresh the table.
+   */
   @Test
   void aFaultByAnOldTableIsNone() {
     AtomicBoolean changed = new AtomicBoolean();

@@ -47,7 +47,7 @@ class ConnectionsAsTheDriversTest {
     return server.seen.stream().map(BsonDocument::getFirstKey).toList();
   }
 
-  /** A mechanism with one message, which takes as long as a call. */
+  /** A mechanism with one message. To compute the message, it calls {@code call}. */
   private static Mechanism blocking(Callable<?> call) {
     return new SaslMechanism(
         "SLOW",

@@ -56,7 +56,7 @@ class SharedConnectionsTest {
     answerWhatIsNotBehindA("update");
 
     assertAnswered(reads);
-    // The other requests have all other connections.
+    // The writes use all other shared connections.
     assertThat(links.open(true)).hasSize(3);
     links.answerAll();
     assertAnswered(writes);

@@ -45,7 +45,7 @@ class MechanismProviderTest {
     }
   }
 
-  /** The Java runtime creates this provider. */
+  /** The ServiceLoader creates this provider. */
   public static final class Own implements MechanismProvider {
     static final Mechanism MECHANISM = Mechanism.x509(null);
 
