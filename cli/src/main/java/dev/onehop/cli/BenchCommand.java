@@ -53,8 +53,8 @@ import picocli.CommandLine.Option;
       "  onehop bench rate 100,300",
       "  ONEHOP_PASSWORD=... onehop bench --url 'mongodb://user@m1,m2/?tls=true'",
       "",
-      "Exit code: 0 all points ran without errors, 1 the run or an operation failed,",
-      "2 the command line was wrong, 130 interrupted (finished points are kept)."
+      "Exit code: 0 = all points ran without errors, 1 = the run or an operation failed,",
+      "2 = the command line was wrong, 130 = interrupted (finished points are kept)."
     })
 final class BenchCommand extends MeasuringCommand {
 

@@ -27,8 +27,8 @@ import picocli.CommandLine.Mixin;
       "  onehop bench verify --quick",
       "  onehop bench verify --rival migration-verifier=/opt/migration_verifier",
       "",
-      "Exit code: 0 the clusters were equal each time, 1 they were different or the run failed,",
-      "2 the command line was wrong, 130 interrupted (finished comparisons are kept)."
+      "Exit code: 0 = the clusters were equal each time, 1 = they were different or the run failed,",
+      "2 = the command line was wrong, 130 = interrupted (finished comparisons are kept)."
     })
 final class BenchVerifyCommand extends Subcommand {
   @Mixin private CopyDataOptions data = new CopyDataOptions();

@@ -62,7 +62,7 @@ import picocli.CommandLine.Option;
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "                    copies later changes back, so that you can return to the old cluster",
       "",
-      "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
+      "Exit code: 0 = done, 1 = failed, 2 = the command line was wrong, 130 = interrupted",
       "(--resume continues)."
     },
     preprocessor = CopyCommand.BenchArguments.class)

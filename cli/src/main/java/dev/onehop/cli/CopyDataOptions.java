@@ -25,9 +25,9 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "The kind of source and destination: sharded or replica-set for both,"
-              + " replica-set-to-sharded, sharded-to-replica-set. Default: sharded,replica-set"
-              + " (--quick: sharded).")
+          "The pairs of source and destination, separated by commas: sharded (both are), replica-set"
+              + " (both are), replica-set-to-sharded, sharded-to-replica-set. Default:"
+              + " sharded,replica-set (--quick: sharded).")
   @Nullable List<String> pairs;
 
   @Option(

@@ -27,7 +27,7 @@ import picocli.CommandLine.Command;
       "  onehop copy finish --to mongodb://old1,old2",
       "                             ends it, after the writes to the new cluster were stopped",
       "",
-      "Exit code: 0 done, 1 failed, 2 the command line was wrong, 130 interrupted",
+      "Exit code: 0 = done, 1 = failed, 2 = the command line was wrong, 130 = interrupted",
       "(--resume continues)."
     })
 final class CopyReverseCommand extends CopyingCommand {

@@ -32,8 +32,8 @@ import picocli.CommandLine.Option;
       "  onehop doctor --url mongodb://mongos1/ --zones 'a=*.a.com,b=*.b.com'",
       "  onehop doctor --url mongodb://mongos1/ --out doctor.json",
       "",
-      "Exit code: 0 operations can be routed, 3 they can't, 1 the cluster can't be",
-      "examined, 2 the command line was wrong."
+      "Exit code: 0 = operations can be routed, 3 = they can't, 1 = the cluster can't be",
+      "examined, 2 = the command line was wrong."
     })
 final class DoctorCommand extends Subcommand {
   @Option(

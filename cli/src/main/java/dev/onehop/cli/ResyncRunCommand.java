@@ -51,8 +51,8 @@ import picocli.CommandLine.Option;
       "",
       "The password of the URL's user comes from ONEHOP_PASSWORD.",
       "",
-      "Exit code: 0 each member has caught up, 1 failed, 2 refused before any change,",
-      "130 interrupted. Nothing stays locked."
+      "Exit code: 0 = each member has caught up, 1 = failed, 2 = refused before any change,",
+      "130 = interrupted. Nothing stays locked."
     })
 final class ResyncRunCommand extends Subcommand {
 

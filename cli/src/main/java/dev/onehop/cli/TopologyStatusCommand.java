@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
       "Example:",
       "  onehop topology status",
       "",
-      "Exit code: 0 a topology is running, 1 none is."
+      "Exit code: 0 = a topology is running, 1 = none is."
     })
 final class TopologyStatusCommand extends Subcommand {
 

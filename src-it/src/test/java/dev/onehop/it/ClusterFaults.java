@@ -27,7 +27,7 @@ import org.bson.Document;
  * and a test may add other faults. These faults come one after the other, in rounds, until this
  * object is closed.
  */
-@SuppressWarnings("try") // close() may be interrupted only after the test
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class ClusterFaults implements AutoCloseable {
   private static final Duration STOP = Duration.ofMinutes(3);
 

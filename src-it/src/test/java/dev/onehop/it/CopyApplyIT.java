@@ -64,7 +64,7 @@ import reactor.core.publisher.Mono;
  * Events of real servers are applied to real servers. At the end, both clusters have the same
  * bytes.
  */
-@SuppressWarnings("try") // close() may be interrupted only after the test
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 @SharedReplicaSet
 @Tag("full")
 class CopyApplyIT {

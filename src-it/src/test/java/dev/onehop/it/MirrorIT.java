@@ -47,7 +47,7 @@ import reactor.core.publisher.Mono;
 /** The effect of the writes of mirrors on a real server, also if they run again. */
 @Tag("full")
 @SharedReplicaSet
-@SuppressWarnings("try") // close() is interrupted only at the end of a test.
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 class MirrorIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int WRITES = 3_000;
@@ -227,8 +227,8 @@ class MirrorIT {
   }
 
   /**
-   * The event sets a field of a document or of an array element. When it runs again, a later update
-   * has already put an array or another value there.
+   * The first update sets a field inside {@code a}. The second update replaces {@code a} by another
+   * value, mostly an array. Then both events are applied again, to the document with this value.
    */
   @ParameterizedTest
   @CsvSource(

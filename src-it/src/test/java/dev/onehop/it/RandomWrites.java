@@ -22,7 +22,7 @@ import org.bson.Document;
  * Threads that change documents in every possible way, including their shard key {@code k}, until
  * this object is closed.
  */
-@SuppressWarnings("try") // close() is interrupted only at the end of a test.
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class RandomWrites implements AutoCloseable {
   /** The number of values of the shard key. */
   static final int PLACES = 60;

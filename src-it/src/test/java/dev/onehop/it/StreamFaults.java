@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * one disturbs readers. The faults come in rounds: each round has all faults of a thread in another
  * order.
  */
-@SuppressWarnings("try") // close() is interrupted only at the end of a test.
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class StreamFaults implements AutoCloseable {
   private static final Duration SETTLED = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofMinutes(4);

@@ -21,7 +21,7 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /** The test's side of a {@link StreamReaderMain}, with the check of its events. */
-@SuppressWarnings("try") // close() is interrupted only at the end of a test.
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class StreamReaderProcess implements AutoCloseable {
   private static final int MOST_AT_ONCE = 1 << 20;
 

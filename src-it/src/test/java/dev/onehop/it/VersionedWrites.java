@@ -32,7 +32,7 @@ import org.bson.Document;
  * gets no further writes, and its slot continues with the next {@code _id}. Therefore, only the
  * last write of a document can be uncertain.
  */
-@SuppressWarnings("try") // close() is interrupted only at the end of a test.
+@SuppressWarnings("try") // javac: close() may throw InterruptedException
 final class VersionedWrites implements AutoCloseable {
   /** The number of documents that a slot may have, one after another. */
   static final int DOCUMENTS_PER_SLOT = 10_000;

@@ -144,7 +144,9 @@ final class SortedKeys {
         key, common.length, key.length, rests, restEnds[index - 1], restEnds[index]);
   }
 
-  /** Eight bytes from {@code offset}, with 0 for missing ones, as a long in the same order. */
+  /**
+   * Eight bytes from {@code offset}, or 0 for a missing byte. The longs compare as the bytes do.
+   */
   private static long head(byte[] key, int offset) {
     if (key.length - offset >= Long.BYTES) {
       return (long) LONG.get(key, offset) ^ Long.MIN_VALUE;

@@ -24,7 +24,7 @@ record ConsumerReport(
     long negative,
     List<Sample> samples) {
 
-  /** Replaces a missing list by an empty list: JSON without samples has no list. */
+  /** Replaces null by an empty list: JSON without samples has no list. */
   ConsumerReport {
     samples = samples == null ? List.of() : List.copyOf(samples);
   }

@@ -315,8 +315,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         List.of(
             Column.<ConsumePoint>of("lost", Format::whole, ConsumePoint::lost)
                 .means(
-                    "acknowledged rows that did not arrive. lost, doubled and out of order count"
-                        + " all rows of the point, also outside of the measured time"),
+                    "acknowledged rows that did not arrive. The columns lost, doubled and out of"
+                        + " order cover all rows of the point, also outside of the measured time"),
             Column.of("doubled", Format::whole, ConsumePoint::doubled),
             Column.of("out of order", Format::whole, ConsumePoint::outOfOrder)));
   }

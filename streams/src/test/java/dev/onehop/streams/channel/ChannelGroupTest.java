@@ -74,7 +74,7 @@ class ChannelGroupTest {
     return join(shards, ScriptedShards.start(), sink, lostAnswers);
   }
 
-  /** Starts a member. The first member creates the group with this start. */
+  /** Starts a member. If it is the first, the group's stream begins at {@code start}. */
   private Member join(
       ScriptedShards shards, Checkpoint start, RecordingSink sink, double lostAnswers) {
     Member member = new Member();

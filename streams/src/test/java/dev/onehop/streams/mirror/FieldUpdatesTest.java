@@ -122,8 +122,8 @@ class FieldUpdatesTest {
   }
 
   /**
-   * In one update, operators on an array and on its elements would conflict. In a pipeline, a path
-   * applies to all elements.
+   * The truncation and the changes of elements need two updates. In one update, operators on the
+   * array and on its elements would conflict. In a pipeline, a path would apply to all elements.
    */
   @Test
   void arraysAreTruncatedBeforeWhatIsInThemIsSet() {

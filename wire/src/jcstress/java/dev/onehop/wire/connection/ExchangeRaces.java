@@ -68,7 +68,7 @@ public final class ExchangeRaces {
    * its message is released.
    */
   @JCStressTest
-  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "one outcome; the sender's reference is left")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "one outcome; only the sender has a reference")
   @Outcome(expect = FORBIDDEN, desc = "no outcome, two outcomes, or a leak")
   @State
   public static class AnsweredAndBroken extends Request {
@@ -129,7 +129,7 @@ public final class ExchangeRaces {
    */
   @JCStressTest
   @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "cancelled first: not sent, and released")
-  @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "sent first: the sender's reference is left")
+  @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "sent first: only the sender has a reference")
   @Outcome(expect = FORBIDDEN, desc = "not cancelled, or a leak")
   @State
   public static class BegunAndCancelled extends Request {

@@ -22,9 +22,9 @@ import java.util.function.UnaryOperator;
  * <ol>
  *   <li>the mongoses that the application maps to the shard;
  *   <li>the mongoses on the host of the shard's primary, or on the host of any member while the
- *       primary is not known. The rule compares the names in the metadata. Only if no names match,
- *       it compares the mapped names. These show less, because the same mapped name may stand for
- *       all servers;
+ *       primary is not known. The rule compares the host names in the metadata. Only if none are
+ *       equal, it compares the names that {@code hostMapping} gives them. Equal mapped names prove
+ *       less, because one mapped host may stand for all servers;
  *   <li>the mongoses with the shortest path from this client to the shard, by measured round trips.
  *       If several paths are equally short, the mongoses nearest to the shard are chosen.
  * </ol>
