@@ -54,15 +54,16 @@ final class BenchCopyCommand extends Subcommand {
       split = ",",
       paramLabel = "KIND",
       description =
-          "full: how fast all documents are copied; incremental: how fast a backlog of changes is"
-              + " applied; lag: how late each change arrives. Default: all.")
+          "What to measure. full: how fast all documents are copied; incremental: how fast a"
+              + " backlog of changes is applied; lag: how late each change arrives. Default: all.")
   private List<String> kinds = KINDS;
 
   @Option(
       names = "--changes",
       paramLabel = "N",
       description =
-          "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 5000).")
+          "The number of inserts and updates in the backlog of incremental, 500000 at most."
+              + " Default: 100000 (--quick: 5000).")
   private @Nullable Integer changes;
 
   @Option(
@@ -83,8 +84,8 @@ final class BenchCopyCommand extends Subcommand {
       names = "--router-cpus",
       paramLabel = "X",
       description =
-          "The processors that each mongos may use, 0.01 to 8. The limit is the same for all"
-              + " tools, as with mongoses on small machines. Requires root. Default: no limit.")
+          "The number of processors that each mongos may use, 0.01 to 8, as on a small machine."
+              + " The limit is the same for all tools. Requires root. Default: no limit.")
   private @Nullable Double routerCpus;
 
   @Mixin private CopyDataOptions data = new CopyDataOptions();

@@ -23,8 +23,9 @@ final class ClusterOptions {
       names = "--url",
       paramLabel = "URL",
       description =
-          "Use your own cluster: the URL of its mongoses, with a user if it has access control."
-              + " ONEHOP_PASSWORD has the user's password. --tls-ca also applies to this cluster.")
+          "Use your own cluster: the URL of its mongoses, with a user if the cluster has access"
+              + " control. The user's password comes from ONEHOP_PASSWORD. --tls-ca also applies to"
+              + " this cluster.")
   @Nullable String url;
 
   @Option(

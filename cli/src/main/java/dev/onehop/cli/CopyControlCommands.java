@@ -86,8 +86,8 @@ final class CopyControlCommands {
       description = {
         "",
         "Stop the writes to the source first. The copy then applies the remaining changes, builds"
-            + " unique and expiring indexes, and ends. It prints the cluster time before which it"
-            + " has all changes. If no process runs the copy, the exit code is 1.",
+            + " unique and expiring indexes, and ends. It prints a cluster time: the destination"
+            + " has all changes before this time. If no process runs the copy, the exit code is 1.",
         ""
       })
   static final class Finish extends OfJob {

@@ -82,8 +82,8 @@ final class ResyncRunCommand extends Subcommand {
       split = ",",
       required = true,
       description =
-          "The new member, as in the set's configuration. With several members and as many values"
-              + " of --dbpath, the source is locked once for all copies.")
+          "The new member, under its name for the replica set's configuration. For several members,"
+              + " give as many values of --dbpath; the source is then locked once for all copies.")
   List<String> targets = new ArrayList<>();
 
   @Option(
@@ -101,8 +101,8 @@ final class ResyncRunCommand extends Subcommand {
       description =
           "Shell command that copies to another host. Example: \"rsync -a --files-from={files}"
               + " {source} {host}:{dbpath}\". {source} is the folder to copy, and {files} is a file"
-              + " with the paths to copy. --dbpath is then the folder on the other host. It is not"
-              + " checked.")
+              + " with the paths to copy. --dbpath is then the folder on the other host, which the"
+              + " command does not check.")
   @Nullable String copy;
 
   @Option(
@@ -173,15 +173,16 @@ final class ResyncRunCommand extends Subcommand {
       names = "--rate",
       paramLabel = "MIB",
       description =
-          "The expected rate in mebibytes per second. The oplog must cover a transfer at this rate."
-              + " Default: the rate of a trial copy; 50 with --copy; 10 with logical.")
+          "The expected rate of the copy in mebibytes per second. The oplog must keep all changes"
+              + " for the time of a copy at this rate. Default: the rate of a trial copy; 50 with"
+              + " --copy; 10 with logical.")
   @Nullable Double rate;
 
   @Option(
       names = "--tls-ca",
       paramLabel = "FILE",
       defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the trusted authority (also: ONEHOP_TLS_CA).")
+      description = "PEM file of the certificate authority (also: ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
   @Option(
