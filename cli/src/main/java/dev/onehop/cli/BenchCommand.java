@@ -70,8 +70,8 @@ final class BenchCommand extends MeasuringCommand {
     @Option(
         names = "--matrix",
         description =
-            "Measure every mode while a shard is frozen, and with 1 and 64 threads after a long"
-                + " warm-up.")
+            "Measure every mode with 1 and 64 threads after a long warm-up, and then while a shard"
+                + " is frozen.")
     boolean matrix;
 
     @Option(

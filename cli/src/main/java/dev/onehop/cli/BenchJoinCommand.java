@@ -69,7 +69,8 @@ class BenchJoinCommand extends Subcommand {
       names = "--collections",
       split = ",",
       paramLabel = "N",
-      description = "Numbers of collections that the data is split into. Default: 1,50 (--quick: 1).")
+      description =
+          "Numbers of collections that the data is split into. Default: 1,50 (--quick: 1).")
   @Nullable List<Integer> collections;
 
   @Option(
@@ -110,8 +111,8 @@ class BenchJoinCommand extends Subcommand {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
       description =
-          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if there"
-              + " is none, it is downloaded.")
+          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if"
+              + " there is none, it is downloaded.")
   @Nullable Path mongod;
 
   @Option(

@@ -88,7 +88,7 @@ final class CopyServer implements AutoCloseable {
       if (!isOwn(exchange.getRequestHeaders().getFirst("Host"))) {
         answer(exchange, 403, TEXT, "this server refuses the host name of the request\n");
       } else if (wanted.equals("GET") && !path.equals("/status") && !path.equals("/metrics")) {
-        answer(exchange, 404, TEXT, "use GET /status or /metrics, POST /pause, /continue or /finish\n");
+        answer(exchange, 404, TEXT, "GET /status, GET /metrics, POST /pause, /continue, /finish\n");
       } else if (!exchange.getRequestMethod().equals(wanted)) {
         exchange.getResponseHeaders().set("Allow", wanted);
         answer(exchange, 405, TEXT, wanted + " only\n");

@@ -59,8 +59,8 @@ final class DeliveryOptions {
       paramLabel = "SECONDS",
       description =
           "The interval at which an idle server writes a no-op. A mongos' change stream waits for"
-              + " these writes. Default: 10 in consume, 1 in propagate. MongoDB's default: 10, but 1 on"
-              + " config servers.")
+              + " these writes. Default: 10 in consume, 1 in propagate. MongoDB's default: 10, but"
+              + " 1 on config servers.")
   @Nullable Integer noop;
 
   /**

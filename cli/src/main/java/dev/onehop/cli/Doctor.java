@@ -141,7 +141,7 @@ final class Doctor {
         boolean hidden = names();
         boolean isTargeted = affinity(targeted, hidden);
         zones();
-        add(Level.OK, "round trips", "from this machine, the shortest of 20", "", probes(Probe::answers));
+        add(Level.OK, "round trips", "from here, the shortest of 20", "", probes(Probe::answers));
         tls();
         String why = targeted.isReady() ? "no mongos near a shard replies" : missing(targeted);
         mode(Level.PROBLEM, "targeted", "possible", isTargeted ? "" : why);
@@ -351,7 +351,7 @@ final class Doctor {
     String advice =
         hidden
             ? "Set onehop.hostMapping, FROM=TO for each mongos. " + suggestedMapping()
-            : "Start these servers, open their ports, or set onehop.hostMapping. Only direct mode needs the"
+            : "Start them, open their ports or set onehop.hostMapping. Only direct mode needs the"
                 + " shards' members.";
     unless(silent, level, "names", ok, text, advice);
     return hidden;

@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
     description = {
       "",
       "Checks the servers of the URL, their version, the user's privileges, the servers' names,"
-          + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The command"
-          + " only reads.",
+          + " near mongoses, zones, round trips and TLS. Shows which modes are possible. The"
+          + " command only reads.",
       ""
     },
     footer = {

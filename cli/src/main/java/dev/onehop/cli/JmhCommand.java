@@ -38,8 +38,8 @@ final class JmhCommand implements Callable<Integer> {
   @Option(
       names = "--check",
       description =
-          "Run a short subset of the benchmarks, each together with its baseline. The exit code is 1"
-              + " if a benchmark breaks the limit in its annotation @Bar.")
+          "Run a short subset of the benchmarks, each together with its baseline. The exit code is"
+              + " 1 if a benchmark breaks the limit in its annotation @Bar.")
   private boolean check;
 
   @Option(names = "--help", usageHelp = true, description = "Show this help.")

@@ -16,8 +16,8 @@ final class PoolOptions {
       paramLabel = "N",
       description =
           "The number of connections of a client to each server. In bench rate, official clients"
-              + " run with the driver's default pool and with a pool of this size; pipelined clients"
-              + " have this number of sockets. Default: 5.")
+              + " run with the driver's default pool and with a pool of this size; pipelined"
+              + " clients have this number of sockets. Default: 5.")
   @Nullable Integer connections;
 
   @Option(

@@ -15,8 +15,8 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOD}",
       description =
-          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if there"
-              + " is none, it is downloaded.")
+          "The mongod program to run (also: ONEHOP_MONGOD). Default: the one on this machine; if"
+              + " there is none, it is downloaded.")
   @Nullable Path mongod;
 
   @Option(
@@ -24,9 +24,9 @@ final class ProgramOptions {
       paramLabel = "PATH",
       defaultValue = "${env:ONEHOP_MONGOS}",
       description =
-          "The mongos program to run (also: ONEHOP_MONGOS). Default: one on this machine, or one that"
-              + " was downloaded with mongod. Without a mongos, stand-in routers run, and a notice"
-              + " says so.")
+          "The mongos program to run (also: ONEHOP_MONGOS). Default: one on this machine, or one"
+              + " that was downloaded with mongod. Without a mongos, stand-in routers run, and a"
+              + " notice says so.")
   @Nullable Path mongos;
 
   /**

@@ -118,7 +118,8 @@ final class PropagateCommand extends Subcommand {
       names = "--bytes",
       split = ",",
       paramLabel = "N",
-      description = "The bytes of an object. Several numbers: the report has a chart. Default: 200.")
+      description =
+          "The bytes of an object. Several numbers: the report has a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
   @HelpGroup("Rows")
