@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
       "  onehop bench join --quick",
       "  onehop bench join --indexes 0,5,10 --sizes 256,1024 --data /mnt/big",
       "",
-      "Exit code: 0 = no fault, 1 = a fault or a failed run, 2 = the command line was wrong, 130 ="
-          + " interrupted (finished measurements are kept)."
+      "Exit code: 0 = no fault, 1 = a fault or a failed run, 2 = the command line was wrong,",
+      "130 = interrupted (finished measurements are kept)."
     })
 class BenchJoinCommand extends Subcommand {
 

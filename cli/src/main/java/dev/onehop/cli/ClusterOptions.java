@@ -72,8 +72,8 @@ final class ClusterOptions {
     if (!hasControl()) {
       throw Failure.usage(
           what
-              + " stops or slows servers, so it needs a cluster that the bench starts, or one that"
-              + " you have started by topology up on this machine");
+              + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
+              + " that was started on this machine by topology up");
     }
   }
 

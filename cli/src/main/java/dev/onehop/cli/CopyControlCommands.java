@@ -54,7 +54,7 @@ final class CopyControlCommands {
       boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
       if (!done && !control.isWorkedOn()) {
         throw Failure.run(
-            "the job %s %s after 'copy --resume': no process runs it now".formatted(job, waits),
+            "no process runs the job %1$s now: it %2$s after 'copy --resume'".formatted(job, waits),
             null);
       }
     }

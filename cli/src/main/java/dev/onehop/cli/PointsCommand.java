@@ -83,8 +83,9 @@ final class PointsCommand extends MeasuringCommand {
       names = "--clients",
       paramLabel = "N",
       description =
-          "Client processes for each point, started together; --threads and --connections apply"
-              + " to each client. Default: 1. On many machines: see docs/many-clients.md.")
+          "The number of client processes, which start each point together. --threads and"
+              + " --connections apply to each client. Default: 1. For clients on many machines, see"
+              + " docs/many-clients.md.")
   @Nullable Integer clients;
 
   @Option(

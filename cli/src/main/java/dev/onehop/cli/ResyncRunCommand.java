@@ -149,8 +149,8 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "The longest lock of the source. A separate process unlocks the source after this time."
-              + " Default: ${DEFAULT-VALUE}.")
+          "The longest time for which the source may be locked. A separate process unlocks the"
+              + " source after this time. Default: ${DEFAULT-VALUE}.")
   private Duration lockDeadline;
 
   @Option(
@@ -159,14 +159,16 @@ final class ResyncRunCommand extends Subcommand {
       converter = DurationConverter.class,
       defaultValue = "10m",
       description =
-          "How long to wait for the new member's server, and then until it has caught up. An"
-              + " initial sync may take longer if it makes progress. Default: ${DEFAULT-VALUE}.")
+          "How long to wait for the start of the new member's server, and then again until the"
+              + " member has caught up. An initial sync may take longer if it makes progress."
+              + " Default: ${DEFAULT-VALUE}.")
   private Duration wait;
 
   @Option(
       names = "--limit",
       paramLabel = "MIB",
-      description = "The most mebibytes to read per second. The lock then takes longer.")
+      description =
+          "The most mebibytes to read per second. With this limit, the lock takes longer.")
   @Nullable Double limit;
 
   @Option(

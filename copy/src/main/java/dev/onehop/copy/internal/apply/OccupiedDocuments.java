@@ -234,7 +234,7 @@ final class OccupiedDocuments {
                   StreamEvent.Change change = change(waiting, id);
                   Lane.Document owner = document(change);
                   if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
-                    log.debug("{} is read, because another document needs a value of it", id);
+                    log.debug("{} is read, because another document needs its unique value", id);
                     owners.put(owner, occupied);
                   }
                 }
