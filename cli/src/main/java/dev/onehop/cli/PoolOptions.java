@@ -34,7 +34,7 @@ final class PoolOptions {
       paramLabel = "N",
       description =
           "Measure everything N times, each time in another random order, and show the median"
-              + " round. From 5 rounds on, ratios to the best official client have a 95 %%"
+              + " round. With 5 rounds or more, ratios to the best official client have a 95 %%"
               + " interval. Default: 1.")
   int rounds = 1;
 

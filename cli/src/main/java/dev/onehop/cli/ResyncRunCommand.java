@@ -82,8 +82,8 @@ final class ResyncRunCommand extends Subcommand {
       split = ",",
       required = true,
       description =
-          "The new member, under its name for the replica set's configuration. For several members,"
-              + " give as many values of --dbpath; the source is then locked once for all copies.")
+          "The new member: its HOST:PORT in the replica set's configuration. With several values of"
+              + " --to and of --dbpath, the source is locked once for all copies.")
   List<String> targets = new ArrayList<>();
 
   @Option(

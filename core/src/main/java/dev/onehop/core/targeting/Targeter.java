@@ -83,7 +83,7 @@ public final class Targeter {
       }
       if (SERVER_TIME.equals(document.get(field.path().toString()))) {
         return Target.broadcast(
-            table, "the server will put its time into " + field.path() + ", part of the shard key");
+            table, "the server will put its time into the shard key field " + field.path());
       }
     }
     return atKey(table, table.shardKeyPattern().keyOf(document), "the document's shard key");
