@@ -79,9 +79,9 @@ final class BenchCommand extends MeasuringCommand {
         description =
             "Repeat Allanbank's experiment of 2014: 100,000 documents, 5 connections, 10 to 100"
                 + " threads, and 100,000 operations per point. --records N sets another number of"
-                + " documents, --operations N another number of operations. Without --operations, a"
-                + " point ends earlier: after 25 s, or when its throughput is known to 2 %% (95 %%"
-                + " interval).")
+                + " documents, --operations N another number of operations. Without --operations,"
+                + " a point ends earlier: after 25 s, or when the 95 %% interval of its throughput"
+                + " is within 2 %%.")
     boolean seedExperiment;
   }
 

@@ -62,7 +62,7 @@ final class BenchCopyCommand extends Subcommand {
       names = "--changes",
       paramLabel = "N",
       description =
-          "The number of inserts and updates in the backlog of incremental, 500000 at most."
+          "For incremental: the number of inserts and updates in the backlog, 500000 at most."
               + " Default: 100000 (--quick: 5000).")
   private @Nullable Integer changes;
 
@@ -70,14 +70,14 @@ final class BenchCopyCommand extends Subcommand {
       names = "--write-rate",
       paramLabel = "N",
       description =
-          "Inserts and updates per second while lags are measured. Default: 1000 (--quick: 300).")
+          "For lag: the number of inserts and updates per second. Default: 1000 (--quick: 300).")
   private @Nullable Integer rate;
 
   @Option(
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long each measurement of lags runs. Default: 20s (--quick: 2s).")
+      description = "For lag: how long each measurement runs. Default: 20s (--quick: 2s).")
   private @Nullable Duration duration;
 
   @Option(

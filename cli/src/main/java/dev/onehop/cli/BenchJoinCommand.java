@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
       "",
       "Starts a replica set on this machine with a primary and a hidden secondary, and writes"
           + " documents in POCDriver's format. Adds a third member by initial sync and by copying"
-          + " files, while an application writes and reads. After each time, the command checks"
+          + " files, while an application writes and reads. Each time, the command then checks"
           + " three facts: the new member's log shows the method, dbHash is equal on all members,"
           + " and no write is lost.",
       ""
@@ -86,8 +86,8 @@ class BenchJoinCommand extends Subcommand {
       names = "--rounds",
       paramLabel = "N",
       description =
-          "How often to measure each combination of method, indexes, collections and size. Default:"
-              + " 3 (--quick: at least 1, and no repetition after 75 s).")
+          "How often to measure each combination of method, indexes, collections and size."
+              + " Default: 3 (--quick: 1 to 3; no repetition starts after 75 s).")
   @Nullable Integer rounds;
 
   @Option(
@@ -103,7 +103,9 @@ class BenchJoinCommand extends Subcommand {
       names = "--seed",
       paramLabel = "N",
       defaultValue = "1",
-      description = "The seed of random documents and of the order. Default: ${DEFAULT-VALUE}.")
+      description =
+          "The seed of the random documents, and of the order of measurements. Default:"
+              + " ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(

@@ -110,8 +110,8 @@ final class ConsumeCommand extends Subcommand {
       defaultValue = "3s",
       description =
           "How long rows are written before live and idle-shard are measured. Default:"
-              + " ${DEFAULT-VALUE}. The option has no effect on drain: its warm-up reads all rows"
-              + " once.")
+              + " ${DEFAULT-VALUE}. The warm-up of drain does not depend on this option: it reads"
+              + " all rows once.")
   private Duration warmup;
 
   // Earlier options, which are now names of --measure.
@@ -161,7 +161,8 @@ final class ConsumeCommand extends Subcommand {
     for (String option : List.of("--rate", "--duration", "--warmup")) {
       if (kinds.equals(List.of(ConsumePoint.DRAIN))
           && spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " does not apply to drain alone; add --measure live");
+        throw Failure.usage(
+            option + " has no effect if only drain is measured; add --measure live");
       }
     }
     if (rate != null && !(rate >= 1 && rate <= MOST_RATE)) {

@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
       CopyControlCommands.Finish.class,
       CopyReverseCommand.class
     },
-    header = "Copy a cluster to another one, also during writes and migrations.",
+    header = "Copy a cluster to another one, even during writes and migrations.",
     description = {
       "",
       "Copies a sharded cluster or a replica set to another one: collections with their options,"
@@ -124,8 +124,7 @@ final class CopyCommand extends CopyingCommand {
         names = "--batch",
         paramLabel = "N",
         description =
-            "The number of documents that are read and written at once, 1 to 100000. Default:"
-                + " 1000.")
+            "The number of documents in a batch, 1 to 100000. Default: 1000.")
     private int batch = 1_000;
 
     @Option(

@@ -59,8 +59,8 @@ final class DoctorCommand extends Subcommand {
       names = "--out",
       paramLabel = "FILE",
       description =
-          "Also write the result as JSON to this file, for a support request. It"
-              + " contains no users and no passwords.")
+          "Also write the result as JSON to this file, for a support request. The file contains no"
+              + " users and no passwords.")
   private @Nullable Path out;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();

@@ -31,8 +31,8 @@ final class LoadOptions {
             + " selector for the mongos with the shortest round trip;%nlocal-threshold-0: like"
             + " async, with localThresholdMS=0;%npipelined-only: like async, pipelined, without"
             + " routing;%nstraight: like legacy and async, but each operation goes to the mongod of"
-            + " its shard. No routing can be faster. This mode ignores migrations.%nIf you name"
-            + " only modes for comparison, the default modes run, too."
+            + " its shard. This mode shows the most that routing can reach, and ignores"
+            + " migrations.%nIf you name only modes for comparison, the default modes run, too."
       })
   @Nullable List<String> modes;
 

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 /** {@code onehop bench points}. */
 @Command(
     name = "points",
-    header = "Measure throughput and latency by number of threads, in closed loops.",
+    header = "Measure throughput and latency in closed loops, for several numbers of threads.",
     description = {
       "",
       "Each thread starts its next operation when the previous one has ended. Every mode runs with"

@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
       "  client-to-client  an application writes, another application's change stream reads",
       "  mongo-to-client   the same, but another program writes through a mongos",
       "  client-to-mongo   an application writes, another program reads with read concern majority",
-      "  bootstrap         the first subscription to a query",
+      "  bootstrap         a client subscribes to a query for the first time",
       "  initial-sync      all documents of a collection are delivered",
       "  load              many clients that bootstrap, write and read at once",
       "",
@@ -99,8 +99,8 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The number of objects in a test. Several numbers: the report has a chart. Default: 1000"
-              + " (--quick: 200).")
+          "The number of objects in a test. With several numbers, the report has a chart. Default:"
+              + " 1000 (--quick: 200).")
   @Nullable List<Integer> documents;
 
   @HelpGroup("Rows")
@@ -109,8 +109,8 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The number of objects in a write. Several numbers: the report has a chart. Default: 100"
-              + " (--quick: 20).")
+          "The number of objects in a write. With several numbers, the report has a chart."
+              + " Default: 100 (--quick: 20).")
   @Nullable List<Integer> batches;
 
   @HelpGroup("Rows")
@@ -119,7 +119,7 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The bytes of an object. Several numbers: the report has a chart. Default: 200.")
+          "The bytes of an object. With several numbers, the report has a chart. Default: 200.")
   @Nullable List<Integer> bytes;
 
   @HelpGroup("Rows")
@@ -148,8 +148,8 @@ final class PropagateCommand extends Subcommand {
       split = ",",
       paramLabel = "N",
       description =
-          "The number of clients in load. Several numbers: the report has a chart. Default: 1,4,8"
-              + " (--quick: 2).")
+          "The number of clients in load. With several numbers, the report has a chart. Default:"
+              + " 1,4,8 (--quick: 2).")
   @Nullable List<Integer> clients;
 
   @HelpGroup("Rows")

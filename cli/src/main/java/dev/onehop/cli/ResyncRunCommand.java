@@ -35,7 +35,8 @@ import picocli.CommandLine.Option;
           + " and always unlocks it. Then the command starts the new member's server, or prints how"
           + " to start it. It adds the member without vote and priority, and waits until the member"
           + " has caught up.",
-      "With --method logical, it adds an empty server, and waits for the end of its initial sync.",
+      "With --method logical, the command adds an empty server, and waits for the end of its"
+          + " initial sync.",
       "After a failure the command unlocks the source, and removes the copy and the member.",
       ""
     },
@@ -66,8 +67,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "URL",
       required = true,
       description =
-          "The replica set: mongodb://host:port,host:port, with a user if it has access control,"
-              + " and ?tls=true if it has TLS.")
+          "The replica set, as mongodb://host:port,host:port. Add a user if the replica set has"
+              + " access control, and ?tls=true if it has TLS.")
   private String url;
 
   @Option(
@@ -91,8 +92,8 @@ final class ResyncRunCommand extends Subcommand {
       paramLabel = "DIR",
       split = ",",
       description =
-          "The path of the new member's data folder on this machine. The server runs here, or the"
-              + " folder is mounted here. The folder must be empty or not exist.")
+          "The path of the new member's data folder on this machine. The server runs on this"
+              + " machine, or the folder is mounted on it. The folder must be empty or not exist.")
   List<Path> folders = new ArrayList<>();
 
   @Option(
@@ -136,8 +137,8 @@ final class ResyncRunCommand extends Subcommand {
   @Option(
       names = "--rebuild",
       description =
-          "Rebuild a member that is already in the set's configuration, and is down. Its entry"
-              + " stays unchanged.")
+          "Rebuild a member that is already in the set's configuration, and is down. Its entry in"
+              + " the configuration stays unchanged.")
   boolean rebuild;
 
   @Option(names = "--hidden", description = "Add the new member as a hidden member.")
