@@ -61,8 +61,9 @@ final class ClusterOptions {
   }
 
   /**
-   * Checks that servers of the cluster may be stopped. Either the command starts them, or this user
-   * has started the cluster of the URL by {@code topology up} on this machine.
+   * Checks that the command may stop servers of the cluster. It may if it starts the servers
+   * itself, or if this user has started the cluster of the URL by {@code topology up} on this
+   * machine.
    *
    * @param what the name of the measurement that stops or slows servers
    * @throws Failure if servers may not be stopped

@@ -326,11 +326,16 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Makes this copy a copy back: it applies the destination's later changes to the source of a
-     * finished job with the same name. The source of this copy is the finished job's destination.
-     * The destination of this copy is the finished job's source, which must not have had writes
-     * since the job was finished. All changes since then are applied, until this copy is finished.
-     * Collections and names are as in the finished job. Nothing is dropped.
+     * Makes this copy a copy back. It reverses a finished job with the same name:
+     *
+     * <ul>
+     *   <li>The source of this copy is the finished job's destination. All its changes since the
+     *       end of the finished job are applied, until this copy is finished.
+     *   <li>The destination of this copy is the finished job's source. It must not have had writes
+     *       since the end of the finished job. Nothing is dropped.
+     * </ul>
+     *
+     * <p>Collections and names are as in the finished job.
      */
     public Builder reverse() {
       this.reverse = true;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * the source. They count as different only if they have not changed for a given time, {@link
  * Builder#settle}.
  *
- * <p>The memory that it needs does not grow with the data.
+ * <p>The comparison needs no more memory for more data.
  *
  * <pre>{@code
  * VerifyReport report = ClusterVerification.builder(sourceUrl, destinationUrl).build().run();

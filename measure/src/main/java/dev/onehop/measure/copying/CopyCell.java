@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param scene the clusters and data of the copy
  * @param kind the kind of {@link CopyBenchRun}
- * @param round the round, from 1 on; 0 does not count
+ * @param round the round, from 1 on; 0 for a warm-up, which does not count
  * @param tool the tool that copies
  */
 record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements Bench.Cell {

@@ -26,14 +26,14 @@ import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies all events of a source after a time to a destination, in order for each document, until
- * it is cancelled. Several processes may run for the same job. They share the events. When a
+ * Applies all events of a source since a start time to a destination, in order for each document,
+ * until it is cancelled. Several processes may run for the same job. They share the events. When a
  * process ends, the others apply its share.
  *
  * <p>The destination must have the copied documents. Each document may have any state that it had
- * at the source since that time. Documents that were deleted before that time must not be there. An
- * update is not applied to a document whose state is unknown; instead, the document is read from
- * the source again.
+ * at the source since the start time. A document that was deleted before the start time must be
+ * missing. An update is not applied to a document whose state is unknown; instead, the document is
+ * read from the source again.
  *
  * <p>Thread-safe.
  */
