@@ -255,7 +255,8 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Sets the most documents in a batch that is read and written, 1 to 100,000; 1,000 by default.
+     * Sets the largest number of documents in a batch that is read and written, 1 to 100,000; 1,000
+     * by default.
      */
     public Builder batchSize(int documents) {
       this.batchSize = CopySettings.between("batchSize", documents, MOST_DOCUMENTS);
@@ -329,8 +330,8 @@ public final class ClusterCopy implements AutoCloseable {
      * Makes this copy a copy back. It reverses a finished job with the same name:
      *
      * <ul>
-     *   <li>The source of this copy is the finished job's destination. All its changes since the
-     *       end of the finished job are applied, until this copy is finished.
+     *   <li>The source of this copy is the finished job's destination. All changes of this source
+     *       since the end of the finished job are applied, until this copy is finished.
      *   <li>The destination of this copy is the finished job's source. It must not have had writes
      *       since the end of the finished job. Nothing is dropped.
      * </ul>

@@ -44,7 +44,7 @@ final class RunLength {
    * @param duration the time after which the run ends; null for no limit
    * @param error the error at which the run ends, as a fraction of the throughput; null for no
    *     limit
-   * @param leastWindows the fewest windows from which the error is calculated
+   * @param leastWindows the smallest number of windows from which the error is calculated
    * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   RunLength(

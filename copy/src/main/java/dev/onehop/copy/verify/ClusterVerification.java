@@ -169,7 +169,8 @@ public final class ClusterVerification {
     }
 
     /**
-     * Sets the most ranges that are compared at the same time: from 1 to 64, 4 by default.
+     * Sets the largest number of ranges that are compared at the same time: from 1 to 64, 4 by
+     * default.
      *
      * @throws IllegalArgumentException if the number is out of range
      */

@@ -76,7 +76,7 @@ public final class Applier {
    * The division of the events into channels and batches. Each channel writes in its own lane.
    *
    * @param lanes the number of channels, which write at the same time, 1 to 128
-   * @param batch the most events in a batch
+   * @param batch the largest number of events in a batch
    * @param lease how long a process owns a channel after it has renewed its lease, at least a
    *     second. If a process is killed, other processes wait for this time before they take its
    *     channels

@@ -30,12 +30,12 @@ import reactor.util.retry.Retry;
 
 /**
  * Writes the documents of a batch if one of them needs a value in a unique index that another
- * document of the destination has. Two causes end without further action:
+ * document of the destination has. The value may become free without further action:
  *
  * <ul>
- *   <li>Another channel soon applies an event that frees the value.
+ *   <li>Another channel soon applies an event that frees it.
  *   <li>A shard has an orphaned document with the same {@code _id}. The shard removes this document
- *       later, perhaps after a quarter of an hour.
+ *       later, perhaps after a quarter of an hour, and then the value is free.
  * </ul>
  *
  * <p>Until then, the other documents of the batch are written, each with its current state at the

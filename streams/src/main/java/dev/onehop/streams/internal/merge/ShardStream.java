@@ -36,8 +36,8 @@ public interface ShardStream {
    * Opens the stream and closes the previous cursor.
    *
    * @param place the position after which the stream starts
-   * @param batchSize the most events in this and the following batches; 0 for the size in the
-   *     settings
+   * @param batchSize the largest number of events in this batch and in each following batch; 0 for
+   *     the size in the settings
    */
   Mono<Batch> open(Place place, int batchSize);
 
