@@ -40,7 +40,7 @@ final class ClusterOptions {
    * The topology to start; null for a cluster of the user.
    *
    * @param notWithUrl further options of the command that can't be combined with {@code --url}
-   * @throws Failure if options contradict each other, or there is no such topology
+   * @throws Failure if options contradict each other, or the named topology does not exist
    */
   @Nullable Topology topology(ParseResult parsed, List<String> notWithUrl) {
     if (url == null) {

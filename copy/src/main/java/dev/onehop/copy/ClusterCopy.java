@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Documents are read directly from the primaries of the source's shards. Each range is read from
  * its owner, with a shard version. The documents are written through the destination's mongoses.
- * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. It has no
- * passwords, and another process can resume it. One process at a time works on a job. If this
- * process does not renew its lease, another process can take the job. Late writes of the first
- * process then have no effect.
+ * The state of the copy is a job in the destination's database {@value #STATE_DATABASE}. The job
+ * contains no passwords, and another process can resume it. One process at a time works on a job.
+ * If this process does not renew its lease, another process can take the job. Late writes of the
+ * first process then have no effect.
  *
  * <p>Thread-safe.
  */

@@ -75,11 +75,15 @@ import reactor.core.publisher.Mono;
  *
  * <p>The URI names one or more mongoses. The router finds further mongoses in {@code
  * config.mongos}. An operation without a single owner goes to the mongos that the official client
- * would choose. A stale routing table never gives a wrong result, although an operation may then go
- * to the wrong server. A wrong mongos sends the operation on to the right shard. A wrong shard
- * refuses it, and the router sends it again by a newer table. The user needs the right to read
- * {@code config.shards}, {@code config.mongos}, {@code config.databases}, {@code
- * config.collections} and {@code config.chunks}. Without this right the router routes no operation.
+ * would choose.
+ *
+ * <p>A stale routing table never gives a wrong result, although an operation may then go to the
+ * wrong server. A wrong mongos sends the operation on to the right shard. A wrong shard refuses it,
+ * and the router sends it again by a newer table.
+ *
+ * <p>The user needs the right to read {@code config.shards}, {@code config.mongos}, {@code
+ * config.databases}, {@code config.collections} and {@code config.chunks}. Without this right the
+ * router routes no operation.
  *
  * <p>Thread-safe.
  */
@@ -425,9 +429,10 @@ public final class OneHop implements AutoCloseable {
      * Maps server names of the cluster's metadata to the names under which this application reaches
      * the servers, because of NAT, a private link or Kubernetes. Names in the URI are not mapped.
      * The names of all other mongoses and of the shards' members are mapped, in direct mode also
-     * those of the config servers. TLS verifies the mapped names. A mongos is near a shard if a
-     * member of the shard has the same host in the metadata. If no mongos has such a host, the
-     * router compares the mapped hosts.
+     * those of the config servers. TLS verifies the mapped names.
+     *
+     * <p>A mongos is near a shard if a member of the shard has the same host in the metadata. If no
+     * mongos has such a host, the router compares the mapped hosts.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} for any port; other names stay unchanged

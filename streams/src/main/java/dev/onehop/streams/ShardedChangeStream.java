@@ -43,10 +43,12 @@ import reactor.core.publisher.Mono;
  * <p>The publishers are cold: each subscription connects, opens its own cursors and closes
  * everything when it ends or is cancelled. They respect the subscriber's demand. Events that the
  * subscriber has not requested wait in a bounded buffer per shard. When the buffer is full, further
- * events stay at the shard. While a server cannot be reached or is being replaced, or the network
- * is down, a subscription waits without a time limit and continues afterwards. Events are neither
- * lost nor emitted twice. A subscription fails if a server refuses the stream itself. It completes
- * after an {@code invalidate} event, as the driver's stream does.
+ * events stay at the shard.
+ *
+ * <p>While a server cannot be reached or is being replaced, or the network is down, a subscription
+ * waits without a time limit and continues afterwards. Events are neither lost nor emitted twice. A
+ * subscription fails if a server refuses the stream itself. It completes after an {@code
+ * invalidate} event, as the driver's stream does.
  *
  * <p>Immutable and thread-safe.
  */

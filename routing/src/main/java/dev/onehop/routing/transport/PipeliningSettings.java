@@ -13,17 +13,17 @@ package dev.onehop.routing.transport;
  *
  * <ul>
  *   <li>aggregations, change streams, and cursors without a limit, with their getMore
- *   <li>writes to many documents, unacknowledged writes, and writes whose write concern names a
- *       number of members or a tag
+ *   <li>writes to many documents, unacknowledged writes, and writes whose write concern is a number
+ *       above 1 or a tag
  *   <li>commits and aborts
  *   <li>large messages, and commands with a {@code maxTimeMS} above 10 seconds
  *   <li>commands that are not known to be short
  * </ul>
  *
- * <p>All other writes share sockets, although they may wait for locks and for the cluster's default
- * write concern. While a write is unanswered on a socket, no read is sent on this socket. A socket
- * whose oldest request is unusually slow receives no further requests until the reply. If all
- * sockets are slow, a request that has waited for a second gets a separate socket.
+ * <p>All other writes share sockets, although they may wait for locks and for a write concern such
+ * as {@code majority}. While a write is unanswered on a socket, no read is sent on this socket. A
+ * socket whose oldest request is unusually slow receives no further requests until the reply. If
+ * all sockets are slow, a request that has waited for a second gets a separate socket.
  *
  * <p>When a socket breaks, the requests on it fail with a network error. As with any broken
  * connection, it is unknown whether they were executed. An operation that is cancelled or times out
