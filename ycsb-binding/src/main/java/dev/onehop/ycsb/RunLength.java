@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * small enough. YCSB's own time limit includes connecting and the warm-up.
  *
  * <p>The error comes from {@link BatchMeans} with windows of a second. The first window does not
- * count, because no operation ends at its beginning. Thread-safe.
+ * count: at its beginning, no operation has had the time to end. Thread-safe.
  */
 final class RunLength {
   static final String DURATION = "onehop.duration";

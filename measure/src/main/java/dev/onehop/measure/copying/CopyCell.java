@@ -17,7 +17,7 @@ record CopyCell(Scene scene, String kind, int round, CopyTool tool) implements B
   /**
    * The clusters, data and tools of several copies, which run one after the other.
    *
-   * @param changes whether changes are copied; each tool then makes a full copy before them
+   * @param changes whether changes are copied; each tool then makes a full copy first
    * @param collections the number of collections that share the documents
    * @param tools the other tool, if there is one, and OneHop as the last
    */
