@@ -52,8 +52,8 @@ public interface ShardStream {
    * An event that is too large to be sent like other events.
    *
    * @param event the event; a {@link RawBsonDocument} if it is complete
-   * @param whole whether the event is complete, because the server has sent it in fragments. If
-   *     not, the event has only its small fields
+   * @param whole true if the server has sent the complete event in fragments; false if the event
+   *     has only its small fields
    */
   record Large(BsonDocument event, boolean whole) {}
 
