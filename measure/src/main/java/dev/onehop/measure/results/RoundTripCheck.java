@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A difference of up to 3 % or 0.5 ms is ignored.
- *   <li>If a round trip is longer by up to 25 % or 5 ms, the results get a mark, because a busy
- *       machine makes round trips longer.
+ *   <li>If a round trip is longer by up to 25 % or 5 ms, the results get a mark. A busy machine
+ *       makes round trips longer.
  *   <li>If a round trip is even longer, or if it is shorter, this is an error.
  * </ul>
  */

@@ -54,8 +54,8 @@ import reactor.core.publisher.Mono;
 /**
  * Sends a client's commands to mongoses. If one shard owns the data of a command, the command goes
  * to a mongos near this shard, otherwise to the nearest mongos. In the bytes of a message, the
- * router changes only the request id, the flag exhaustAllowed, and a cursor id if a cursor of
- * another mongos has the same id. Any mongos returns correct results, so a stale table causes a
+ * router changes only the request id and the flag exhaustAllowed. It also changes a cursor id if
+ * another mongos uses the same id. Any mongos returns correct results, so a stale table causes a
  * detour and nothing else.
  *
  * <p>Cursors and transactions stay at the mongos where they began. A command that was certainly not
