@@ -46,8 +46,8 @@ final class DiskSpace {
    * Compares the needed and the free space.
    *
    * @param specs the collections that are copied without a filter
-   * @return null if the space is enough; otherwise the lack of space, or the reason why the free
-   *     space is unknown
+   * @return null if the space is enough; otherwise a text that says how much space is missing, or
+   *     why the free space is unknown
    */
   @Nullable Shortage shortage(List<CollectionSpec> specs) throws InterruptedException {
     Map<String, Long> free = free();

@@ -45,9 +45,9 @@ final class JobFields {
             .append("user", user(destination))
             .append("mapping", mapping(settings))
             .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
-            // The incarnation and the plan of the job that this job replaces. The incarnation is
-            // needed to make late writes of the old job's processes fail. The plan is needed to
-            // remove it.
+            // Two ids of the job that this job replaces. With the old incarnation, this job makes
+            // late writes of the old job's processes fail. With the id of the old plan, it removes
+            // that plan.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))

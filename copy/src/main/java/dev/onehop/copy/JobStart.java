@@ -293,7 +293,7 @@ final class JobStart {
   /**
    * The existing collections of the destination whose names the copy needs. These are the names of
    * the copied collections, and names that a new collection of the source could get later. The
-   * values are the {@code info} documents of {@code listCollections}.
+   * result maps each name to the {@code info} document of {@code listCollections}.
    */
   static Map<String, BsonDocument> occupied(
       ClusterEnd destination, Mapping mapping, List<CollectionSpec> specs)

@@ -184,8 +184,8 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
   }
 
   /**
-   * The number of writes to the destination of this copy back that the finished job has not
-   * applied. This destination was the source of the finished job.
+   * The number of writes to the finished job's source that the finished job has not applied. This
+   * source is the destination of the copy back.
    *
    * @return the number of operations in all databases; 0 if it is unknown
    */

@@ -69,7 +69,7 @@ final class CollectionWork {
   /**
    * Divides the collections into ranges, or takes the ranges of an earlier run from the state file.
    *
-   * @param perRange the most documents that a range should have
+   * @param perRange the largest number of documents that a range should have
    * @return the ranges that are not finished
    */
   List<RangeWork> divide(long perRange) throws InterruptedException {

@@ -86,11 +86,12 @@ public abstract class BenchCluster implements AutoCloseable {
   public void warmUp(String collection) {}
 
   /**
-   * Compares the shards of all documents with the owners in the metadata.
+   * Checks that each document is on the shard that owns it according to the metadata.
    *
    * @param expected the expected number of documents
    * @return the placement; null if the shards cannot be reached
-   * @throws dev.onehop.resync.Failure if the number differs, or documents are not on their owners
+   * @throws dev.onehop.resync.Failure if the number of documents differs, or a document is not on
+   *     its owner
    */
   public abstract @Nullable Placement placement(String collection, long expected);
 

@@ -28,8 +28,8 @@ public final class ServerWatch implements AutoCloseable {
   /**
    * Starts to collect.
    *
-   * @param counters reads the number of executed operations by shard; without shards if the user
-   *     may not read them
+   * @param counters reads the number of executed operations by shard. The map is empty if the user
+   *     lacks the right to read these numbers
    * @param routers the running sample of operations; null without a sample
    * @param samplesAll whether the sample includes all operations
    */

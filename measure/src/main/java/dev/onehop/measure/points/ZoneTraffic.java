@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Operations of an application in a zone at a fixed rate. The bytes across zones are counted during
- * a part of the time.
+ * Operations of an application in a zone at a fixed rate. The bytes that cross from one zone to
+ * another are counted during a part of the time.
  *
  * @param zone the zone of the application
  * @param reads whether all operations are reads of any member; false if half are reads and half are

@@ -34,8 +34,9 @@ import reactor.util.retry.Retry;
 
 /**
  * Checks before the first command whether direct mode can use the cluster. The check fails if the
- * servers are neither mongoses nor config servers. It also fails if the user may not read the
- * routing metadata, does not exist on a shard, or lacks a role that shards of 8.0 require.
+ * servers are neither mongoses nor config servers. It also fails if the user does not exist on a
+ * shard, lacks the right to read the routing metadata, or lacks the role that shards of 8.0
+ * require.
  *
  * <p>The check runs once, and again with the next command after a failure. A shard that does not
  * reply at the start delays no command for another shard: it is checked before its first command.

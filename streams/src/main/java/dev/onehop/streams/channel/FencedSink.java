@@ -46,10 +46,12 @@ import reactor.util.retry.Retry;
  * number of its next batch. Each batch is one transaction. The first statement of the transaction
  * updates this document and stores the new position. The statement has two conditions: the stored
  * term equals the batch's term, and the stored number equals the batch's number. The writes for the
- * events follow. A new owner first raises the term in this document. A transaction of the old owner
- * then has two possible results. Either it has committed before, and the new owner continues after
- * its events. Or it fails as a whole, even if the old owner continues the transaction later. If the
- * old owner has stopped within a transaction, the new owner ends the transaction at the server.
+ * events follow.
+ *
+ * <p>A new owner first raises the term in this document. A transaction of the old owner then has
+ * two possible results. Either it has committed before, and the new owner continues after its
+ * events. Or it fails as a whole, even if the old owner continues the transaction later. If the old
+ * owner has stopped within a transaction, the new owner ends the transaction at the server.
  *
  * <p>While servers cannot be reached, the sink retries. Thread-safe.
  */

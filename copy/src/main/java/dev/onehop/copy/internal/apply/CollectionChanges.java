@@ -28,7 +28,7 @@ import reactor.core.publisher.Mono;
  * unsharded collections with other UUIDs, and the old primary shard drops them. Such a drop is not
  * applied. It is recognised by the last create event of the same name: that event comes from
  * another shard and has another UUID than the drop. If an application drops and creates a
- * collection again, the create event comes after the drop event. To recognise such drops, the
+ * collection again, the create event comes after the drop event instead. For this check, the
  * destination stores the last create event of each collection.
  *
  * <p>Thread-safe.

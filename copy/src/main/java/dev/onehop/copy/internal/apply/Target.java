@@ -155,8 +155,8 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
   }
 
   /**
-   * Creates a statement that removes the documents with an {@code _id}, except some documents with
-   * this {@code _id}. The shard keys distinguish these documents.
+   * Creates a statement that removes all documents with an {@code _id}, except the given documents.
+   * All of them have the same {@code _id}, so the statement distinguishes them by their shard keys.
    *
    * @param documents the documents that are not removed, because they are kept or will be written
    * @return null if there can be no other documents

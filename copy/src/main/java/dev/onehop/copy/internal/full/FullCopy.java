@@ -40,7 +40,7 @@ public final class FullCopy {
    *
    * @param start a cluster time that the source has reached; all reads are at or after this time
    * @param readersPerShard the number of ranges of a shard that are read at the same time
-   * @param batchSize the most documents of a batch that is read and written
+   * @param batchSize the largest number of documents in a batch that is read and written
    */
   public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param options the options of the stage {@code $changeStream}, without the position where the
  *     stream starts
  * @param pipeline the stages after {@code $changeStream}
- * @param batchSize the most events in a batch; 0 for the server's limit
+ * @param batchSize the largest number of events in a batch; 0 for the server's limit
  */
 public record StreamCommand(
     String database,
@@ -129,7 +129,7 @@ public record StreamCommand(
    * @param after {@code _data} of the token
    * @param token the complete resume token, which must come from the same server; if null, the
    *     stream starts with the events of the token's cluster time
-   * @param most the most events in a batch; 0 for the size in the settings
+   * @param most the largest number of events in a batch; 0 for the size in the settings
    */
   BsonDocument open(String after, @Nullable BsonDocument token, int most) {
     return command(after, token, pipeline, most == 0 ? batchSize : most);
