@@ -327,7 +327,7 @@ class RoutedOperationsIT {
           .extracting(ILoggingEvent::getFormattedMessage)
           .containsOnlyOnce(
               named
-                  ? "nothing is routed, and clients are the driver's own: replicaSet="
+                  ? "nothing is routed, and the application gets the driver's own clients: replicaSet="
                       + set
                       + " names a replica set"
                   : "the URI leads to a replica set, not to a mongos: nothing will be routed");

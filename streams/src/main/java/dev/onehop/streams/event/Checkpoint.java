@@ -88,7 +88,8 @@ public final class Checkpoint {
    */
   public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
     if (shards.size() != tokens.length) {
-      throw new IllegalArgumentException(tokens.length + " tokens of " + shards.size() + " shards");
+      throw new IllegalArgumentException(
+          tokens.length + " tokens for " + shards.size() + " shards");
     }
     return new Checkpoint(cap, null, shards, tokens);
   }

@@ -502,7 +502,7 @@ public class Servers implements ServerSet {
           ? ": a connection to it has just broken"
           : server.getType() == ServerType.SHARD_ROUTER ? " is up" : " is " + server.getType();
     }
-    return why == null ? " has not answered yet" : unreachable + rootMessage(why);
+    return why == null ? " has not replied yet" : unreachable + rootMessage(why);
   }
 
   /** The message of the first cause. */
