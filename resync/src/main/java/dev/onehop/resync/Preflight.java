@@ -286,8 +286,10 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       Document storage = options.get("storage", new Document());
       path = Path.of(storage.get("dbPath", "/data/db"));
       if (!path.isAbsolute()) {
-        throw Failure.usage(source.host() + " reports a relative path of its data folder; give the"
-            + " absolute path with --source-dbpath");
+        throw Failure.usage(
+            source.host()
+                + " reports a relative path of its data folder; give the"
+                + " absolute path with --source-dbpath");
       }
     }
     DataFolder folder = new DataFolder(path);
@@ -398,7 +400,7 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
       throw Failure.usage(
           "the oplog of %s covers only %s, but the copy takes about %s (--rate sets the expected"
               + " rate of the copy)"
-              .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
+                  .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }
 

@@ -591,8 +591,8 @@ public final class OneHop implements AutoCloseable {
         router.close();
         throw new IllegalStateException(
             type.getName()
-                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom to"
-                + " have one version",
+                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom"
+                + " to have one version",
             failure);
       } catch (RuntimeException failure) {
         router.close();

@@ -319,8 +319,9 @@ public final class ShardedChangeStream {
      */
     public ShardedChangeStream build() {
       if (groupTransactions && source == Source.MONGOS) {
-        throw new IllegalArgumentException("groupTransactions can't be used with Source.MONGOS,"
-            + " because a mongos' stream does not group transactions");
+        throw new IllegalArgumentException(
+            "groupTransactions can't be used with Source.MONGOS,"
+                + " because a mongos' stream does not group transactions");
       }
       return new ShardedChangeStream(
           new StreamSettings(

@@ -69,8 +69,7 @@ final class BenchSheet {
     if (topology.hosts().stream()
         .anyMatch(
             host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
-      sheet.limit(
-          "A mongos runs on the client's host, so targeting shortens no round trip.");
+      sheet.limit("A mongos runs on the client's host, so targeting shortens no round trip.");
     }
     int rounds =
         Math.max(

@@ -106,7 +106,8 @@ final class PointSections {
   private static Column<Point> rounds() {
     return Column.<Point>text("rounds", point -> Format.range(point.done().rounds()))
         .means(
-            "ops/s of the slowest and the fastest round; all other figures are from the median round")
+            "ops/s of the slowest and the fastest round; all other figures are from the median"
+                + " round")
         .missingIf("n = 1");
   }
 

@@ -43,15 +43,15 @@ final class RateSection {
           Load.qualified(
               "At %s operations a second, the 99th percentile of the latency is %s with %s: %s the"
                   + " %s of %s, the best official client."
-                  .formatted(
-                      Format.rate(highest),
-                      p99(routed.get()),
-                      routed.get().client().label(),
-                      loads.stream().anyMatch(Load::isSaturated)
-                          ? "compared with"
-                          : Verdict.shorter(ours, theirs),
-                      p99(official.get()),
-                      official.get().client().label()),
+                      .formatted(
+                          Format.rate(highest),
+                          p99(routed.get()),
+                          routed.get().client().label(),
+                          loads.stream().anyMatch(Load::isSaturated)
+                              ? "compared with"
+                              : Verdict.shorter(ours, theirs),
+                          p99(official.get()),
+                          official.get().client().label()),
               loads.stream()));
       sheet.figure(
           p99(routed.get()),
@@ -87,7 +87,8 @@ final class RateSection {
   private Section section() {
     return new Section("rates", "Fixed rates")
         .say(
-            "Operations are issued at their intended times, even if earlier operations have no reply yet.")
+            "Operations are issued at their intended times, even if earlier operations have no"
+                + " reply yet.")
         .alike(List.of(chart("p50"), chart("p99")))
         .table(
             Table.of(

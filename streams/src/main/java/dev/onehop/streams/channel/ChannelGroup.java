@@ -60,8 +60,8 @@ public final class ChannelGroup {
   public static Builder builder(
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {
     if (stream.groupsTransactions()) {
-      throw new IllegalArgumentException("a group of channels can't use a stream that groups"
-          + " transactions");
+      throw new IllegalArgumentException(
+          "a group of channels can't use a stream that groups" + " transactions");
     }
     Objects.requireNonNull(leases, "leases");
     Objects.requireNonNull(name, "name");

@@ -57,8 +57,9 @@ class ChangeChannelsTest {
 
   @RegisterExtension
   private final CapturedLog errors =
-      new CapturedLog("dev.onehop.streams.channel", "the processing of the channels ends, because"
-          + " an error was thrown");
+      new CapturedLog(
+          "dev.onehop.streams.channel",
+          "the processing of the channels ends, because" + " an error was thrown");
 
   @Test
   void everyChannelGetsItsRangeOfHashes() {

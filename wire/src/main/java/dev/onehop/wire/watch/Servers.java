@@ -492,7 +492,7 @@ public class Servers implements ServerSet {
       // The SRV record that could not be resolved, and the reason.
       servers.add(unresolved.getMessage() + " " + rootMessage(unresolved));
     }
-    return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
+    return servers.isEmpty() ? "no server name is known yet" : String.join(", ", servers);
   }
 
   private String state(ServerDescription server, String unreachable) {

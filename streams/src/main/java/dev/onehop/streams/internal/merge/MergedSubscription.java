@@ -225,8 +225,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       // Errors of the virtual machine are handled, too: otherwise the subscriber would wait
       // forever.
       if (done || unexpected instanceof Error) {
-        log.error("the stream ends, because an error was thrown"
-            + " while events were handled", unexpected);
+        log.error(
+            "the stream ends, because an error was thrown" + " while events were handled",
+            unexpected);
       }
       if (!done) {
         fail(unexpected);
