@@ -126,7 +126,7 @@ record CopySheet(CopyBenchResults results) {
     return beside.rounds() == 1
         ? ""
         : beside.low() == null
-            ? " (ratio %s; %s to %s in %d rounds)"
+            ? " (ratio %s; from %s to %s in %d rounds)"
                 .formatted(
                     Format.hundredths(beside.ratio()),
                     Format.hundredths(beside.least()),

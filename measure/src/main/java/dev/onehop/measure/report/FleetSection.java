@@ -37,8 +37,8 @@ record FleetSection(FleetResult fleet) {
 
   private String conditions() {
     return ("%d instances of an application run in %d processes. Together they issue %s operations"
-                + " a second for %d seconds. The instances take turns: each issues %d operations at"
-                + " once.")
+            + " a second for %d seconds. The instances take turns: each issues %d operations at"
+            + " once.")
         .formatted(
             fleet.clients(),
             fleet.processes(),

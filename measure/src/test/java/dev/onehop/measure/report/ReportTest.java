@@ -289,10 +289,10 @@ class ReportTest {
     assertThat(Reports.html(SampleResults.us2014(), folder))
         .contains(
             "<p class=\"lede\">At 64 threads, targeted-async, 5 connections, is not faster (0.16"
-                + " times: a mongos is on the client's host and no thread waits for a connection)"
-                + " than the best official client (legacy, 100 connections): 225 against 1,442"
-                + " operations a second. With 5 connections, the official clients reached at most"
-                + " 113 operations a second.</p>")
+                + " times, because a mongos is on the client's host and no thread waits for a"
+                + " connection) than the best official client (legacy, 100 connections): 225"
+                + " against 1,442 operations a second. With 5 connections, the official clients"
+                + " reached at most 113 operations a second.</p>")
         .contains("<b>0.16×</b> the throughput of the best official client")
         .contains(
             "<b>15 %</b> of the closed-loop limit (threads / mean round trip)",
