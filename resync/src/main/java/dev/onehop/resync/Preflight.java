@@ -398,9 +398,9 @@ record Preflight(ReplicaSetStatus set, ResyncPlan plan, Progress progress) {
                 bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
     if (window.compareTo(estimate) < 0) {
       throw Failure.usage(
-          "the oplog of %s covers only %s, but the copy takes about %s (--rate sets the expected"
-              + " rate of the copy)"
-                  .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
+          ("the oplog of %s covers only %s, but the copy takes about %s (--rate sets the expected"
+                  + " rate of the copy)")
+              .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
     }
   }
 

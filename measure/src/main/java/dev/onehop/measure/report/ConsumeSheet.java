@@ -90,10 +90,10 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
       double ours = direct.get().rowsPerSecond();
       double theirs = mongos.get().rowsPerSecond();
       sheet.say(
-          "From the shards, a backlog is read at %s rows a second in total. This is %s through a"
-              + " mongos (%s rows a second)."
-                  .formatted(
-                      Format.rate(ours), Verdict.faster(ours / theirs, ""), Format.rate(theirs)));
+          ("From the shards, a backlog is read at %s rows a second in total. This is %s through a"
+                  + " mongos (%s rows a second).")
+              .formatted(
+                  Format.rate(ours), Verdict.faster(ours / theirs, ""), Format.rate(theirs)));
       sheet.figure(
           Format.rate(ours),
           "rows a second of a backlog, from all shards",

@@ -41,17 +41,17 @@ final class RateSection {
       List<Load> loads = Stream.of(routed, official).map(each -> load(each.get())).toList();
       sheet.say(
           Load.qualified(
-              "At %s operations a second, the 99th percentile of the latency is %s with %s: %s the"
-                  + " %s of %s, the best official client."
-                      .formatted(
-                          Format.rate(highest),
-                          p99(routed.get()),
-                          routed.get().client().label(),
-                          loads.stream().anyMatch(Load::isSaturated)
-                              ? "compared with"
-                              : Verdict.shorter(ours, theirs),
-                          p99(official.get()),
-                          official.get().client().label()),
+              ("At %s operations a second, the 99th percentile of the latency is %s with %s: %s the"
+                      + " %s of %s, the best official client.")
+                  .formatted(
+                      Format.rate(highest),
+                      p99(routed.get()),
+                      routed.get().client().label(),
+                      loads.stream().anyMatch(Load::isSaturated)
+                          ? "compared with"
+                          : Verdict.shorter(ours, theirs),
+                      p99(official.get()),
+                      official.get().client().label()),
               loads.stream()));
       sheet.figure(
           p99(routed.get()),
