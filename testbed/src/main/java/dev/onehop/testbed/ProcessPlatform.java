@@ -89,7 +89,7 @@ final class ProcessPlatform implements Platform {
             options.topology.name(),
             leftover ->
                 options.progress.accept(
-                    "ended " + leftover + ", which was left by a run that was" + " killed"));
+                    "ended " + leftover + ", which was left by a run that was killed"));
     try {
       for (Server server : plan.all()) {
         Ports.requireFree(server.advertisedAddress());

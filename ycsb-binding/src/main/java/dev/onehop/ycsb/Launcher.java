@@ -51,7 +51,7 @@ public final class Launcher {
       var unused = ClientShare.of(arguments.properties());
       if (openLoop != null && arguments.command() != Command.RUN) {
         throw new InvalidPropertyException(
-            OpenLoopOptions.RATE + " is possible only with the" + " command run");
+            OpenLoopOptions.RATE + " is possible only with the command run");
       }
     } catch (InvalidPropertyException e) {
       exit(USAGE, Failures.oneLine(e));

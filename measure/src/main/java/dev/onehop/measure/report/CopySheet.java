@@ -51,7 +51,7 @@ record CopySheet(CopyBenchResults results) {
     RunFacts run = results.run();
     if (run != null && run.load().rounds() == 1) {
       sheet.limit(
-          "Everything was measured once (n = 1), so differences of about 10 % can be" + " chance.");
+          "Everything was measured once (n = 1), so differences of about 10 % can be chance.");
     }
     return sheet.add(speed()).add(costs()).add(lags());
   }

@@ -61,7 +61,7 @@ public final class ChannelGroup {
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {
     if (stream.groupsTransactions()) {
       throw new IllegalArgumentException(
-          "a group of channels can't use a stream that groups" + " transactions");
+          "a group of channels can't use a stream that groups transactions");
     }
     Objects.requireNonNull(leases, "leases");
     Objects.requireNonNull(name, "name");

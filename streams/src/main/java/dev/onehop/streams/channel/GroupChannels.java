@@ -221,7 +221,7 @@ final class GroupChannels {
     int channel = channelOf.applyAsInt(change.document());
     if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
       throw new IllegalStateException(
-          "an event has no documentKey: the pipeline must keep this" + " field");
+          "an event has no documentKey: the pipeline must keep this field");
     }
     return channel;
   }

@@ -59,7 +59,7 @@ class ChangeChannelsTest {
   private final CapturedLog errors =
       new CapturedLog(
           "dev.onehop.streams.channel",
-          "the processing of the channels ends, because" + " an error was thrown");
+          "the processing of the channels ends, because an error was thrown");
 
   @Test
   void everyChannelGetsItsRangeOfHashes() {

@@ -447,8 +447,7 @@ final class SharedConnections {
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
       // The server stops executing a request when its connection is closed.
       connection.abort(
-          new IOException(
-              server + " still executes requests, but all of them were" + " cancelled"));
+          new IOException(server + " still executes requests, but all of them were cancelled"));
     } else if (connection.isOver(limits, pool.generation(), now)) {
       retire(connection);
     }

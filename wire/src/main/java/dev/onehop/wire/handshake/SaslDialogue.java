@@ -63,7 +63,7 @@ public final class SaslDialogue {
     }
     if (left-- == 0) {
       return Mono.error(
-          new AuthenticationFailure(who, "the server does not" + " end the conversation", null));
+          new AuthenticationFailure(who, "the server does not end the conversation", null));
     }
     return step(challenge)
         .flatMap(

@@ -226,8 +226,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       // forever.
       if (done || unexpected instanceof Error) {
         log.error(
-            "the stream ends, because an error was thrown" + " while events were handled",
-            unexpected);
+            "the stream ends, because an error was thrown while events were handled", unexpected);
       }
       if (!done) {
         fail(unexpected);
