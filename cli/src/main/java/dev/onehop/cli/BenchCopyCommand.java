@@ -33,8 +33,7 @@ import picocli.CommandLine.Option;
       "  onehop bench copy --measure lag --write-rate 300 --duration 60s",
       "  onehop bench copy --between replica-set --rival pcsm=/opt/pcsm/bin/pcsm",
       "",
-      "Exit code: 0 = all copies are right, 1 = a copy is wrong or the run failed, 2 = the command"
-          + " line",
+      "Exit code: 0 = all copies are right, 1 = a copy is wrong or the run failed, 2 = the command line",
       "was wrong, 130 = interrupted (finished copies are kept)."
     })
 final class BenchCopyCommand extends Subcommand {

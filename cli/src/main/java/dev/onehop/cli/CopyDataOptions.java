@@ -25,8 +25,8 @@ final class CopyDataOptions {
       split = ",",
       paramLabel = "PAIR",
       description =
-          "The pairs of source and destination, separated by commas: sharded (both are),"
-              + " replica-set (both are), replica-set-to-sharded, sharded-to-replica-set. Default:"
+          "The pairs of source and destination, separated by commas: sharded (both are), replica-set"
+              + " (both are), replica-set-to-sharded, sharded-to-replica-set. Default:"
               + " sharded,replica-set (--quick: sharded).")
   @Nullable List<String> pairs;
 

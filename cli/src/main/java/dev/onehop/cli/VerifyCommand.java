@@ -53,8 +53,7 @@ import picocli.CommandLine.Option;
       "  onehop verify --from mongodb://old1 --to mongodb://new1 --settle 60s --rate 20000",
       "                    during a copy that is up to a minute behind",
       "",
-      "Exit code: 0 = equal, 3 = different, 1 = a part could not be compared, 2 = wrong command"
-          + " line,",
+      "Exit code: 0 = equal, 3 = different, 1 = a part could not be compared, 2 = wrong command line,",
       "130 = interrupted."
     })
 final class VerifyCommand extends Subcommand {
