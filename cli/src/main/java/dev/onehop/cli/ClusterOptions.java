@@ -23,8 +23,9 @@ final class ClusterOptions {
       names = "--url",
       paramLabel = "URL",
       description =
-          "Use your own cluster: the URL of its mongoses, with a user if it has access control."
-              + " ONEHOP_PASSWORD has the user's password. --tls-ca also applies to this cluster.")
+          "Use your own cluster: the URL of its mongoses, with a user if the cluster has access"
+              + " control. The user's password comes from ONEHOP_PASSWORD. --tls-ca also applies to"
+              + " this cluster.")
   @Nullable String url;
 
   @Option(
@@ -71,8 +72,8 @@ final class ClusterOptions {
     if (!hasControl()) {
       throw Failure.usage(
           what
-              + " stops or slows servers, so it needs a cluster that the bench starts, or one that"
-              + " you have started by topology up on this machine");
+              + " stops or slows servers, so it needs a cluster that the bench starts, or a cluster"
+              + " that was started on this machine by topology up");
     }
   }
 

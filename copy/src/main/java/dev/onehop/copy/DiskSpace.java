@@ -91,7 +91,8 @@ final class DiskSpace {
   private static String text(String place, double needed, long free) {
     return String.format(
         Locale.ROOT,
-        "%s has too little disk space: about %,.0f MB are needed, with indexes, and %,.0f are free",
+        "%s has too little disk space: documents and indexes need about %,.0f MB, and %,.0f MB are"
+            + " free",
         place,
         needed / 1e6,
         free / 1e6);

@@ -154,7 +154,8 @@ final class JobFields {
     }
     if (settings.order() != null && !orderBy(settings).equals(known.get("orderBy"))) {
       throw new CopyException(
-          "the job " + settings.job() + " was begun with another orderBy: use the same", null);
+          "the job " + settings.job() + " was begun with another orderBy: use the same orderBy",
+          null);
     }
     if (!isCopyOf(source, known)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);

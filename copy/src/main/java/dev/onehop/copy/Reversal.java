@@ -105,7 +105,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
       throw new CopyException(name + " was not finished: use onehop copy finish", null);
     }
     if (!JobFields.isCopyOf(destination, job)) {
-      throw new CopyException(name + " has copied another cluster than this destination", null);
+      throw new CopyException(name + " has copied another cluster, not this destination", null);
     }
     if (!job.getDocument("mapping").getArray("filters").isEmpty()
         || job.getBoolean("transformed", BsonBoolean.FALSE).getValue()

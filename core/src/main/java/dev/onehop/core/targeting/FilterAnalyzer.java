@@ -121,7 +121,7 @@ final class FilterAnalyzer {
   private KeySpace parentEquals(int index, BsonPath rest, BsonValue value) {
     ValueBounds bounds = new ValueBounds(fields.get(index), simpleCollation);
     if (value.isArray()) {
-      return undecided("equality of an array with a parent of " + fields.get(index).path());
+      return undecided("an array as the value of a parent of " + fields.get(index).path());
     }
     BsonValue inner = value.isDocument() ? rest.find(value.asDocument()) : null;
     Bounds found = bounds.same(inner == null ? BsonNull.VALUE : inner);

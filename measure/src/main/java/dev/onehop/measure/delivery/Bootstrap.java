@@ -84,7 +84,7 @@ final class Bootstrap {
       }
       slowest = Math.max(slowest, its.liveMicros());
       each.add(
-          "%s %d with %d read and %d changes"
+          "%s %d with %d documents and %d changes"
               .formatted(
                   path.getKey().label(),
                   Math.round(its.liveMicros() / 1000.0),

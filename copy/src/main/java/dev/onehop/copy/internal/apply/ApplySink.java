@@ -195,7 +195,11 @@ final class ApplySink implements ChannelSink {
       Tenure tenure,
       Set<Lane.Document> readAgain,
       UnmatchedException unmatched) {
-    log.debug("channel {} reads {} documents", batch.channel(), readAgain.size(), unmatched);
+    log.debug(
+        "channel {} reads {} documents of the source again",
+        batch.channel(),
+        readAgain.size(),
+        unmatched);
     targets.forget();
     return planner
         .plan(batch.events(), tenure.lane(), readAgain)

@@ -167,7 +167,7 @@ final class CollectionChanges {
     if (fromHere == null) {
       return Mono.error(
           new IllegalStateException(
-              "%s, which is not copied, was renamed to %s, which is copied: begin the copy again"
+              "%s is not copied, but was renamed to %s, which is copied: begin the copy again"
                   .formatted(from, to)));
     }
     if (toHere == null) {

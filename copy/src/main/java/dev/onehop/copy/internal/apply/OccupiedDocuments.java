@@ -213,9 +213,9 @@ final class OccupiedDocuments {
                       ? Mono.empty()
                       : Mono.error(
                           new IllegalStateException(
-                              ("the destination has a document %s that is not from the source;"
-                                      + " another document needs its unique value: remove the"
-                                      + " first document, and resume (%s)")
+                              ("the destination's document %s is not from the source, and has a"
+                                      + " unique value that another document needs: remove it, and"
+                                      + " resume (%s)")
                                   .formatted(event.key().toJson(), why.getMessage()))));
     }
 
@@ -234,7 +234,7 @@ final class OccupiedDocuments {
                   StreamEvent.Change change = change(waiting, id);
                   Lane.Document owner = document(change);
                   if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
-                    log.debug("{} is read, because another document needs a value of it", id);
+                    log.debug("{} is read, because another document needs its unique value", id);
                     owners.put(owner, occupied);
                   }
                 }

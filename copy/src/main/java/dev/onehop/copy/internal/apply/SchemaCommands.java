@@ -70,7 +70,7 @@ final class SchemaCommands {
             MongoCommandException.class,
             refused -> {
               log.info(
-                  "not applied, because the destination may be newer: {}",
+                  "a command is not applied, because the destination may be newer: {}",
                   refused.getErrorMessage());
               return Mono.empty();
             })

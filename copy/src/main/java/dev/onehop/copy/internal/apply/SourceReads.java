@@ -199,7 +199,8 @@ final class SourceReads {
     int half = ids.size() / 2;
     if (half == 0) {
       return Mono.error(
-          new IllegalStateException(namespace + " has several documents of _id " + ids.get(0)));
+          new IllegalStateException(
+              namespace + " has several documents with the _id " + ids.get(0)));
     }
     return find(namespace, ids.subList(0, half), filter, time)
         .zipWith(
