@@ -45,7 +45,8 @@ final class BenchSheet {
   private static void notices(Sheet sheet, Results results) {
     sheet.notice(
         results.isDisturbed()
-            ? "*: other machines on the host took more than 1 % of the processors' time (steal)."
+            ? "*: other virtual machines took more than 1 % of this machine's processor time"
+                + " (steal)."
             : "");
     RunFacts run = results.run();
     long misplaced =

@@ -299,8 +299,8 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
             Column.of("procs", Format::whole, ConsumePoint::processes),
             Column.<ConsumePoint>of("rows/s", Format::rate, ConsumePoint::rowsPerSecond)
                 .means(
-                    "drain: in the time from the opening of the stream to the last row. Live and"
-                        + " idle shard: in the measured time"),
+                    "rows per second of the measured time. For drain, this is the time from the"
+                        + " opening of the stream to the last row"),
             Column.<ConsumePoint>of("ms/1000", Format::ofMillis, ConsumePoint::millisPer1000)
                 .means("milliseconds per 1,000 rows"),
             Column.<ConsumePoint>of("cores", Format::hundredths, ConsumePoint::cores)

@@ -57,8 +57,8 @@ record PropagateSheet(PropagateResults results) {
         streams.noopSeconds().entrySet().stream()
             .map(each -> each.getKey() + " " + Format.decimal(each.getValue()) + " s")
             .collect(Collectors.joining(", "));
-    return ("Intervals of no-op writes on idle servers: %s. Await time of change streams: %d ms."
-            + " The path named ordered sorts %s.%s")
+    return ("Intervals of no-op writes on idle servers: %s. Await time (maxAwaitTimeMS) of change"
+            + " streams: %d ms. The path named ordered sorts %s.%s")
         .formatted(
             noops.isEmpty() ? "unknown" : noops,
             streams.awaitMillis(),

@@ -163,7 +163,7 @@ class ReportTest {
 
     assertThat(Reports.html(disturbed, folder))
         .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
-        .contains("<td>2,400</td><td>12</td><td>900</td>", "other machines on the host took more");
+        .contains("<td>2,400</td><td>12</td><td>900</td>", "other virtual machines took more");
     assertThat(Reports.html(all, folder)).doesNotContain("id=\"conditions\"");
   }
 
