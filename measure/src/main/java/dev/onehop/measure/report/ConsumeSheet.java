@@ -58,7 +58,7 @@ record ConsumeSheet(ConsumeResults results, Path folder) {
         "While one shard is idle and the events of all shards are in one order, the lag");
     sheet.figure(
         Format.whole(results.faults()),
-        "rows lost, doubled, out of order, or received but never written",
+        "rows lost, doubled, out of order, or received without an acknowledged write",
         "of "
             + Format.whole(results.points().stream().mapToLong(ConsumePoint::rows).sum())
             + " written rows");

@@ -85,7 +85,7 @@ class ConsumeReportTest {
     assertThat(Reports.html(stopped, folder))
         .contains(
             "Unfinished run: 1 of 14 measurements (interrupted).",
-            "10 rows were lost, doubled, out of order, or received but never written",
+            "10 rows were lost, doubled, out of order, or received without an acknowledged write",
             "5 lags were below zero",
             "Unknown: the clock.");
   }
