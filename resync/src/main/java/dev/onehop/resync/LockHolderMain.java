@@ -140,7 +140,7 @@ public final class LockHolderMain {
   private synchronized void expire() {
     if (state != State.OPEN) {
       release();
-      say.accept(ChildJvm.FAILED + "its deadline of " + deadlineMillis + " ms has passed");
+      say.accept(ChildJvm.FAILED + "the lock's deadline of " + deadlineMillis + " ms has passed");
     }
   }
 

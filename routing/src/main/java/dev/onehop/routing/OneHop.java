@@ -570,7 +570,7 @@ public final class OneHop implements AutoCloseable {
         return new OneHop(
             given, unrouted(given), reason == null ? "the routing mode is NONE" : reason);
       }
-      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      log.warn("nothing is routed, and the application gets the driver's own clients: {}", reason);
       return new OneHop(given, null, reason);
     }
 
@@ -607,8 +607,8 @@ public final class OneHop implements AutoCloseable {
         router.close();
         throw new IllegalStateException(
             type.getName()
-                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom to"
-                + " have one version",
+                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom"
+                + " to have one version",
             failure);
       } catch (RuntimeException failure) {
         router.close();
@@ -623,7 +623,7 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             key + " needs a URI that names mongoses: replicaSet names the config servers");
       }
-      log.info("nothing is routed, and clients are the driver's own: {}", key);
+      log.info("nothing is routed, and the application gets the driver's own clients: {}", key);
       return new OneHop(given, null, key);
     }
 
@@ -684,11 +684,11 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             modeName()
                 + " mode replaces the transport, so the SslContext of NettyTransportSettings would"
-                + " have no effect: set an SSLContext by applyToSslSettings");
+                + " have no effect: set an SSLContext with applyToSslSettings");
       }
       if (transport != null) {
         log.info(
-            "{} mode replaces the transport {} with its own",
+            "{} mode replaces the transport {} with OneHop's transport",
             modeName(),
             transport.getClass().getSimpleName());
       }
@@ -750,8 +750,8 @@ public final class OneHop implements AutoCloseable {
       replaceTransport(given);
       if (given.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
-            "loadBalanced=true cannot be pipelined, because each connection of a load balancer may"
-                + " lead to another mongos: turn pipelining off");
+            "pipelining is not possible with loadBalanced=true, because each connection of a load"
+                + " balancer may lead to another mongos: turn pipelining off");
       }
       if (namesUnixSockets(given)) {
         throw new IllegalArgumentException("pipelining needs host names, not Unix domain sockets");

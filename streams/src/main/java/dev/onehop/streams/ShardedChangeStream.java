@@ -328,7 +328,9 @@ public final class ShardedChangeStream {
      */
     public ShardedChangeStream build() {
       if (groupTransactions && source == Source.MONGOS) {
-        throw new IllegalArgumentException("transactions can't be grouped in a mongos' stream");
+        throw new IllegalArgumentException(
+            "groupTransactions can't be used with Source.MONGOS,"
+                + " because a mongos' stream does not group transactions");
       }
       return new ShardedChangeStream(
           new StreamSettings(

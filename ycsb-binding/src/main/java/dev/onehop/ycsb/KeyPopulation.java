@@ -93,7 +93,7 @@ public final class KeyPopulation {
       long value = Long.parseLong(text);
       if (value < least || value > most) {
         throw new InvalidPropertyException(
-            name + " is " + text + ", must be " + least + " to " + most);
+            name + " is " + text + ", but it must be from " + least + " to " + most);
       }
       return value;
     } catch (NumberFormatException e) {

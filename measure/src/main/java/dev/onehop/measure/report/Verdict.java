@@ -28,7 +28,11 @@ final class Verdict {
     }
     return most >= 1
         ? "as fast as"
-        : "not faster (" + times(ratio) + " times" + (why.isEmpty() ? "" : ": " + why) + ") than";
+        : "not faster ("
+            + times(ratio)
+            + " times"
+            + (why.isEmpty() ? "" : ", because " + why)
+            + ") than";
   }
 
   /** Returns the comparison of rates without an interval. */

@@ -73,7 +73,7 @@ public final class ClusterCheck {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final int WIRE_VERSION_8_0 = 25;
-  private static final String SCRIPT = "docker/direct-users.js creates it";
+  private static final String SCRIPT = "the script docker/direct-users.js creates such a user";
 
   // The number of attempts and the pauses are the same as for a retryable command during the
   // election of a new primary.
@@ -194,8 +194,8 @@ public final class ClusterCheck {
     return new CommandFailure(
         ErrorCodes.HOST_UNREACHABLE,
         "HostUnreachable",
-        "the config servers have not answered, so the owning shard is not known, and no mongos"
-            + " of the URI has answered");
+        "neither the config servers nor a mongos of the URI has replied, so the owning shard is"
+            + " not known");
   }
 
   Mono<Void> done() {
@@ -297,7 +297,7 @@ public final class ClusterCheck {
                         "IllegalOperation",
                         both.getT1().server()
                             + " is neither a mongos nor a config server: direct mode needs the URI"
-                            + " of one of these"));
+                            + " of mongoses or of config servers"));
               }
               String version =
                   both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
@@ -321,7 +321,7 @@ public final class ClusterCheck {
                     "Unauthorized",
                     "direct mode may not read the routing metadata. Missing privilege: action find"
                         + " on the database config, for the user on the config servers. The role"
-                        + " read on config includes it ("
+                        + " read on config includes this privilege ("
                         + e.getMessage()
                         + ")"));
   }
@@ -384,8 +384,8 @@ public final class ClusterCheck {
         "Unauthorized",
         "shard "
             + shard
-            + " is of version 8.0 or later and refuses direct operations of this user. Missing"
-            + " role: directShardOperations on admin, on every shard; "
+            + " has version 8.0 or later and refuses direct operations of this user. Missing role:"
+            + " directShardOperations on the database admin of every shard; "
             + SCRIPT);
   }
 

@@ -55,8 +55,8 @@ final class GroupChannels {
     if (!place.union(start).equals(place)) {
       throw new IllegalStateException(
           ("the sink has the events of channel %d only up to %s, but the group starts at %s, so"
-                  + " events would be skipped. The start of the group has changed, or its leases"
-                  + " were removed")
+                  + " events would be skipped. The start of the group has changed, or the group's"
+                  + " leases were removed")
               .formatted(channel, place, start));
     }
     return place;
@@ -220,7 +220,8 @@ final class GroupChannels {
     }
     int channel = channelOf.applyAsInt(change.document());
     if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
-      throw new IllegalStateException("an event without documentKey: the pipeline must keep it");
+      throw new IllegalStateException(
+          "an event has no documentKey: the pipeline must keep this field");
     }
     return channel;
   }

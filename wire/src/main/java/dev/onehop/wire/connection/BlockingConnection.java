@@ -168,7 +168,7 @@ public final class BlockingConnection extends PooledConnection {
         last = WireConnection.unreachable(server, e);
       }
     }
-    throw last == null ? new IOException("no address of " + server) : last;
+    throw last == null ? new IOException("no address is known for " + server) : last;
   }
 
   private static BlockingConnection connect(
@@ -427,7 +427,7 @@ public final class BlockingConnection extends PooledConnection {
   }
 
   private ProtocolException unreadable(RuntimeException e) {
-    return new ProtocolException("unreadable answer of " + server + ": " + e.getMessage());
+    return new ProtocolException("unreadable reply of " + server + ": " + e.getMessage());
   }
 
   private void readMessage(ByteBuf into, TimeLimit limit) throws IOException {

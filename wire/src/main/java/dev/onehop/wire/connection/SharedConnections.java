@@ -446,7 +446,8 @@ final class SharedConnections {
       connection.abort(Lifetime.stalled(server));
     } else if (connection.isOnlyAbandoned() && connection.isSlow(now, abandonedAfter)) {
       // The server stops executing a request when its connection is closed.
-      connection.abort(new IOException(server + " executes only requests that were cancelled"));
+      connection.abort(
+          new IOException(server + " still executes requests, but all of them were cancelled"));
     } else if (connection.isOver(limits, pool.generation(), now)) {
       retire(connection);
     }

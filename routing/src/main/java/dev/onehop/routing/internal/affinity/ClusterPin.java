@@ -236,8 +236,8 @@ public final class ClusterPin {
 
   private static void refused(ServerAddress address, Identity identity, ObjectId expected) {
     log.error(
-        "{} is a mongos of another cluster and will not be used: its cluster id is {}, this"
-            + " client's is {}",
+        "{} is a mongos of another cluster and will not be used: its cluster id is {}, and the"
+            + " cluster id of this client is {}",
         address,
         identity.clusterId(),
         expected);

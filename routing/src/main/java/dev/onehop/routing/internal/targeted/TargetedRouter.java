@@ -214,7 +214,7 @@ public final class TargetedRouter implements ExplainedRouter {
               public void replied(@Nullable ByteBuf message, boolean ok) {
                 turn.end();
                 if (message == null) {
-                  throw new IllegalStateException("a forwarded command expects a reply");
+                  throw new IllegalStateException("a forwarded command must have a reply");
                 }
                 outcome.replied(message, ok);
               }
@@ -489,7 +489,7 @@ public final class TargetedRouter implements ExplainedRouter {
     Duration wait = half.isZero() || half.compareTo(most) > 0 ? most : half;
     return affinityReady
         .then(tables.soon(namespace))
-        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not replied yet")))
         .timeout(wait, NoAnswer.within(wait))
         .then()
         .onErrorResume(
@@ -537,7 +537,7 @@ public final class TargetedRouter implements ExplainedRouter {
     }
     return affinityReady
         .then(catalog.soon(namespace))
-        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not replied yet")))
         .onErrorMap(
             failure ->
                 failure instanceof UnknownNamespaceException
