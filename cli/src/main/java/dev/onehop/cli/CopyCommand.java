@@ -95,8 +95,7 @@ final class CopyCommand extends CopyingCommand {
       names = "--operations",
       split = ",",
       paramLabel = "KIND",
-      description =
-          "The kinds of changes to apply: insert, update, delete, ddl. Default: all.")
+      description = "The kinds of changes to apply: insert, update, delete, ddl. Default: all.")
   private List<String> operations = new ArrayList<>();
 
   @Option(names = "--bench", description = "The same as onehop bench copy, with its arguments.")
@@ -123,8 +122,7 @@ final class CopyCommand extends CopyingCommand {
     @Option(
         names = "--batch",
         paramLabel = "N",
-        description =
-            "The number of documents in a batch, 1 to 100000. Default: 1000.")
+        description = "The number of documents in a batch, 1 to 100000. Default: 1000.")
     private int batch = 1_000;
 
     @Option(

@@ -53,8 +53,8 @@ public record RouterCost(
         ? "On OneHop's own test machine, a mongos took 300 to 340 us of processor time per"
             + " operation. The time of the stand-in router was not measured."
         : ("On OneHop's own test machine, a mongos took 300 to 340 us of processor time per"
-               + " operation. In this run, the stand-in router took %.0f us, so a mongos takes %.1f"
-               + " times as long.")
+                + " operation. In this run, the stand-in router took %.0f us, so a mongos takes %.1f"
+                + " times as long.")
             .formatted(microsPerOperation, factor);
   }
 }

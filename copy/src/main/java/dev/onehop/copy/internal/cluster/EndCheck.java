@@ -56,8 +56,7 @@ public final class EndCheck {
     if (!end.isSharded() && isShard(end)) {
       throw new CopyException(
           "the %s's URL names a shard of a cluster; a shard may have orphans, so name the cluster's"
-              + " mongoses"
-              .formatted(end.role()),
+              + " mongoses".formatted(end.role()),
           null);
     }
   }
