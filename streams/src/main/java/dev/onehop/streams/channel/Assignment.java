@@ -7,12 +7,12 @@ import java.util.function.IntPredicate;
 
 /**
  * The channels that a member takes and releases, so that it owns its share. The members have the
- * same number of channels. If the number of channels is not divisible, the first members have one
- * more.
+ * same number of channels. If the number of channels is not divisible by the number of members, the
+ * first members have one channel more.
  *
  * @param leave the channels that the member releases, because it has more than its share
  * @param free the channels that the member may take, in order
- * @param missing how many of the free channels the member should take; negative if the member has
+ * @param missing the number of free channels that the member should take; negative if the member has
  *     too many channels
  */
 record Assignment(List<Integer> leave, List<Integer> free, int missing) {

@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels of a member: assigns the events of the stream to them, and computes the state to
- * store for each channel. An event that concerns more than one document is the <em>barrier</em>:
- * the events after it wait until it is processed.
+ * The channels of a member. This class assigns the events of the stream to the channels, and
+ * computes the state to store for each channel. An event that concerns more than one document is
+ * the <em>barrier</em>: the events after it wait until it is processed.
  *
- * <p>Used under the lock of its owner. It has no threads and calls no sink.
+ * <p>The lock of the owner guards all calls. This class has no threads and calls no sink.
  */
 final class GroupChannels {
   private static final Logger log = LoggerFactory.getLogger(GroupChannels.class);
@@ -151,7 +151,7 @@ final class GroupChannels {
     return stopped;
   }
 
-  /** Called when events are no longer kept. */
+  /** Subtracts the size of events that are no longer kept. */
   void freed(List<Entry> entries) {
     entries.forEach(entry -> feed.freed(entry.bytes()));
   }
@@ -186,7 +186,7 @@ final class GroupChannels {
   /**
    * Passes the arrived events to the channels, up to the next barrier.
    *
-   * @param added called with each channel that has received an event
+   * @param added receives each channel that has received an event
    * @return whether there is a new barrier
    */
   boolean pass(Consumer<OwnedChannel> added) {
@@ -233,7 +233,7 @@ final class GroupChannels {
     return stopped || !isIdle() ? null : barrier;
   }
 
-  /** Called when the barrier is processed. */
+  /** Ends the wait at a barrier that is processed. */
   void passed(StreamEvent waited) {
     barrier = null;
     feed.passed(waited);

@@ -32,7 +32,7 @@ public final class ReadOrder {
   private final @Nullable BsonDocument key;
 
   /**
-   * Names an index.
+   * Creates the order of an index. The index is not looked up yet.
    *
    * @param index the name of the index, or its key as JSON
    * @throws IllegalArgumentException if the argument is neither a name nor JSON
@@ -76,7 +76,7 @@ public final class ReadOrder {
   /**
    * Checks that the index can be used.
    *
-   * @param notes called with a text that lists the collections without the index
+   * @param notes receives a text that lists the collections without the index
    * @throws CopyException if the index can't be used in a collection, or if no collection has it
    */
   public void check(ClusterEnd source, List<CollectionSpec> specs, Consumer<String> notes)
@@ -148,8 +148,8 @@ public final class ReadOrder {
   }
 
   /**
-   * Whether an index has several entries for a document, because a field has an array. Each shard
-   * is asked, because it reports only its own entries.
+   * Whether an index has several entries for a document, because a field has an array. The question
+   * goes to each shard, because a shard reports only its own entries.
    */
   private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
       throws InterruptedException {

@@ -108,8 +108,8 @@ public record StreamCommand(
     stages.addAll(afterLookups());
     return new BsonDocument("aggregate", new BsonString(readable()))
         .append("pipeline", stages)
-        // One more than the number of events, so that the server closes the cursor with the first
-        // batch.
+        // The batch size is one more than the number of events, so that the server closes the cursor
+        // with the first batch.
         .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
         // A change stream uses the simple collation, not the collection's collation.
         .append("collation", new BsonDocument("locale", new BsonString("simple")))
@@ -126,7 +126,7 @@ public record StreamCommand(
   /**
    * The command for a stream that starts after a token.
    *
-   * @param after {@code _data} of the token
+   * @param after the {@code _data} of the token
    * @param token the complete resume token, which must come from the same server; if null, the
    *     stream starts with the events of the token's cluster time
    * @param most the most events in a batch; 0 for the size in the settings
