@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.structure;
 
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadOrder {
   private static final String OF_ID = "_id_";
-  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
   private static final int SHOWN = 3;
 
   private final String name;
@@ -56,8 +55,8 @@ public final class ReadOrder {
     if (spec.kind() != Kind.COLLECTION || spec.isCapped()) {
       return null;
     }
-    if (isMeant(OF_ID, BY_ID)) {
-      return new BsonDocument("key", BY_ID);
+    if (isMeant(OF_ID, KeyFields.BY_ID)) {
+      return new BsonDocument("key", KeyFields.BY_ID);
     }
     for (BsonDocument index : spec.indexes()) {
       if (isMeant(index.getString("name").getValue(), index.getDocument("key"))) {

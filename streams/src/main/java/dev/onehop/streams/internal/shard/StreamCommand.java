@@ -1,5 +1,7 @@
 package dev.onehop.streams.internal.shard;
 
+import static dev.onehop.core.bson.Expressions.literal;
+
 import dev.onehop.streams.internal.token.Tokens;
 import dev.onehop.wire.message.BsonCopies;
 import java.util.ArrayList;
@@ -99,10 +101,10 @@ public record StreamCommand(
    * events as literals.
    */
   BsonDocument afterLookups(List<? extends BsonDocument> events) {
-    BsonDocument literal = new BsonDocument("$literal", new BsonArray(List.copyOf(events)));
+    BsonDocument all = literal(new BsonArray(List.copyOf(events)));
     BsonString each = new BsonString("$e");
     BsonArray stages = new BsonArray(ONE_DOCUMENT);
-    stages.add(new BsonDocument("$replaceWith", new BsonDocument("e", literal)));
+    stages.add(new BsonDocument("$replaceWith", new BsonDocument("e", all)));
     stages.add(new BsonDocument("$unwind", each));
     stages.add(new BsonDocument("$replaceWith", each));
     stages.addAll(afterLookups());
