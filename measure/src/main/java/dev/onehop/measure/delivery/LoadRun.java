@@ -92,7 +92,7 @@ record LoadRun(
         "a process of clients",
         QUICK_COMPILER,
         LoadMain.class,
-        JSON.writeValueAsString(task),
+        task,
         folder,
         line -> false);
   }

@@ -2,7 +2,6 @@ package dev.onehop.measure.points;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.resync.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,16 +14,14 @@ class YcsbChildTest {
   @Test
   void theFileOfErrorsHasTheReasonOfAFailure(@TempDir Path folder) throws Exception {
     Path absent = folder.resolve("absent.pem");
-    YcsbChild.Task task =
-        new YcsbChild.Task(
-            List.of("run"), folder.resolve("ycsb.out").toString(), absent.toString());
+    YcsbChild.Task task = new YcsbChild.Task(List.of("run"), folder.resolve("ycsb.out"), absent);
     try (ChildJvm child =
         ChildJvm.start(
             "YCSB",
             List.of(),
             List.of(),
             YcsbChild.class,
-            new ObjectMapper().writeValueAsString(task),
+            task,
             folder.resolve("ycsb.err"),
             line -> true)) {
       assertThat(child.awaitEnd(Duration.ofMinutes(1))).isEqualTo(1);
